@@ -1,0 +1,1 @@
+//! Prints a [program](crate::program) as C++.

@@ -1,0 +1,36 @@
+//! The one error type of the crate: a variant per phase, each wrapping that phase's own error.
+
+use crate::fs::FileError;
+use crate::options::OptionError;
+
+/// What every phase's error says about itself beside its text.
+///
+/// `Display` tells what is wrong and where; [`Diagnostic::solution`] tells what to do about it.
+pub trait Diagnostic: std::error::Error {
+    /// Stable id such as `SK0101`, documented in `docs/errors.md`.
+    fn id(&self) -> &'static str;
+
+    /// What the user can do about it, as a short imperative sentence without a full stop.
+    fn solution(&self) -> String;
+}
+
+/// Why a call failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file could not be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The option string is wrong.
+    #[error(transparent)]
+    Options(#[from] OptionError),
+}
+
+impl Error {
+    /// The wrapped phase error, for its id and its solution.
+    pub fn diagnostic(&self) -> &dyn Diagnostic {
+        match self {
+            Self::File(error) => error,
+            Self::Options(error) => error,
+        }
+    }
+}

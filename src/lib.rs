@@ -1,0 +1,33 @@
+//! Fuses already compiled Ascend AI-core kernels into one *super kernel*.
+//!
+//! One data flow, each stage a module whose result the next one reads:
+//!
+//! | stage | module | what it makes |
+//! |---|---|---|
+//! | inputs | [`options`], [`model::raw`](model) | the option string and the JSONs, parsed once |
+//! | model | [`model`] | checked types and the facts derived from them |
+//! | plan | [`plan`] | every decision, written down as a [`program`] |
+//! | emit | [`emit`] | C++ printed from the program |
+//! | build | [`elf`], [`toolchain`], [`link`] | the object file, its JSON, the manifest |
+//!
+//! Beside the flow: [`sim`] runs a host-built kernel on simulated cores, [`scope`] turns a marked graph into
+//! op lists, `py` (feature `python`) is the only place that knows Python.
+
+pub mod elf;
+pub mod emit;
+pub mod error;
+pub mod fs;
+pub mod link;
+pub mod model;
+pub mod nearest;
+pub mod options;
+pub mod plan;
+pub mod program;
+pub mod scope;
+pub mod sim;
+pub mod toolchain;
+
+#[cfg(feature = "python")]
+mod py;
+
+pub use error::{Diagnostic, Error};

@@ -1,0 +1,1 @@
+//! From generated source and sub-kernel objects to the published kernel.

@@ -1,0 +1,1 @@
+//! `kernel_infos`: raw JSON, checked types, derived facts.

@@ -1,0 +1,1 @@
+//! The device program: one intermediate representation that every reader shares.

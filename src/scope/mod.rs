@@ -1,0 +1,1 @@
+//! From a marked graph to the op lists that a super kernel is compiled from.

@@ -1,0 +1,1 @@
+//! Runs a host-built kernel on simulated AI cores.

@@ -1,0 +1,1 @@
+//! The external compilers and linkers, behind one trait.
