@@ -2,6 +2,7 @@
 
 use crate::fs::FileError;
 use crate::options::OptionError;
+use crate::toolchain::ToolchainError;
 
 /// What every phase's error says about itself beside its text.
 ///
@@ -23,6 +24,9 @@ pub enum Error {
     /// The option string is wrong.
     #[error(transparent)]
     Options(#[from] OptionError),
+    /// A compiler or a linker failed.
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
 }
 
 impl Error {
@@ -31,6 +35,7 @@ impl Error {
         match self {
             Self::File(error) => error,
             Self::Options(error) => error,
+            Self::Toolchain(error) => error,
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod elf;
 mod errors;
+mod interrupt;
 mod options;
 mod scope;
 mod sim;

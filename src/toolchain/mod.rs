@@ -1,1 +1,52 @@
 //! The external compilers and linkers, behind one trait.
+//!
+//! [`command`] runs a program, [`job`] says what is wanted, [`host`] does it with the machine's own C++ compiler.
+
+pub mod command;
+mod error;
+pub mod host;
+mod identity;
+pub mod job;
+
+pub use command::{Cancel, Command, Executed};
+pub use error::ToolchainError;
+pub use host::HostToolchain;
+pub use identity::ToolIdentity;
+pub use job::{CodeCopies, CompileJob, CompileUnit, CoreKind, DebugInfo, LinkJob, NpuArch, Optimization};
+
+/// Which family of tools a toolchain drives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ToolchainKind {
+    /// The machine's C++ compiler: the result runs on the simulator.
+    Host,
+    /// The vendor's device compiler: the result runs on a device.
+    Cann,
+}
+
+impl ToolchainKind {
+    /// The name used in configuration, logs and the result's JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Cann => "cann",
+        }
+    }
+}
+
+/// A compiler and a linker for one kind of target.
+///
+/// Shared by threads: a mixed super kernel compiles both core kinds at the same time. Every call returns the commands
+/// that ran, in order, for the build log; a call that fails names its command in the error.
+pub trait Toolchain: Send + Sync {
+    /// The family.
+    fn kind(&self) -> ToolchainKind;
+
+    /// Every program whose change could change a result, in a fixed order.
+    fn identity(&self) -> Vec<ToolIdentity>;
+
+    /// Compiles one source for one core kind.
+    fn compile(&self, job: &CompileJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError>;
+
+    /// Links objects, in their order, to one file the loader of this family takes.
+    fn link(&self, job: &LinkJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError>;
+}

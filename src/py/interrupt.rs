@@ -1,0 +1,61 @@
+//! Lets Ctrl-C stop work that runs with the interpreter lock released.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+
+use crate::toolchain::Cancel;
+
+/// How often the interpreter is asked for signals.
+#[allow(dead_code)]
+const POLL: Duration = Duration::from_millis(30);
+
+/// Runs `work` on a thread of its own while this one watches for signals.
+///
+/// A signal raises the [`Cancel`]; `work` is always waited for, so nothing it started is left behind, and then the
+/// signal's exception (`KeyboardInterrupt`) wins over the result.
+#[allow(dead_code)] // Its first callers are the builders.
+pub fn interruptible<T, W>(py: Python<'_>, work: W) -> PyResult<T>
+where
+    T: Send,
+    W: FnOnce(&Cancel) -> T + Send,
+{
+    let cancel = Cancel::new();
+    std::thread::scope(|scope| {
+        let (sender, receiver) = channel();
+        let watched = cancel.clone();
+        let worker = scope.spawn(move || {
+            let result = work(&watched);
+            // The receiver is only gone when the caller panics.
+            let _ = sender.send(());
+            result
+        });
+        // The receiver cannot be shared with the closure given to `detach` by reference, so it is handed through.
+        let mut receiver = receiver;
+        let mut interrupt = None;
+        loop {
+            let (back, state) = py.detach(move || {
+                let state = receiver.recv_timeout(POLL);
+                (receiver, state)
+            });
+            receiver = back;
+            match state {
+                Err(RecvTimeoutError::Timeout) if interrupt.is_none() => {
+                    if let Err(error) = py.check_signals() {
+                        cancel.cancel();
+                        interrupt = Some(error);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let result = py.detach(|| worker.join());
+        match (interrupt, result) {
+            (Some(error), _) => Err(error),
+            (None, Ok(result)) => Ok(result),
+            (None, Err(panic)) => std::panic::resume_unwind(panic),
+        }
+    })
+}

@@ -1,0 +1,98 @@
+//! What can go wrong with an external tool.
+
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use crate::error::Diagnostic;
+use crate::fs::FileError;
+
+/// Why a tool did not do its job.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolchainError {
+    /// No such program.
+    #[error("cannot find {what}; looked for {}", tried.join(", "))]
+    NotFound {
+        /// What was looked for: `a C++ compiler`.
+        what: &'static str,
+        /// The names and places that were tried, in order.
+        tried: Vec<String>,
+        /// How to get it.
+        remedy: &'static str,
+    },
+    /// The program exists but could not be started.
+    #[error("cannot start `{program}` for {title}: {source}\n  command: {command_line}")]
+    Start {
+        /// As started.
+        program: String,
+        /// What was being made.
+        title: String,
+        /// Ready to paste into a shell.
+        command_line: String,
+        /// What the operating system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The program ran and reported a failure.
+    #[error("`{program}` failed ({status}) for {title}\n  command: {command_line}\n{stderr}")]
+    Failed {
+        /// As started.
+        program: String,
+        /// What was being made.
+        title: String,
+        /// Ready to paste into a shell.
+        command_line: String,
+        /// Exit code or signal.
+        status: ExitStatus,
+        /// The end of what it printed.
+        stderr: String,
+    },
+    /// The program took too long and was killed, with everything it started.
+    #[error("`{program}` took longer than {} s for {title}\n  command: {command_line}\n{stderr}", limit.as_secs_f64())]
+    TimedOut {
+        /// As started.
+        program: String,
+        /// What was being made.
+        title: String,
+        /// Ready to paste into a shell.
+        command_line: String,
+        /// The time it had.
+        limit: Duration,
+        /// The end of what it printed until then.
+        stderr: String,
+    },
+    /// The caller asked to stop; the program was killed, with everything it started.
+    #[error("interrupted while making {title}")]
+    Cancelled {
+        /// What was being made.
+        title: String,
+    },
+    /// A file beside the tools could not be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+impl Diagnostic for ToolchainError {
+    fn id(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "SK0701",
+            Self::Start { .. } => "SK0702",
+            Self::Failed { .. } => "SK0703",
+            Self::TimedOut { .. } => "SK0704",
+            Self::Cancelled { .. } => "SK0705",
+            Self::File(error) => error.id(),
+        }
+    }
+
+    fn solution(&self) -> String {
+        match self {
+            Self::NotFound { remedy, .. } => (*remedy).to_owned(),
+            Self::Start { program, .. } => format!("check that `{program}` is a program this user may run"),
+            Self::Failed { .. } => "read the tool's output above; the command can be repeated as it stands".to_owned(),
+            Self::TimedOut { .. } => {
+                "raise the limit with `superkernel.configure(tool_timeout=…)`, or look why the tool hangs".to_owned()
+            }
+            Self::Cancelled { .. } => "start it again when you want to".to_owned(),
+            Self::File(error) => error.solution(),
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! The machine's own C++ compiler: what it makes runs on the simulator.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::command::{Cancel, Command, Executed};
+use super::error::ToolchainError;
+use super::identity::ToolIdentity;
+use super::job::{CompileJob, CompileUnit, DebugInfo, LinkJob, Optimization};
+use super::{Toolchain, ToolchainKind};
+
+/// Compilers in the order they are tried when `CXX` names none.
+const COMPILERS: [&str; 3] = ["c++", "g++", "clang++"];
+
+/// Where tools are looked for: the two variables of the environment, as values.
+#[derive(Debug, Clone, Default)]
+pub struct HostSearch {
+    /// `CXX`: a program, perhaps with arguments (`ccache g++`).
+    pub cxx: Option<OsString>,
+    /// `PATH`.
+    pub path: Option<OsString>,
+}
+
+impl HostSearch {
+    /// What this process's environment says.
+    pub fn from_env() -> Self {
+        Self { cxx: std::env::var_os("CXX").filter(|value| !value.is_empty()), path: std::env::var_os("PATH") }
+    }
+
+    fn program(&self, name: &OsStr) -> Option<PathBuf> {
+        find_program(name, self.path.as_deref())
+    }
+}
+
+/// A program by its name in `path`, or by its own path when it contains a `/`.
+pub fn find_program(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
+    let candidate = Path::new(name);
+    if candidate.components().count() > 1 {
+        return is_program(candidate).then(|| candidate.to_path_buf());
+    }
+    std::env::split_paths(path?).map(|directory| directory.join(candidate)).find(|file| is_program(file))
+}
+
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
+
+/// A C++ compiler, its linker, and the emulation headers.
+#[derive(Debug, Clone)]
+pub struct HostToolchain {
+    compiler: PathBuf,
+    /// Arguments that belong to the compiler itself (`CXX="ccache g++"`).
+    compiler_arguments: Vec<OsString>,
+    linker: PathBuf,
+    include_dir: PathBuf,
+    limit: Option<Duration>,
+}
+
+impl HostToolchain {
+    /// Finds compiler and linker; `include_dir` holds the emulation's `kernel_operator.h`.
+    pub fn find(search: &HostSearch, include_dir: &Path, limit: Option<Duration>) -> Result<Self, ToolchainError> {
+        let (compiler, compiler_arguments) = find_compiler(search)?;
+        let linker = find_linker(&compiler, &compiler_arguments, search)?;
+        Ok(Self { compiler, compiler_arguments, linker, include_dir: include_dir.to_path_buf(), limit })
+    }
+
+    /// Puts a compiler cache in front of the compiler.
+    pub fn with_launcher(mut self, launcher: &Path) -> Self {
+        self.compiler_arguments.insert(0, self.compiler.into_os_string());
+        self.compiler = launcher.to_path_buf();
+        self
+    }
+
+    /// The directory of the emulation headers.
+    pub fn include_dir(&self) -> &Path {
+        &self.include_dir
+    }
+
+    /// The first line the compiler says about itself.
+    pub fn version(&self, cancel: &Cancel) -> Result<String, ToolchainError> {
+        let done = self.driver("the compiler's version").arg("--version").run(cancel)?;
+        Ok(String::from_utf8_lossy(&done.stdout).lines().next().unwrap_or_default().to_owned())
+    }
+
+    /// The source after preprocessing, with line markers, exactly as [`Toolchain::compile`] would see it.
+    pub fn preprocess(&self, job: &CompileJob, cancel: &Cancel) -> Result<Executed, ToolchainError> {
+        self.source_command(job).arg("-E").arg(&job.source).shortened(&job.work_dir)?.run(cancel)
+    }
+
+    fn driver(&self, title: &str) -> Command {
+        Command::new(&self.compiler, title).args(&self.compiler_arguments).limit(self.limit)
+    }
+
+    /// Everything that decides the meaning of the source.
+    fn source_command(&self, job: &CompileJob) -> Command {
+        let (taken, dropped) = split_options(&job.options);
+        if !dropped.is_empty() {
+            log::info!(
+                target: "superkernel.toolchain",
+                "the host compiler does not take these of `compile-options`: {}",
+                dropped.join(" ")
+            );
+        }
+        let mut command = self.driver(&job.title).current_dir(&job.work_dir);
+        command = command.args(["-std=c++17", "-fPIC", "-fno-strict-aliasing", optimization(job)]);
+        if job.debug_info == DebugInfo::Keep {
+            command = command.arg("-g");
+        }
+        for directory in job.include_dirs.iter().chain([&self.include_dir]) {
+            command = command.arg("-I").arg(directory);
+        }
+        command = command.arg("-D__SK_HOST__=1").arg(format!("-D__NPU_ARCH__={}", job.arch.number()));
+        command = command.arg(format!("-D{}=1", job.kind.define()));
+        if job.arch.number() == 3510 {
+            command = command.arg("-D__DAV_C310__");
+        }
+        command.args(&job.defines).args(taken).args(&job.entry_defines)
+    }
+}
+
+impl Toolchain for HostToolchain {
+    fn kind(&self) -> ToolchainKind {
+        ToolchainKind::Host
+    }
+
+    fn identity(&self) -> Vec<ToolIdentity> {
+        // A tool that vanished since it was found cannot produce a result either, so leaving it out is harmless.
+        let wrapped = self.compiler_arguments.iter().map(PathBuf::from).filter(|path| path.is_absolute());
+        let tools = [self.compiler.clone()].into_iter().chain(wrapped).chain([self.linker.clone()]);
+        tools.filter_map(|tool| ToolIdentity::of(&tool).ok()).collect()
+    }
+
+    fn compile(&self, job: &CompileJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError> {
+        let command = self.source_command(job).arg("-c").arg(&job.source).arg("-o").arg(&job.output);
+        Ok(vec![command.shortened(&job.work_dir)?.run(cancel)?])
+    }
+
+    fn link(&self, job: &LinkJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError> {
+        let mut command = Command::new(&self.linker, &job.title).limit(self.limit).current_dir(&job.work_dir);
+        command = command.arg("-r");
+        if job.debug_info == DebugInfo::Omit {
+            command = command.arg("-x");
+        }
+        command = command.args(&job.objects).arg("-o").arg(&job.output);
+        Ok(vec![command.shortened(&job.work_dir)?.run(cancel)?])
+    }
+}
+
+fn find_compiler(search: &HostSearch) -> Result<(PathBuf, Vec<OsString>), ToolchainError> {
+    let missing = |tried| ToolchainError::NotFound {
+        what: "a C++ compiler",
+        tried,
+        remedy: "install g++ or clang++, or set `CXX` to a C++17 compiler",
+    };
+    if let Some(cxx) = &search.cxx {
+        let text = cxx.to_string_lossy();
+        let mut words = text.split_whitespace();
+        let program = words.next().and_then(|word| search.program(OsStr::new(word)));
+        let arguments = words.map(OsString::from).collect();
+        // A user who names a compiler wants that one, not a silent second choice.
+        return program.map(|found| (found, arguments)).ok_or_else(|| missing(vec![format!("`{text}` (from `CXX`)")]));
+    }
+    COMPILERS
+        .iter()
+        .find_map(|name| search.program(OsStr::new(name)))
+        .map(|found| (found, Vec::new()))
+        .ok_or_else(|| missing(COMPILERS.iter().map(|name| format!("`{name}`")).collect()))
+}
+
+/// The linker the compiler itself would use.
+fn find_linker(compiler: &Path, arguments: &[OsString], search: &HostSearch) -> Result<PathBuf, ToolchainError> {
+    let ask = Command::new(compiler, "the linker's name").args(arguments).arg("-print-prog-name=ld");
+    let answer = ask.limit(Some(Duration::from_secs(60))).run(&Cancel::new())?;
+    let name = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
+    let name = if name.is_empty() { "ld".to_owned() } else { name };
+    search.program(OsStr::new(&name)).ok_or_else(|| ToolchainError::NotFound {
+        what: "a linker",
+        tried: vec![format!("`{name}` (the compiler's own choice)")],
+        remedy: "install binutils",
+    })
+}
+
+fn optimization(job: &CompileJob) -> &'static str {
+    match (job.optimization, job.unit) {
+        (Optimization::None, _) => "-O0",
+        // Run once per launch and mostly calls: compile time is what counts.
+        (Optimization::Usual, CompileUnit::SuperKernel | CompileUnit::Entry) => "-O1",
+        (Optimization::Usual, CompileUnit::SubKernel) => "-O2",
+    }
+}
+
+/// The part of `compile-options` a host compiler understands, and the rest.
+fn split_options(options: &[String]) -> (Vec<String>, Vec<String>) {
+    let mut taken = Vec::new();
+    let mut dropped = Vec::new();
+    let mut rest = options.iter().peekable();
+    while let Some(option) = rest.next() {
+        if matches!(option.as_str(), "-D" | "-U" | "-I") {
+            // The value is the next word.
+            taken.push(option.clone());
+            taken.extend(rest.next().cloned());
+        } else if matches!(option.as_str(), "-mllvm" | "-Xclang" | "-x") {
+            dropped.push(option.clone());
+            dropped.extend(rest.next().cloned());
+        } else if is_host_option(option) {
+            taken.push(option.clone());
+        } else {
+            dropped.push(option.clone());
+        }
+    }
+    (taken, dropped)
+}
+
+fn is_host_option(option: &str) -> bool {
+    // `-Wl,…` and the like hand arguments to other tools.
+    let to_other_tool = ["-Wl,", "-Wa,", "-Wp,"].iter().any(|prefix| option.starts_with(prefix));
+    ["-D", "-U", "-I", "-O", "-g", "-W"].iter().any(|prefix| option.starts_with(prefix)) && !to_other_tool
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::job::{CodeCopies, CoreKind, NpuArch};
+    use super::*;
+
+    fn job(directory: &Path, source: &str) -> CompileJob {
+        let path = directory.join("unit.cpp");
+        std::fs::write(&path, source).unwrap();
+        CompileJob {
+            title: "a test".to_owned(),
+            source: path,
+            output: directory.join("unit.o"),
+            unit: CompileUnit::SubKernel,
+            kind: CoreKind::Vector,
+            arch: NpuArch::C310,
+            defines: vec!["-DWORD=1".to_owned()],
+            options: vec!["-DWORD=2".to_owned(), "-UWORD".to_owned(), "-mllvm".to_owned(), "-x".to_owned()],
+            entry_defines: vec!["-DNAME=entry".to_owned()],
+            include_dirs: Vec::new(),
+            optimization: Optimization::Usual,
+            debug_info: DebugInfo::Omit,
+            copies: CodeCopies::One,
+            work_dir: directory.to_path_buf(),
+        }
+    }
+
+    fn host(directory: &Path) -> HostToolchain {
+        HostToolchain::find(&HostSearch::from_env(), directory, Some(Duration::from_secs(120))).unwrap()
+    }
+
+    #[test]
+    fn compiles_and_links_with_the_defines_of_the_target() {
+        let directory = tempfile::tempdir().unwrap();
+        let source = "#if !defined __DAV_VEC__ || defined __DAV_CUBE__ || __NPU_ARCH__ != 3510 || defined WORD || \
+                      !defined __SK_HOST__\n#error wrong defines\n#endif\nextern \"C\" int NAME() { return 7; }\n";
+        let host = host(directory.path());
+        let job = job(directory.path(), source);
+        let ran = host.compile(&job, &Cancel::new()).unwrap();
+        assert_eq!(ran.len(), 1);
+        let link = LinkJob {
+            title: "a test".to_owned(),
+            objects: vec![job.output.clone()],
+            output: directory.path().join("out.o"),
+            debug_info: DebugInfo::Omit,
+            work_dir: directory.path().to_path_buf(),
+        };
+        host.link(&link, &Cancel::new()).unwrap();
+        let bytes = std::fs::read(&link.output).unwrap();
+        assert_eq!(&bytes[..4], b"\x7fELF");
+        assert!(bytes.windows(6).any(|window| window == b"\0entry"));
+    }
+
+    #[test]
+    fn a_compile_error_is_quoted() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = host(directory.path()).compile(&job(directory.path(), "#error no way\n"), &Cancel::new());
+        let text = error.unwrap_err().to_string();
+        assert!(text.contains("no way") && text.contains("unit.cpp"), "{text}");
+    }
+
+    #[test]
+    fn a_named_compiler_is_not_replaced() {
+        let search = HostSearch { cxx: Some("/nowhere/cxx -m64".into()), path: std::env::var_os("PATH") };
+        let error = HostToolchain::find(&search, Path::new("."), None).unwrap_err();
+        assert!(error.to_string().contains("`/nowhere/cxx -m64` (from `CXX`)"), "{error}");
+        let search = HostSearch { cxx: None, path: Some("/nowhere".into()) };
+        let error = HostToolchain::find(&search, Path::new("."), None).unwrap_err();
+        assert_eq!(error.to_string(), "cannot find a C++ compiler; looked for `c++`, `g++`, `clang++`");
+    }
+
+    #[test]
+    fn device_options_are_dropped() {
+        let options = ["-DA=1", "-I", "dir", "-mllvm", "-O", "--cce-x", "-O0", "-g", "-Wall", "-Wl,-s", "-std=c++20"];
+        let (taken, dropped) = split_options(&options.map(str::to_owned));
+        assert_eq!(taken, ["-DA=1", "-I", "dir", "-O0", "-g", "-Wall"]);
+        assert_eq!(dropped, ["-mllvm", "-O", "--cce-x", "-Wl,-s", "-std=c++20"]);
+    }
+}

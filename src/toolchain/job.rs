@@ -1,0 +1,143 @@
+//! What a toolchain is asked to do, as plain data.
+
+use std::path::PathBuf;
+
+/// The kind of AI core a unit is compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum CoreKind {
+    /// Matrix core, `__DAV_CUBE__`.
+    Cube,
+    /// Vector core, `__DAV_VEC__`.
+    Vector,
+}
+
+impl CoreKind {
+    /// The word in arch names such as `dav-c220-cube`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cube => "cube",
+            Self::Vector => "vec",
+        }
+    }
+
+    /// The macro that tells the source which kind it is compiled for.
+    pub fn define(self) -> &'static str {
+        match self {
+            Self::Cube => "__DAV_CUBE__",
+            Self::Vector => "__DAV_VEC__",
+        }
+    }
+}
+
+/// Generation of the device, as the compilers number it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NpuArch {
+    /// 2201, chip `c220`.
+    C220,
+    /// 3510, chip `c310`.
+    C310,
+}
+
+impl NpuArch {
+    /// Value of `__NPU_ARCH__`.
+    pub fn number(self) -> u32 {
+        match self {
+            Self::C220 => 2201,
+            Self::C310 => 3510,
+        }
+    }
+
+    /// The chip's name inside arch names such as `dav-c220-cube`.
+    pub fn chip(self) -> &'static str {
+        match self {
+            Self::C220 => "c220",
+            Self::C310 => "c310",
+        }
+    }
+}
+
+/// What the source is: device compilers treat the three differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CompileUnit {
+    /// The generated super kernel.
+    SuperKernel,
+    /// The small source that picks one copy of the super kernel.
+    Entry,
+    /// An operator's own source.
+    SubKernel,
+}
+
+/// How hard the compiler tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Optimization {
+    /// What the toolchain takes by default for the unit.
+    Usual,
+    /// None at all, for debugging (`ccec_O0`).
+    None,
+}
+
+/// Whether the object describes its source lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DebugInfo {
+    /// No `-g`.
+    Omit,
+    /// `-g`.
+    Keep,
+}
+
+/// Whether the code will be linked more than once, far apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CodeCopies {
+    /// One copy: calls stay near.
+    One,
+    /// Several copies: device compilers need long calls.
+    Several,
+}
+
+/// One source to compile for one core kind.
+#[derive(Debug, Clone)]
+pub struct CompileJob {
+    /// What is being made, for messages: ``super kernel `foo` for vector cores``.
+    pub title: String,
+    /// The C++ file.
+    pub source: PathBuf,
+    /// The object to write.
+    pub output: PathBuf,
+    /// What the source is.
+    pub unit: CompileUnit,
+    /// The cores it will run on.
+    pub kind: CoreKind,
+    /// The device generation.
+    pub arch: NpuArch,
+    /// `-D…` arguments in front of [`Self::options`], which may override them.
+    pub defines: Vec<String>,
+    /// The user's `compile-options`, as given.
+    pub options: Vec<String>,
+    /// `-D…` arguments behind [`Self::options`]: the ones that name the entry and must not be overridden.
+    pub entry_defines: Vec<String>,
+    /// Include directories of the job itself, in front of the toolchain's own.
+    pub include_dirs: Vec<PathBuf>,
+    /// How hard the compiler tries.
+    pub optimization: Optimization,
+    /// `-g` or not.
+    pub debug_info: DebugInfo,
+    /// One code copy or several.
+    pub copies: CodeCopies,
+    /// A private directory: the command runs there and may leave response files.
+    pub work_dir: PathBuf,
+}
+
+/// Objects to link to one file.
+#[derive(Debug, Clone)]
+pub struct LinkJob {
+    /// What is being made, for messages.
+    pub title: String,
+    /// In link order, each once.
+    pub objects: Vec<PathBuf>,
+    /// The file to write.
+    pub output: PathBuf,
+    /// [`DebugInfo::Keep`] also keeps local symbols.
+    pub debug_info: DebugInfo,
+    /// A private directory: the command runs there and may leave response files.
+    pub work_dir: PathBuf,
+}
