@@ -1,6 +1,7 @@
 //! The one error type of the crate: a variant per phase, each wrapping that phase's own error.
 
 use crate::fs::FileError;
+use crate::model::ModelError;
 use crate::options::OptionError;
 use crate::toolchain::ToolchainError;
 
@@ -27,6 +28,9 @@ pub enum Error {
     /// A compiler or a linker failed.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),
+    /// `kernel_infos`, or a file it names, is wrong.
+    #[error(transparent)]
+    Model(#[from] ModelError),
 }
 
 impl Error {
@@ -36,6 +40,7 @@ impl Error {
             Self::File(error) => error,
             Self::Options(error) => error,
             Self::Toolchain(error) => error,
+            Self::Model(error) => error,
         }
     }
 }

@@ -20,6 +20,7 @@ pub mod fs;
 pub mod link;
 pub mod model;
 pub mod nearest;
+pub mod objects;
 pub mod options;
 pub mod plan;
 pub mod program;

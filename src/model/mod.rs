@@ -1,1 +1,107 @@
 //! `kernel_infos`: raw JSON, checked types, derived facts.
+//!
+//! [`load`] does it all, in this order: read the entries and their JSONs (`raw`, `load`), match events (`events`),
+//! choose the form (`streams`), count cores (`cores`), lay out parameters (`params`).
+
+mod cores;
+mod error;
+mod events;
+mod kernel_type;
+mod load;
+mod op;
+mod params;
+mod raw;
+mod soc;
+mod streams;
+
+pub use error::{ModelError, OpName};
+pub use kernel_type::{CoreClass, CoreKind, KernelType, SuperKernelType};
+pub use load::load;
+pub use op::{
+    DcciFlags, DebugOutput, EarlyStartFlags, EventUse, Function, Op, OtherEnd, ParamOffsets, SubKernel, SubKernelCode,
+    TaskType, TilingFunctions,
+};
+pub use params::{Slot, SlotLayout};
+pub use raw::JsonPath;
+pub use soc::{Chip, CoreCounts, Platform, Soc};
+pub use streams::StreamForm;
+
+use crate::options::Options;
+
+/// A super kernel, checked and with everything that follows from its inputs.
+#[derive(Debug, Clone)]
+pub struct SuperKernel {
+    /// Its name, a C identifier.
+    pub name: String,
+    /// What it is built for.
+    pub platform: Platform,
+    /// Its options.
+    pub options: Options,
+    /// Its ops in execution order; at least one.
+    pub ops: Vec<Op>,
+    /// One stream, or several side by side.
+    pub form: StreamForm,
+    /// The cores it starts for each block.
+    pub kernel_type: SuperKernelType,
+    /// Blocks it is launched with.
+    pub block_num: u32,
+    /// Debug output of its ops, taken together.
+    pub debug_output: Option<DebugOutput>,
+    /// Bytes of workspace for feed-sync-all; 0 without.
+    pub workspace_size: u64,
+    /// Its parameters.
+    pub slots: SlotLayout,
+    /// Events with both ends inside, in the order of their senders.
+    pub inner_events: Vec<InnerEvent>,
+    /// What the user should hear about, though it is no error.
+    pub warnings: Vec<String>,
+}
+
+/// An event between two ops of this super kernel, by their positions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InnerEvent {
+    /// The event's id.
+    pub id: i64,
+    /// Position of the op that sends it.
+    pub sender: usize,
+    /// Position of the op that receives it.
+    pub receiver: usize,
+}
+
+impl SuperKernel {
+    /// Cores of `kind` that a launch starts.
+    pub fn cores(&self, kind: CoreKind) -> u32 {
+        self.kernel_type.cores(kind, self.block_num)
+    }
+
+    /// Is early start in force? Never with several streams.
+    pub fn has_early_start(&self) -> bool {
+        match self.form {
+            StreamForm::One => self.options.early_start.is_on(),
+            StreamForm::Several => false,
+        }
+    }
+
+    /// Is any op dynamic?
+    pub fn has_dynamic_op(&self) -> bool {
+        self.ops.iter().any(Op::is_dynamic)
+    }
+
+    /// The `-D` arguments that both core kinds are compiled with, in order, without `compile-options`.
+    pub fn defines(&self) -> Vec<&'static str> {
+        let mut defines = Vec::new();
+        if self.has_dynamic_op() {
+            defines.push("-D__SUPER_KERNEL_DYNAMIC_BLOCK_NUM__");
+        }
+        if self.has_early_start() {
+            defines.push("-D__ASCENDC_ENABLE_SET_NEXT_TASK_START");
+            defines.push("-D__ASCENDC_ENABLE_WAIT_PRE_TASK_END");
+            defines.push("-D__ASCENDC_SUPERKERNEL_EARLY_START_V2");
+        }
+        if self.options.feed_sync_all {
+            defines.push("-D__ASCENDC_SUPERKERNEL_AUTO_SYNC_ALL__");
+        }
+        defines.push(if self.debug_output.is_some() { "-DASCENDC_DUMP" } else { "-DASCENDC_DUMP=0" });
+        defines
+    }
+}

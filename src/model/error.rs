@@ -1,0 +1,227 @@
+//! What can be wrong with `kernel_infos` and the files it names.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::raw::JsonPath;
+use super::{CoreKind, KernelType, Soc};
+use crate::error::Diagnostic;
+use crate::fs::FileError;
+use crate::nearest::nearest;
+use crate::options::OptionError;
+
+/// An op in a message: its index and, once known, its kernel name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpName {
+    /// Its place in `op_list`.
+    pub index: usize,
+    /// `kernelName`.
+    pub kernel_name: String,
+}
+
+impl fmt::Display for OpName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "op {} (`{}`)", self.index, Shortened(&self.kernel_name))
+    }
+}
+
+/// A value of the input, cut to a length that keeps a message readable.
+struct Shortened<'a>(&'a str);
+
+impl fmt::Display for Shortened<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const LONGEST: usize = 120;
+        for letter in self.0.chars().take(LONGEST) {
+            write!(formatter, "{}", if letter.is_control() { '\u{fffd}' } else { letter })?;
+        }
+        if self.0.chars().nth(LONGEST).is_some() { formatter.write_str("…") } else { Ok(()) }
+    }
+}
+
+/// Why `kernel_infos` cannot become a super kernel.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the fields are what the messages print")]
+pub enum ModelError {
+    #[error(transparent)]
+    Options(#[from] OptionError),
+    #[error("{place}: {source}")]
+    File { place: JsonPath, source: FileError },
+    #[error("{place}: `{}` is not a regular file", path.display())]
+    NotAFile { place: JsonPath, path: PathBuf },
+    #[error("{place}: `{}` is not valid JSON: {problem}", path.display())]
+    MalformedJson { place: JsonPath, path: PathBuf, problem: String },
+    #[error("{place}: expected {expected}, found {found}")]
+    WrongType { place: JsonPath, expected: &'static str, found: String },
+    #[error("{place}: the key is missing")]
+    MissingKey { place: JsonPath },
+    #[error("`op_list` {problem}")]
+    NoOps { problem: &'static str },
+    #[error("kernel name `{}` is not a C identifier", Shortened(.name))]
+    BadKernelName { name: String },
+    #[error("{place}: `{}` is not a C identifier, so it cannot be a function", Shortened(.name))]
+    BadFunctionName { place: JsonPath, name: String },
+    #[error("{place}: there is no kernel type `{}` that can be fused", Shortened(.name))]
+    UnknownKernelType { place: JsonPath, name: String },
+    #[error("{place}: there is no task type `{}`", Shortened(.name))]
+    UnknownTaskType { place: JsonPath, name: String },
+    #[error("{place}: `{}` is not a tiling key (a decimal number below 2^64)", Shortened(.key))]
+    BadTilingKey { place: JsonPath, key: String },
+    #[error("{place}: tiling key {key} is given twice")]
+    DuplicateTilingKey { place: JsonPath, key: u64 },
+    #[error("{place}: a dynamic op needs at least one tiling key")]
+    NoTilingKeys { place: JsonPath },
+    #[error(
+        "{op}: tiling key {key} of type {key_type} runs on {kind} cores, which the op's type {op_type} does not have"
+    )]
+    TilingKeyKind { op: OpName, key: u64, key_type: KernelType, kind: CoreKind, op_type: KernelType },
+    #[error("{op}: its objects were split into {found} copies, but `split-mode` is {wanted}")]
+    SplitModeMismatch { op: OpName, found: u32, wanted: u32 },
+    #[error("{op} was built with early start ({flags}), but `early-start` is 0")]
+    EarlyStartOff { op: OpName, flags: String },
+    #[error("{op} is dynamic and was built with early start ({flags}); its set or wait would have no partner")]
+    EarlyStartOnDynamic { op: OpName, flags: String },
+    #[error(
+        "{op} was built with early start ({flags}), but this super kernel has several streams, where its set or \
+         wait would have no partner"
+    )]
+    EarlyStartSeveralStreams { op: OpName, flags: String },
+    #[error("{op} both sends and receives event {event}")]
+    EventToItself { op: OpName, event: i64 },
+    #[error("{op}: event {event} stands twice in its `{list}`")]
+    EventTwice { op: OpName, event: i64, list: &'static str },
+    #[error("event {event} is {verb} by two ops: {first} and {second}")]
+    EventClaimedTwice { event: i64, verb: &'static str, first: OpName, second: OpName },
+    #[error("event {event} from {sender} to {receiver} stays inside stream {stream}")]
+    EventInsideStream { event: i64, sender: OpName, receiver: OpName, stream: i64 },
+    #[error("event {event}: its receiver {receiver} comes before its sender {sender}")]
+    ReceiverBeforeSender { event: i64, sender: OpName, receiver: OpName },
+    #[error(
+        "{first} on stream {first_stream} and its successor {second} on stream {second_stream} are not linked by an event"
+    )]
+    StreamsNeedFusion { first: OpName, first_stream: i64, second: OpName, second_stream: i64 },
+    #[error("{op} is the first op and receives event {event}: nothing of this super kernel can come before it")]
+    FirstOpReceives { op: OpName, event: i64 },
+    #[error("{op} is the last op and sends event {event}: nothing of this super kernel can come after it")]
+    LastOpSends { op: OpName, event: i64 },
+    #[error("{op}: `blockDim` is {block_dim}")]
+    BadBlockDim { op: OpName, block_dim: i64 },
+    #[error("SoC `{}` is not supported", Shortened(.soc))]
+    UnsupportedSoc { soc: String },
+    #[error("`debug-aic-num` {aic} and `debug-aiv-num` {aiv} are in no ratio that a kernel can be launched with")]
+    DebugCoreRatio { aic: u32, aiv: u32 },
+    #[error("`{option}` is {wanted}, but {soc} has {available} such cores")]
+    DebugCoresExceedPlatform { option: &'static str, wanted: u32, available: u32, soc: Soc },
+    #[error("`{option}` is {wanted}, but the ops need {needed} such cores")]
+    DebugCoresTooFew { option: &'static str, wanted: u32, needed: u32 },
+    #[error("the parameters need {slots} slots; a super kernel can have {}", u32::MAX)]
+    TooManySlots { slots: u64 },
+}
+
+impl Diagnostic for ModelError {
+    fn id(&self) -> &'static str {
+        match self {
+            Self::Options(error) => error.id(),
+            Self::File { .. } | Self::NotAFile { .. } => "SK0201",
+            Self::MalformedJson { .. } => "SK0202",
+            Self::WrongType { .. } => "SK0203",
+            Self::MissingKey { .. } => "SK0204",
+            Self::NoOps { .. } => "SK0205",
+            Self::BadKernelName { .. } => "SK0206",
+            Self::BadFunctionName { .. } => "SK0207",
+            Self::UnknownKernelType { .. } => "SK0208",
+            Self::UnknownTaskType { .. } => "SK0209",
+            Self::BadTilingKey { .. } | Self::DuplicateTilingKey { .. } | Self::NoTilingKeys { .. } => "SK0210",
+            Self::TilingKeyKind { .. } => "SK0211",
+            Self::SplitModeMismatch { .. } => "SK0212",
+            Self::EarlyStartOff { .. } => "SK0213",
+            Self::EarlyStartOnDynamic { .. } => "SK0214",
+            Self::EarlyStartSeveralStreams { .. } => "SK0215",
+            Self::TooManySlots { .. } => "SK0216",
+            Self::EventToItself { .. } => "SK0301",
+            Self::EventTwice { .. } => "SK0302",
+            Self::EventClaimedTwice { .. } => "SK0303",
+            Self::EventInsideStream { .. } => "SK0304",
+            Self::ReceiverBeforeSender { .. } => "SK0305",
+            Self::StreamsNeedFusion { .. } => "SK0306",
+            Self::FirstOpReceives { .. } => "SK0307",
+            Self::LastOpSends { .. } => "SK0308",
+            Self::BadBlockDim { .. } => "SK0401",
+            Self::UnsupportedSoc { .. } => "SK0402",
+            Self::DebugCoreRatio { .. } => "SK0403",
+            Self::DebugCoresExceedPlatform { .. } => "SK0404",
+            Self::DebugCoresTooFew { .. } => "SK0405",
+        }
+    }
+
+    fn solution(&self) -> String {
+        match self {
+            Self::Options(error) => error.solution(),
+            Self::File { source, .. } => source.solution(),
+            Self::NotAFile { .. } => "give the path of the sub-kernel's JSON file".to_owned(),
+            Self::MalformedJson { .. } => "compile the sub-kernel again; its JSON is damaged".to_owned(),
+            Self::WrongType { expected, .. } => format!("write {expected} there"),
+            Self::MissingKey { .. } => {
+                "compile the sub-kernel for super-kernel use, with a compiler that writes this key".to_owned()
+            }
+            Self::NoOps { .. } => "pass the ops to fuse as a non-empty list under `op_list`".to_owned(),
+            Self::BadKernelName { .. } => "use letters, digits and `_`, not starting with a digit".to_owned(),
+            Self::BadFunctionName { .. } => "compile the sub-kernel again; its JSON is damaged".to_owned(),
+            Self::UnknownKernelType { name, .. } => {
+                let known = KernelType::ALL.map(KernelType::as_str);
+                match nearest(name, known, 1).first() {
+                    Some(near) => format!("`{near}` may be meant; fusable are {}", quoted(&known)),
+                    None => format!("fusable are {}", quoted(&known)),
+                }
+            }
+            Self::UnknownTaskType { .. } => "use `normal` or `dynamic`".to_owned(),
+            Self::BadTilingKey { .. } | Self::DuplicateTilingKey { .. } | Self::NoTilingKeys { .. } => {
+                "compile the tiling-sink op again; its `dynamic_func_names` is damaged".to_owned()
+            }
+            Self::TilingKeyKind { op_type, .. } => {
+                format!(
+                    "compile the op with a type that has all its core kinds, or drop that key; {op_type} is not enough"
+                )
+            }
+            Self::SplitModeMismatch { found, .. } => {
+                format!("set `split-mode={found}`, or compile the sub-kernel again with the split mode you want")
+            }
+            Self::EarlyStartOff { .. } => {
+                "drop `early-start=0`, or compile the sub-kernel again without early start".to_owned()
+            }
+            Self::EarlyStartOnDynamic { .. } => "compile the tiling-sink op without early start".to_owned(),
+            Self::EarlyStartSeveralStreams { .. } => {
+                "compile the sub-kernel without early start (as `stream-fusion=1` builds do)".to_owned()
+            }
+            Self::TooManySlots { .. } => "split the op list into several super kernels".to_owned(),
+            Self::EventToItself { .. } => "remove the event from one of the op's two lists".to_owned(),
+            Self::EventTwice { .. } => "list each event once".to_owned(),
+            Self::EventClaimedTwice { .. } => "give each pair of ops an event of its own".to_owned(),
+            Self::EventInsideStream { .. } => {
+                "remove the event: a stream's own order already does what it asks for".to_owned()
+            }
+            Self::ReceiverBeforeSender { .. } => "put the sender before the receiver in `op_list`".to_owned(),
+            Self::StreamsNeedFusion { .. } => {
+                "set `stream-fusion=1` in the options, or link the two ops by an event".to_owned()
+            }
+            Self::FirstOpReceives { .. } => "let the launch of the super kernel wait for the event instead".to_owned(),
+            Self::LastOpSends { .. } => "let the end of the super kernel send the event instead".to_owned(),
+            Self::BadBlockDim { .. } => "a sub-kernel must be tiled for at least 1 block; compile it again".to_owned(),
+            Self::UnsupportedSoc { .. } => {
+                format!("use one of {}", quoted(&Soc::ALL.map(Soc::as_str)))
+            }
+            Self::DebugCoreRatio { .. } => {
+                "use cube cores only (a:0), vector cores only (0:v), as many of both (1:1) or twice as many vector \
+                 cores (1:2)"
+                    .to_owned()
+            }
+            Self::DebugCoresExceedPlatform { option, available, .. } => {
+                format!("set `{option}` to {available} or less")
+            }
+            Self::DebugCoresTooFew { option, needed, .. } => format!("set `{option}` to {needed} or more, or drop it"),
+        }
+    }
+}
+
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,261 @@
+//! Kernel types: which core kinds run, and how many.
+
+use std::fmt;
+
+/// A kind of AI core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CoreKind {
+    /// Cube (matrix) core.
+    Aic,
+    /// Vector core.
+    Aiv,
+}
+
+impl CoreKind {
+    /// Both kinds, cube first: the order in which a MIX op's halves are written.
+    pub const BOTH: [Self; 2] = [Self::Aic, Self::Aiv];
+
+    /// `aic` or `aiv`, as in symbol names.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Aic => "aic",
+            Self::Aiv => "aiv",
+        }
+    }
+
+    /// `cube` or `vec`, as in arch names.
+    pub fn arch_suffix(self) -> &'static str {
+        match self {
+            Self::Aic => "cube",
+            Self::Aiv => "vec",
+        }
+    }
+
+    /// The other kind.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Aic => Self::Aiv,
+            Self::Aiv => Self::Aic,
+        }
+    }
+}
+
+impl fmt::Display for CoreKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// Which kinds of core an op runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CoreClass {
+    /// Cube cores only.
+    Aic,
+    /// Vector cores only.
+    Aiv,
+    /// Both.
+    Mix,
+}
+
+impl CoreClass {
+    /// The number early start uses for it: `(previous << 2) | current`.
+    pub fn early_start_code(self) -> u32 {
+        match self {
+            Self::Aic => 0,
+            Self::Aiv => 1,
+            Self::Mix => 2,
+        }
+    }
+
+    /// Does it run on `kind`?
+    pub fn runs_on(self, kind: CoreKind) -> bool {
+        match self {
+            Self::Aic => kind == CoreKind::Aic,
+            Self::Aiv => kind == CoreKind::Aiv,
+            Self::Mix => true,
+        }
+    }
+
+    /// The kinds it runs on, cube first.
+    pub fn kinds(self) -> &'static [CoreKind] {
+        match self {
+            Self::Aic => &[CoreKind::Aic],
+            Self::Aiv => &[CoreKind::Aiv],
+            Self::Mix => &CoreKind::BOTH,
+        }
+    }
+}
+
+/// The types an op inside a super kernel can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KernelType {
+    /// Vector cores, no cross-core flags of its own.
+    AivOnly,
+    /// Cube cores, no cross-core flags of its own.
+    AicOnly,
+    /// Vector cores with cross-core flags.
+    MixAiv1_0,
+    /// Cube cores with cross-core flags.
+    MixAic1_0,
+    /// One vector core for each cube core.
+    MixAic1_1,
+    /// Two vector cores for each cube core.
+    MixAic1_2,
+}
+
+impl KernelType {
+    /// All fusable types.
+    pub const ALL: [Self; 6] =
+        [Self::AivOnly, Self::AicOnly, Self::MixAiv1_0, Self::MixAic1_0, Self::MixAic1_1, Self::MixAic1_2];
+
+    /// The name in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AivOnly => "KERNEL_TYPE_AIV_ONLY",
+            Self::AicOnly => "KERNEL_TYPE_AIC_ONLY",
+            Self::MixAiv1_0 => "KERNEL_TYPE_MIX_AIV_1_0",
+            Self::MixAic1_0 => "KERNEL_TYPE_MIX_AIC_1_0",
+            Self::MixAic1_1 => "KERNEL_TYPE_MIX_AIC_1_1",
+            Self::MixAic1_2 => "KERNEL_TYPE_MIX_AIC_1_2",
+        }
+    }
+
+    /// The type with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kernel_type| kernel_type.as_str() == name)
+    }
+
+    /// The number packed beside the block count of a dynamic op.
+    pub fn number(self) -> u32 {
+        match self {
+            Self::AivOnly => 0,
+            Self::AicOnly => 1,
+            Self::MixAiv1_0 => 4,
+            Self::MixAic1_0 => 5,
+            Self::MixAic1_1 => 6,
+            Self::MixAic1_2 => 7,
+        }
+    }
+
+    /// The kinds of core it runs on.
+    pub fn class(self) -> CoreClass {
+        match self {
+            Self::AivOnly | Self::MixAiv1_0 => CoreClass::Aiv,
+            Self::AicOnly | Self::MixAic1_0 => CoreClass::Aic,
+            Self::MixAic1_1 | Self::MixAic1_2 => CoreClass::Mix,
+        }
+    }
+
+    /// Do its functions stand under `AiCore` in the JSON, instead of one arch per kind?
+    pub fn is_single_arch(self) -> bool {
+        match self {
+            Self::AivOnly | Self::AicOnly => true,
+            Self::MixAiv1_0 | Self::MixAic1_0 | Self::MixAic1_1 | Self::MixAic1_2 => false,
+        }
+    }
+
+    /// Cube cores that `blocks` blocks of it use.
+    pub fn aic_cores(self, blocks: u32) -> u32 {
+        match self.class() {
+            CoreClass::Aiv => 0,
+            CoreClass::Aic | CoreClass::Mix => blocks,
+        }
+    }
+
+    /// Vector cores that `blocks` blocks of it use.
+    pub fn aiv_cores(self, blocks: u32) -> u32 {
+        match self {
+            Self::AicOnly | Self::MixAic1_0 => 0,
+            Self::AivOnly | Self::MixAiv1_0 | Self::MixAic1_1 => blocks,
+            Self::MixAic1_2 => blocks.saturating_mul(2),
+        }
+    }
+}
+
+impl fmt::Display for KernelType {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// The types a super kernel itself can have: always with cross-core flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SuperKernelType {
+    /// Vector cores only.
+    Aiv,
+    /// Cube cores only.
+    Aic,
+    /// One vector core for each cube core.
+    Mix1_1,
+    /// Two vector cores for each cube core.
+    Mix1_2,
+}
+
+impl SuperKernelType {
+    /// The kernel type it is launched as.
+    pub fn kernel_type(self) -> KernelType {
+        match self {
+            Self::Aiv => KernelType::MixAiv1_0,
+            Self::Aic => KernelType::MixAic1_0,
+            Self::Mix1_1 => KernelType::MixAic1_1,
+            Self::Mix1_2 => KernelType::MixAic1_2,
+        }
+    }
+
+    /// The kinds of core it has.
+    pub fn class(self) -> CoreClass {
+        self.kernel_type().class()
+    }
+
+    /// Does it have cores of both kinds?
+    pub fn is_mix(self) -> bool {
+        self.class() == CoreClass::Mix
+    }
+
+    /// `taskRation` of the result JSON, cube to vector.
+    pub fn task_ratio(self) -> (u16, u16) {
+        match self {
+            Self::Aiv => (0, 1),
+            Self::Aic => (1, 0),
+            Self::Mix1_1 => (1, 1),
+            Self::Mix1_2 => (1, 2),
+        }
+    }
+
+    /// Cores of `kind` when launched with `blocks` blocks.
+    pub fn cores(self, kind: CoreKind, blocks: u32) -> u32 {
+        let (aic, aiv) = self.task_ratio();
+        let per_block = match kind {
+            CoreKind::Aic => aic,
+            CoreKind::Aiv => aiv,
+        };
+        blocks.saturating_mul(u32::from(per_block))
+    }
+}
+
+impl fmt::Display for SuperKernelType {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kernel_type().fmt(formatter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn printing_and_parsing_are_inverse() {
+        for kernel_type in KernelType::ALL {
+            assert_eq!(KernelType::from_name(kernel_type.as_str()), Some(kernel_type));
+        }
+        assert_eq!(KernelType::from_name("KERNEL_TYPE_MIX_AIV_HARD_SYNC"), None);
+    }
+
+    #[test]
+    fn a_one_to_two_block_has_three_cores() {
+        assert_eq!(KernelType::MixAic1_2.aic_cores(24), 24);
+        assert_eq!(KernelType::MixAic1_2.aiv_cores(24), 48);
+        assert_eq!(SuperKernelType::Mix1_2.cores(CoreKind::Aiv, 24), 48);
+        assert_eq!(SuperKernelType::Aiv.cores(CoreKind::Aic, 24), 0);
+    }
+}

@@ -1,0 +1,417 @@
+//! From `kernel_infos` to a checked super kernel.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde_json::Value;
+
+use super::raw::{JsonPath, Node, read_json};
+use super::{
+    Chip, CoreClass, CoreKind, DcciFlags, DebugOutput, EarlyStartFlags, EventUse, Function, KernelType, ModelError, Op,
+    OpName, OtherEnd, ParamOffsets, Platform, SubKernel, SubKernelCode, SuperKernel, TaskType, TilingFunctions,
+};
+use super::{cores, events, params, streams};
+use crate::options::{self, Options, Separator};
+
+/// Checks `kernel_infos` and everything it names, and derives the facts of `contract` order: events, stream form,
+/// cores, feed-sync-all, parameters.
+///
+/// Reads the sub-kernels' JSONs, each once; touches nothing else.
+pub fn load(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<SuperKernel, ModelError> {
+    check_kernel_name(name)?;
+    let root = Node::root(kernel_infos, JsonPath::default());
+    let options = load_options(&root)?;
+    let entries = load_entries(&root)?;
+    let kernels = load_kernels(&entries, platform.chip())?;
+    let mut warnings = options.warnings.clone();
+
+    let mut ops = Vec::with_capacity(entries.len());
+    for (entry, kernel) in entries.into_iter().zip(kernels) {
+        ops.push(make_op(entry, kernel, &options, platform)?);
+    }
+    check_ops(&ops, &options)?;
+    let inner_events = events::match_ends(&mut ops)?;
+    let form = streams::choose(&ops, &inner_events, &options)?;
+    let (kernel_type, block_num) = cores::choose(&ops, &options, platform)?;
+    warnings.extend(cores::warn_about_oversized(&ops, platform));
+    warnings.extend(warn_about_disabled_flushes(&ops));
+    cores::mark_feed_sync_all(&mut ops, &options, kernel_type, block_num);
+    let workspace_size = cores::workspace_size(ops.len(), &options, kernel_type, block_num);
+    let debug_output = merge_debug_output(&ops);
+    warnings.extend(warn_about_dynamic_sync_all(&ops));
+    let slots = params::lay_out(&mut ops, &options, platform.chip(), debug_output.is_some())?;
+
+    Ok(SuperKernel {
+        name: name.to_owned(),
+        platform: *platform,
+        options,
+        ops,
+        form,
+        kernel_type,
+        block_num,
+        debug_output,
+        workspace_size,
+        slots,
+        inner_events,
+        warnings,
+    })
+}
+
+/// One `op_list` entry that names a JSON.
+struct Entry {
+    index: usize,
+    json_path: PathBuf,
+    bin_path: Option<PathBuf>,
+    stream_id: i64,
+    task_type: TaskType,
+    sends: Vec<i64>,
+    receives: Vec<i64>,
+    place: JsonPath,
+}
+
+fn check_kernel_name(name: &str) -> Result<(), ModelError> {
+    if is_c_identifier(name) { Ok(()) } else { Err(ModelError::BadKernelName { name: name.to_owned() }) }
+}
+
+fn is_c_identifier(name: &str) -> bool {
+    let mut letters = name.bytes();
+    letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
+}
+
+fn load_options(root: &Node<'_>) -> Result<Options, ModelError> {
+    let text = match root.optional("super_kernel_options")? {
+        Some(node) => node.string()?,
+        None => "",
+    };
+    Ok(options::parse(text, Separator::Hyphen)?)
+}
+
+fn load_entries(root: &Node<'_>) -> Result<Vec<Entry>, ModelError> {
+    let Some(list) = root.optional("op_list")? else {
+        return Err(ModelError::NoOps { problem: "is missing" });
+    };
+    let mut entries = Vec::new();
+    let mut count = 0;
+    for (index, node) in list.elements()?.enumerate() {
+        count += 1;
+        entries.extend(load_entry(index, &node)?);
+    }
+    match (count, entries.is_empty()) {
+        (0, _) => Err(ModelError::NoOps { problem: "is empty" }),
+        (_, true) => Err(ModelError::NoOps { problem: "has no entry with a `json_path`" }),
+        (_, false) => Ok(entries),
+    }
+}
+
+fn load_entry(index: usize, node: &Node<'_>) -> Result<Option<Entry>, ModelError> {
+    let Some(json_path) = node.optional("json_path")? else {
+        return Ok(None);
+    };
+    let task_type = match node.optional("task_type")? {
+        None => TaskType::Normal,
+        Some(task_type) => match task_type.string()? {
+            "normal" => TaskType::Normal,
+            "dynamic" => TaskType::Dynamic,
+            name => return Err(ModelError::UnknownTaskType { place: task_type.path, name: name.to_owned() }),
+        },
+    };
+    let bin_path = node.optional("bin_path")?.map(|path| path.non_empty_string().map(PathBuf::from)).transpose()?;
+    Ok(Some(Entry {
+        index,
+        json_path: PathBuf::from(json_path.non_empty_string()?),
+        bin_path,
+        stream_id: node.optional("stream_id")?.map_or(Ok(-1), |stream| stream.integer())?,
+        task_type,
+        sends: event_list(node, "send_event_list")?,
+        receives: event_list(node, "recv_event_list")?,
+        place: json_path.path,
+    }))
+}
+
+fn event_list(node: &Node<'_>, key: &str) -> Result<Vec<i64>, ModelError> {
+    match node.optional(key)? {
+        None => Ok(Vec::new()),
+        Some(list) => list.elements()?.map(|event| event.integer()).collect(),
+    }
+}
+
+/// Reads each JSON once, however many ops name it. A JSON read as static and as dynamic counts as two.
+fn load_kernels(entries: &[Entry], chip: Chip) -> Result<Vec<Arc<SubKernel>>, ModelError> {
+    let mut wanted: Vec<&Entry> = Vec::new();
+    let mut numbers: HashMap<(&Path, bool), usize> = HashMap::new();
+    let mut uses = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let key = (entry.json_path.as_path(), entry.task_type == TaskType::Dynamic);
+        let number = *numbers.entry(key).or_insert_with(|| {
+            wanted.push(entry);
+            wanted.len() - 1
+        });
+        uses.push(number);
+    }
+    let loaded: Vec<Result<Arc<SubKernel>, ModelError>> =
+        wanted.par_iter().map(|entry| load_kernel(entry, chip).map(Arc::new)).collect();
+    // The first failure in op order is the one to report, whichever thread met it first.
+    let loaded = loaded.into_iter().collect::<Result<Vec<_>, _>>()?;
+    Ok(uses.into_iter().map(|number| Arc::clone(&loaded[number])).collect())
+}
+
+fn load_kernel(entry: &Entry, chip: Chip) -> Result<SubKernel, ModelError> {
+    let value = read_json(&entry.json_path, &entry.place)?;
+    let json = Node::root(&value, entry.place.file());
+    let kernel_type = kernel_type(&json.required("sub_operator_kernel_type")?)?;
+    let names = json.required("sub_operator_kernel_name")?;
+    let code = match entry.task_type {
+        TaskType::Normal => SubKernelCode::Static(static_functions(&names, kernel_type, chip)?),
+        TaskType::Dynamic => SubKernelCode::Dynamic(tiling_functions(&names, chip)?),
+    };
+    let params = json.required("sub_operator_params")?;
+    Ok(SubKernel {
+        json_path: entry.json_path.clone(),
+        kernel_name: json.required("kernelName")?.non_empty_string()?.to_owned(),
+        op_type: json.optional("sub_operator_op_type")?.map_or(Ok(""), |node| node.string())?.to_owned(),
+        kernel_type,
+        block_dim: json.required("blockDim")?.integer()?,
+        code,
+        params: params.elements()?.map(|name| name.string().map(str::to_owned)).collect::<Result<_, _>>()?,
+        early_start: EarlyStartFlags {
+            sets_itself: json.required("sub_operator_early_start_set_flag")?.boolean()?,
+            waits_itself: json.required("sub_operator_early_start_wait_flag")?.boolean()?,
+        },
+        split_mode: json.optional("split_mode")?.map(|node| split_mode(&node)).transpose()?,
+        debug_output: debug_output(&json)?,
+        calls_sync_all: json.flag("sub_op_with_sync_all")?,
+        dcci: DcciFlags {
+            before_kernel_start: json.flag("sub_operator_call_dcci_before_kernel_start")?,
+            after_kernel_end: json.flag("sub_operator_call_dcci_after_kernel_end")?,
+            disabled: json.flag("sub_operator_call_dcci_disable_on_kernel")?,
+        },
+    })
+}
+
+fn kernel_type(node: &Node<'_>) -> Result<KernelType, ModelError> {
+    let name = node.string()?;
+    KernelType::from_name(name)
+        .ok_or_else(|| ModelError::UnknownKernelType { place: node.path.clone(), name: name.to_owned() })
+}
+
+fn split_mode(node: &Node<'_>) -> Result<u32, ModelError> {
+    u32::try_from(node.count()?).map_err(|_| node.wrong_type("a number of copies"))
+}
+
+/// The key under which the function for `kind` stands.
+fn arch(kernel_type: KernelType, kind: CoreKind, chip: Chip) -> String {
+    if kernel_type.is_single_arch() { "AiCore".to_owned() } else { format!("dav-{chip}-{}", kind.arch_suffix()) }
+}
+
+fn static_functions(names: &Node<'_>, kernel_type: KernelType, chip: Chip) -> Result<Vec<Function>, ModelError> {
+    let kinds = kernel_type.class().kinds();
+    kinds
+        .iter()
+        .map(|&kind| {
+            let entry = names.required(&arch(kernel_type, kind, chip))?;
+            let object = entry.optional("obj_files")?.map(|node| node.string().map(str::to_owned)).transpose()?;
+            Ok(Function { kind, name: function_name(&entry.required("func_name")?)?, object })
+        })
+        .collect()
+}
+
+fn function_name(node: &Node<'_>) -> Result<String, ModelError> {
+    let name = node.string()?;
+    if is_c_identifier(name) {
+        Ok(name.to_owned())
+    } else {
+        Err(ModelError::BadFunctionName { place: node.path.clone(), name: name.to_owned() })
+    }
+}
+
+fn tiling_functions(names: &Node<'_>, chip: Chip) -> Result<Vec<TilingFunctions>, ModelError> {
+    let table = names.required("dynamic_func_names")?;
+    let mut functions = Vec::new();
+    for (key, value) in table.object()? {
+        let node = Node::root(value, table.path.key(key));
+        let kernel_type = kernel_type(&node.required("kernel_type")?)?;
+        let function = |kind| -> Result<Option<String>, ModelError> {
+            if !kernel_type.class().runs_on(kind) {
+                return Ok(None);
+            }
+            function_name(&node.required(&arch(kernel_type, kind, chip))?).map(Some)
+        };
+        functions.push(TilingFunctions {
+            key: tiling_key(key, &table.path)?,
+            kernel_type,
+            aic: function(CoreKind::Aic)?,
+            aiv: function(CoreKind::Aiv)?,
+        });
+    }
+    functions.sort_by_key(|entry| entry.key);
+    if let Some(pair) = functions.windows(2).find(|pair| pair[0].key == pair[1].key) {
+        return Err(ModelError::DuplicateTilingKey { place: table.path, key: pair[0].key });
+    }
+    if functions.is_empty() { Err(ModelError::NoTilingKeys { place: table.path }) } else { Ok(functions) }
+}
+
+fn tiling_key(key: &str, place: &JsonPath) -> Result<u64, ModelError> {
+    let digits = !key.is_empty() && key.bytes().all(|letter| letter.is_ascii_digit());
+    digits
+        .then(|| key.parse().ok())
+        .flatten()
+        .ok_or_else(|| ModelError::BadTilingKey { place: place.clone(), key: key.to_owned() })
+}
+
+fn debug_output(json: &Node<'_>) -> Result<Option<DebugOutput>, ModelError> {
+    let Some(node) = json.optional("debugOptions")? else {
+        return Ok(None);
+    };
+    let mut options: Vec<String> = Vec::new();
+    let mut take = |text: &str| {
+        for option in text.split(',').map(str::trim).filter(|option| !option.is_empty()) {
+            if !options.iter().any(|known| known == option) {
+                options.push(option.to_owned());
+            }
+        }
+    };
+    if node.value.is_array() {
+        for option in node.elements()? {
+            take(option.string()?);
+        }
+    } else {
+        take(node.string()?);
+    }
+    if !options.iter().any(|option| matches!(option.as_str(), "timestamp" | "printf" | "assert")) {
+        return Ok(None);
+    }
+    let size = json.optional("debugBufSize")?.map_or(Ok(0), |node| node.count())?;
+    Ok(Some(DebugOutput { options, size }))
+}
+
+fn make_op(entry: Entry, kernel: Arc<SubKernel>, options: &Options, platform: &Platform) -> Result<Op, ModelError> {
+    let name = || OpName { index: entry.index, kernel_name: kernel.kernel_name.clone() };
+    let (block_num, dcci) = match entry.task_type {
+        TaskType::Normal => {
+            let blocks = u32::try_from(kernel.block_dim).ok().filter(|blocks| *blocks >= 1);
+            let bad = || ModelError::BadBlockDim { op: name(), block_dim: kernel.block_dim };
+            (blocks.ok_or_else(bad)?, kernel.dcci)
+        }
+        TaskType::Dynamic => (dynamic_blocks(kernel.kernel_type, platform), dynamic_dcci(&kernel.op_type, options)),
+    };
+    // Both ends are looked up once all ops are known; slots are laid out last.
+    let event = |id: &i64| EventUse { id: *id, other_end: OtherEnd::Outside, slot: 0 };
+    Ok(Op {
+        index: entry.index,
+        bin_path: entry.bin_path,
+        stream_id: entry.stream_id,
+        task_type: entry.task_type,
+        block_num,
+        send_events: entry.sends.iter().map(event).collect(),
+        recv_events: entry.receives.iter().map(event).collect(),
+        dcci,
+        needs_feed_sync_all: false,
+        offsets: ParamOffsets::default(),
+        kernel,
+    })
+}
+
+/// A dynamic op may turn out to need every core of its kind.
+fn dynamic_blocks(kernel_type: KernelType, platform: &Platform) -> u32 {
+    match kernel_type.class() {
+        CoreClass::Aiv => platform.cores.aiv,
+        CoreClass::Aic | CoreClass::Mix => platform.cores.aic,
+    }
+}
+
+/// A dynamic op was compiled without knowing the options, so the lists decide about it here.
+fn dynamic_dcci(op_type: &str, options: &Options) -> DcciFlags {
+    let listed = |types: &[String]| types.iter().any(|listed| listed == op_type);
+    let disabled = listed(&options.dcci_disable);
+    DcciFlags {
+        disabled,
+        before_kernel_start: !disabled && listed(&options.dcci_before),
+        after_kernel_end: !disabled && listed(&options.dcci_after),
+    }
+}
+
+fn check_ops(ops: &[Op], options: &Options) -> Result<(), ModelError> {
+    for op in ops {
+        let kernel = &op.kernel;
+        if let Some(found) = kernel.split_mode.filter(|found| *found != options.split.get()) {
+            return Err(ModelError::SplitModeMismatch { op: op.name(), found, wanted: options.split.get() });
+        }
+        if !kernel.early_start.is_empty() {
+            let flags = kernel.early_start.to_string();
+            if op.is_dynamic() {
+                return Err(ModelError::EarlyStartOnDynamic { op: op.name(), flags });
+            }
+            if !options.early_start.is_on() {
+                return Err(ModelError::EarlyStartOff { op: op.name(), flags });
+            }
+        }
+        check_tiling_kinds(op)?;
+    }
+    Ok(())
+}
+
+fn check_tiling_kinds(op: &Op) -> Result<(), ModelError> {
+    let SubKernelCode::Dynamic(functions) = &op.kernel.code else {
+        return Ok(());
+    };
+    for entry in functions {
+        for &kind in entry.kernel_type.class().kinds() {
+            if !op.class().runs_on(kind) {
+                return Err(ModelError::TilingKeyKind {
+                    op: op.name(),
+                    key: entry.key,
+                    key_type: entry.kernel_type,
+                    kind,
+                    op_type: op.kernel.kernel_type,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Debug output of the super kernel: the largest buffer, all options in order of first appearance.
+fn merge_debug_output(ops: &[Op]) -> Option<DebugOutput> {
+    let mut merged: Option<DebugOutput> = None;
+    for debug in ops.iter().filter_map(|op| op.kernel.debug_output.as_ref()) {
+        let all = merged.get_or_insert_with(|| DebugOutput { options: Vec::new(), size: 0 });
+        all.size = all.size.max(debug.size);
+        for option in &debug.options {
+            if !all.options.contains(option) {
+                all.options.push(option.clone());
+            }
+        }
+    }
+    merged
+}
+
+/// Runs of two or more neighbours without any flush between them may read stale data.
+fn warn_about_disabled_flushes(ops: &[Op]) -> Vec<String> {
+    // A run can be long; the message names its first ops only.
+    const SHOWN: usize = 5;
+    ops.chunk_by(|before, after| before.dcci.disabled && after.dcci.disabled)
+        .filter(|run| run.len() >= 2)
+        .map(|run| {
+            let mut names: Vec<String> = run.iter().take(SHOWN).map(|op| op.name().to_string()).collect();
+            if run.len() > SHOWN {
+                names.push(format!("{} more", run.len() - SHOWN));
+            }
+            format!("consecutive ops with cache flushes disabled may see stale data: {}", names.join(", "))
+        })
+        .collect()
+}
+
+fn warn_about_dynamic_sync_all(ops: &[Op]) -> Vec<String> {
+    ops.iter()
+        .filter(|op| op.is_dynamic() && op.kernel.calls_sync_all)
+        .map(|op| {
+            format!(
+                "{} is dynamic and calls SyncAll: it hangs unless its run-time block count covers all cores",
+                op.name()
+            )
+        })
+        .collect()
+}

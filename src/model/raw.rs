@@ -1,0 +1,154 @@
+//! JSON exactly as given, read with a path that every error can show.
+
+use std::fmt;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::ModelError;
+use crate::fs;
+
+/// Where a value stands: `op_list[3].json_path → sub_operator_params[0]`.
+///
+/// The arrow leads from the entry that names a file into the file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JsonPath(String);
+
+impl JsonPath {
+    /// The path of a key below this one.
+    pub fn key(&self, key: &str) -> Self {
+        let shown: String = key.chars().take(80).collect();
+        match self.0.as_str() {
+            "" => Self(shown),
+            path if path.ends_with("→ ") => Self(format!("{path}{shown}")),
+            path => Self(format!("{path}.{shown}")),
+        }
+    }
+
+    /// The path of an element below this one.
+    pub fn element(&self, index: usize) -> Self {
+        Self(format!("{}[{index}]", self.0))
+    }
+
+    /// The path of the top of the file that this value names.
+    pub fn file(&self) -> Self {
+        Self(format!("{} → ", self.0))
+    }
+}
+
+impl fmt::Display for JsonPath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            formatter.write_str("`kernel_infos`")
+        } else {
+            write!(formatter, "`{}`", self.0.trim_end())
+        }
+    }
+}
+
+/// A value and where it stands.
+#[derive(Debug, Clone)]
+pub(super) struct Node<'a> {
+    pub value: &'a Value,
+    pub path: JsonPath,
+}
+
+impl<'a> Node<'a> {
+    pub fn root(value: &'a Value, path: JsonPath) -> Self {
+        Self { value, path }
+    }
+
+    /// The value under `key`; `None` if it is absent or null.
+    pub fn optional(&self, key: &str) -> Result<Option<Node<'a>>, ModelError> {
+        let value = self.object()?.get(key).filter(|value| !value.is_null());
+        Ok(value.map(|value| Node { value, path: self.path.key(key) }))
+    }
+
+    /// The value under `key`.
+    pub fn required(&self, key: &str) -> Result<Node<'a>, ModelError> {
+        match self.object()?.get(key) {
+            Some(value) => Ok(Node { value, path: self.path.key(key) }),
+            None => Err(ModelError::MissingKey { place: self.path.key(key) }),
+        }
+    }
+
+    pub fn object(&self) -> Result<&'a Map<String, Value>, ModelError> {
+        self.value.as_object().ok_or_else(|| self.wrong_type("an object"))
+    }
+
+    pub fn elements(&self) -> Result<impl Iterator<Item = Node<'a>> + use<'a>, ModelError> {
+        let path = self.path.clone();
+        let array = self.value.as_array().ok_or_else(|| self.wrong_type("a list"))?;
+        Ok(array.iter().enumerate().map(move |(index, value)| Node { value, path: path.element(index) }))
+    }
+
+    pub fn string(&self) -> Result<&'a str, ModelError> {
+        self.value.as_str().ok_or_else(|| self.wrong_type("a string"))
+    }
+
+    pub fn non_empty_string(&self) -> Result<&'a str, ModelError> {
+        Some(self.string()?).filter(|text| !text.is_empty()).ok_or_else(|| self.wrong_type("a non-empty string"))
+    }
+
+    pub fn boolean(&self) -> Result<bool, ModelError> {
+        self.value.as_bool().ok_or_else(|| self.wrong_type("true or false"))
+    }
+
+    pub fn integer(&self) -> Result<i64, ModelError> {
+        self.value.as_i64().ok_or_else(|| self.wrong_type("a 64-bit integer"))
+    }
+
+    pub fn count(&self) -> Result<u64, ModelError> {
+        self.value.as_u64().ok_or_else(|| self.wrong_type("a whole number from 0 up"))
+    }
+
+    /// A boolean that may be absent: then false.
+    pub fn flag(&self, key: &str) -> Result<bool, ModelError> {
+        self.optional(key)?.map_or(Ok(false), |node| node.boolean())
+    }
+
+    pub fn wrong_type(&self, expected: &'static str) -> ModelError {
+        ModelError::WrongType { place: self.path.clone(), expected, found: describe(self.value) }
+    }
+}
+
+/// A value in a few words.
+fn describe(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => format!("the number {number}"),
+        Value::String(text) if text.chars().count() <= 40 => format!("the string {text:?}"),
+        Value::String(_) => "a long string".to_owned(),
+        Value::Array(items) => format!("a list of {}", items.len()),
+        Value::Object(entries) => format!("an object with {} keys", entries.len()),
+    }
+}
+
+/// Reads and parses a JSON file that `place` names.
+pub(super) fn read_json(path: &Path, place: &JsonPath) -> Result<Value, ModelError> {
+    // A device or a pipe would be read for ever.
+    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(ModelError::NotAFile { place: place.clone(), path: path.to_path_buf() });
+    }
+    let bytes = fs::read(path).map_err(|source| ModelError::File { place: place.clone(), source })?;
+    serde_json::from_slice(&bytes).map_err(|error| ModelError::MalformedJson {
+        place: place.clone(),
+        path: path.to_path_buf(),
+        problem: error.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lead_from_the_entry_into_the_file() {
+        let entry = JsonPath::default().key("op_list").element(3).key("json_path");
+        assert_eq!(entry.to_string(), "`op_list[3].json_path`");
+        let inside = entry.file().key("sub_operator_params").element(0);
+        assert_eq!(inside.to_string(), "`op_list[3].json_path → sub_operator_params[0]`");
+        assert_eq!(entry.file().to_string(), "`op_list[3].json_path →`");
+    }
+}

@@ -1,0 +1,134 @@
+//! The chips super kernels are built for.
+
+use std::fmt;
+
+use super::ModelError;
+
+/// A supported SoC, by its short version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Soc {
+    /// A2 products.
+    Ascend910B,
+    /// A3 products.
+    Ascend910_93,
+    /// The next generation.
+    Ascend950,
+}
+
+impl Soc {
+    /// All supported SoCs.
+    pub const ALL: [Self; 3] = [Self::Ascend910B, Self::Ascend910_93, Self::Ascend950];
+
+    /// The short version as the platform reports it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ascend910B => "Ascend910B",
+            Self::Ascend910_93 => "Ascend910_93",
+            Self::Ascend950 => "Ascend950",
+        }
+    }
+
+    /// The SoC with this short version.
+    pub fn parse(name: &str) -> Result<Self, ModelError> {
+        Self::ALL
+            .into_iter()
+            .find(|soc| soc.as_str() == name)
+            .ok_or_else(|| ModelError::UnsupportedSoc { soc: name.to_owned() })
+    }
+
+    /// Its chip generation.
+    pub fn chip(self) -> Chip {
+        match self {
+            Self::Ascend910B | Self::Ascend910_93 => Chip::C220,
+            Self::Ascend950 => Chip::C310,
+        }
+    }
+
+    /// Cube and vector cores when nothing else says.
+    pub fn default_cores(self) -> CoreCounts {
+        match self {
+            Self::Ascend910B | Self::Ascend910_93 => CoreCounts { aic: 24, aiv: 48 },
+            Self::Ascend950 => CoreCounts { aic: 32, aiv: 64 },
+        }
+    }
+}
+
+impl fmt::Display for Soc {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// A chip generation: what decides about code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chip {
+    /// Architecture 2201.
+    C220,
+    /// Architecture 3510.
+    C310,
+}
+
+impl Chip {
+    /// As it stands in arch names: `dav-c220-cube`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::C220 => "c220",
+            Self::C310 => "c310",
+        }
+    }
+
+    /// The value of `__NPU_ARCH__`.
+    pub fn npu_arch(self) -> u32 {
+        match self {
+            Self::C220 => 2201,
+            Self::C310 => 3510,
+        }
+    }
+
+    /// Does parameter slot 0 hold the FFTS address?
+    pub fn has_ffts_slot(self) -> bool {
+        match self {
+            Self::C220 => true,
+            Self::C310 => false,
+        }
+    }
+}
+
+impl fmt::Display for Chip {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// Numbers of cores of the two kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CoreCounts {
+    /// Cube cores.
+    pub aic: u32,
+    /// Vector cores.
+    pub aiv: u32,
+}
+
+/// What the kernel is built for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Platform {
+    /// The SoC.
+    pub soc: Soc,
+    /// Its cores.
+    pub cores: CoreCounts,
+}
+
+impl Platform {
+    /// The SoC named `soc`, with its usual core counts where none are given.
+    pub fn new(soc: &str, aic: Option<u32>, aiv: Option<u32>) -> Result<Self, ModelError> {
+        let soc = Soc::parse(soc)?;
+        let usual = soc.default_cores();
+        let cores = CoreCounts { aic: aic.unwrap_or(usual.aic), aiv: aiv.unwrap_or(usual.aiv) };
+        Ok(Self { soc, cores })
+    }
+
+    /// Its chip generation.
+    pub fn chip(&self) -> Chip {
+        self.soc.chip()
+    }
+}
