@@ -9,6 +9,7 @@ use super::error::ToolchainError;
 use super::identity::ToolIdentity;
 use super::job::{CompileJob, CompileUnit, DebugInfo, LinkJob, Optimization};
 use super::{Toolchain, ToolchainKind};
+use crate::model::{Chip, CoreKind};
 
 /// Compilers in the order they are tried when `CXX` names none.
 const COMPILERS: [&str; 3] = ["c++", "g++", "clang++"];
@@ -111,10 +112,14 @@ impl HostToolchain {
         for directory in job.include_dirs.iter().chain([&self.include_dir]) {
             command = command.arg("-I").arg(directory);
         }
-        command = command.arg("-D__SK_HOST__=1").arg(format!("-D__NPU_ARCH__={}", job.arch.number()));
-        command = command.arg(format!("-D{}=1", job.kind.define()));
-        if job.arch.number() == 3510 {
-            command = command.arg("-D__DAV_C310__");
+        command = command.arg("-D__SK_HOST__=1").arg(format!("-D__NPU_ARCH__={}", job.chip.npu_arch()));
+        command = command.arg(match job.kind {
+            CoreKind::Aic => "-D__DAV_CUBE__=1",
+            CoreKind::Aiv => "-D__DAV_VEC__=1",
+        });
+        match job.chip {
+            Chip::C220 => {}
+            Chip::C310 => command = command.arg("-D__DAV_C310__"),
         }
         command.args(&job.defines).args(taken).args(&job.entry_defines)
     }
@@ -221,7 +226,7 @@ fn is_host_option(option: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::job::{CodeCopies, CoreKind, NpuArch};
+    use super::super::job::CodeCopies;
     use super::*;
 
     fn job(directory: &Path, source: &str) -> CompileJob {
@@ -232,8 +237,8 @@ mod tests {
             source: path,
             output: directory.join("unit.o"),
             unit: CompileUnit::SubKernel,
-            kind: CoreKind::Vector,
-            arch: NpuArch::C310,
+            kind: CoreKind::Aiv,
+            chip: Chip::C310,
             defines: vec!["-DWORD=1".to_owned()],
             options: vec!["-DWORD=2".to_owned(), "-UWORD".to_owned(), "-mllvm".to_owned(), "-x".to_owned()],
             entry_defines: vec!["-DNAME=entry".to_owned()],

@@ -2,59 +2,7 @@
 
 use std::path::PathBuf;
 
-/// The kind of AI core a unit is compiled for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum CoreKind {
-    /// Matrix core, `__DAV_CUBE__`.
-    Cube,
-    /// Vector core, `__DAV_VEC__`.
-    Vector,
-}
-
-impl CoreKind {
-    /// The word in arch names such as `dav-c220-cube`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Cube => "cube",
-            Self::Vector => "vec",
-        }
-    }
-
-    /// The macro that tells the source which kind it is compiled for.
-    pub fn define(self) -> &'static str {
-        match self {
-            Self::Cube => "__DAV_CUBE__",
-            Self::Vector => "__DAV_VEC__",
-        }
-    }
-}
-
-/// Generation of the device, as the compilers number it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum NpuArch {
-    /// 2201, chip `c220`.
-    C220,
-    /// 3510, chip `c310`.
-    C310,
-}
-
-impl NpuArch {
-    /// Value of `__NPU_ARCH__`.
-    pub fn number(self) -> u32 {
-        match self {
-            Self::C220 => 2201,
-            Self::C310 => 3510,
-        }
-    }
-
-    /// The chip's name inside arch names such as `dav-c220-cube`.
-    pub fn chip(self) -> &'static str {
-        match self {
-            Self::C220 => "c220",
-            Self::C310 => "c310",
-        }
-    }
-}
+use crate::model::{Chip, CoreKind};
 
 /// What the source is: device compilers treat the three differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -108,7 +56,7 @@ pub struct CompileJob {
     /// The cores it will run on.
     pub kind: CoreKind,
     /// The device generation.
-    pub arch: NpuArch,
+    pub chip: Chip,
     /// `-D…` arguments in front of [`Self::options`], which may override them.
     pub defines: Vec<String>,
     /// The user's `compile-options`, as given.

@@ -12,7 +12,7 @@ pub use command::{Cancel, Command, Executed};
 pub use error::ToolchainError;
 pub use host::HostToolchain;
 pub use identity::ToolIdentity;
-pub use job::{CodeCopies, CompileJob, CompileUnit, CoreKind, DebugInfo, LinkJob, NpuArch, Optimization};
+pub use job::{CodeCopies, CompileJob, CompileUnit, DebugInfo, LinkJob, Optimization};
 
 /// Which family of tools a toolchain drives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
