@@ -1,6 +1,31 @@
 """Fuses compiled Ascend AI-core kernels into one super kernel."""
 
+from superkernel import _install_check, _logging
+from superkernel._config import configure
 from superkernel._core import __version__
+from superkernel._environment import Configuration, current_config
 from superkernel._errors import SuperKernelError
 
-__all__ = ["SuperKernelError", "__version__"]
+__all__ = [
+    "Configuration",
+    "SuperKernelError",
+    "__version__",
+    "compile",
+    "configure",
+    "current_config",
+    "super_kernel",
+    "super_kernel_constants",
+    "super_kernel_feature_manager",
+    "super_kernel_option_parse",
+]
+
+_install_check.warn_of_namesake()
+_logging.install()
+
+from superkernel import (  # noqa: E402
+    super_kernel,
+    super_kernel_constants,
+    super_kernel_feature_manager,
+    super_kernel_option_parse,
+)
+from superkernel.super_kernel import compile  # noqa: E402

@@ -1,8 +1,21 @@
 """The native core. Not for direct use: the modules beside it are the interface."""
 
-__all__ = ["__version__", "option_table", "parse_options"]
+__all__ = [
+    "__version__",
+    "default_cores",
+    "nearest",
+    "option_table",
+    "parse_options",
+    "refresh_log_levels",
+]
 
 __version__: str
+
+# -- support ---------------------------------------------------------------------------------------------------------
+
+def default_cores(soc: str) -> tuple[int, int] | None: ...
+def nearest(name: str, candidates: list[str], limit: int) -> list[str]: ...
+def refresh_log_levels() -> None: ...
 
 # -- options ---------------------------------------------------------------------------------------------------------
 

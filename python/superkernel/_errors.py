@@ -2,28 +2,77 @@
 
 from __future__ import annotations
 
-__all__ = ["SuperKernelError", "make_error"]
+import threading
+from typing import Any
 
+__all__ = ["ERROR_CODE", "SuperKernelError", "make_error"]
+
+#: The code CANN knows every failure of super kernels by; ``errId`` tells them apart.
 ERROR_CODE = "EB0500"
 
 
 class SuperKernelError(RuntimeError):
-    """A call failed; ``errorinfo`` tells code, stable id, message and what to do."""
+    """A call failed.
+
+    ``errorinfo`` is a dict with ``errCode`` (always ``EB0500``), ``errId`` (a stable id such as ``SK0101``, see
+    ``docs/errors.md``), ``message`` (what is wrong), ``errSolution`` (what to do), ``errClass`` and ``errPcause``.
+    With CANN's Python importable, what is raised is also an instance of CANN's ``TBEPythonError``.
+    """
+
+    errorinfo: dict[str, str]
 
     def __init__(self, errorinfo: dict[str, str]) -> None:
-        super().__init__(errorinfo["message"])
+        super().__init__(errorinfo)
         self.errorinfo = errorinfo
+
+    def __str__(self) -> str:
+        return describe(self.errorinfo["errId"], self.errorinfo["message"], self.errorinfo["errSolution"])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The class that also derives from CANN's exists only at run time: the receiving process makes its own.
+        info = self.errorinfo
+        return make_error, (info["errId"], info["message"], info["errSolution"])
+
+
+def describe(error_id: str, message: str, solution: str) -> str:
+    """The text a person sees: id, message, hint."""
+    return f"[{error_id}] {message}\n  hint: {solution}" if solution else f"[{error_id}] {message}"
 
 
 def make_error(error_id: str, message: str, solution: str) -> SuperKernelError:
-    """The exception for one error of the native core."""
-    return SuperKernelError(
-        {
-            "errCode": ERROR_CODE,
-            "errId": error_id,
-            "message": message,
-            "errClass": "",
-            "errPcause": "",
-            "errSolution": solution,
-        }
-    )
+    """The exception for one failure: CANN's exception as well when CANN is importable."""
+    from superkernel import _environment
+
+    info = {
+        "errCode": ERROR_CODE,
+        "errId": error_id,
+        "message": message,
+        "errClass": "",
+        "errPcause": "",
+        "errSolution": solution,
+    }
+    cann = _environment.cann_exception(ERROR_CODE, describe(error_id, message, solution))
+    if cann is None:
+        return SuperKernelError(info)
+    return _both(cann, info)
+
+
+_classes: dict[type[BaseException], type[SuperKernelError]] = {}
+_classes_lock = threading.Lock()
+
+
+def _both(cann: RuntimeError, info: dict[str, str]) -> SuperKernelError:
+    """``info`` as an exception that is a ``SuperKernelError`` and of the class of ``cann``."""
+    kind = type(cann)
+    with _classes_lock:
+        if kind not in _classes:
+            _classes[kind] = type("SuperKernelError", (SuperKernelError, kind), {"__module__": __name__})
+        combined = _classes[kind]
+    # CANN's constructor is not ours to call: the exception CANN raised already holds everything it sets.
+    error = combined.__new__(combined)
+    error.__dict__.update(cann.__dict__)
+    theirs: dict[str, Any] = dict(getattr(cann, "errorinfo", {}))
+    # What CANN's error table adds (class, possible cause) stays; what is ours is the same in both worlds.
+    error.errorinfo = {**theirs, **{key: value for key, value in info.items() if value or key not in theirs}}
+    error.args = (error.errorinfo,)
+    return error

@@ -8,14 +8,15 @@ mod interrupt;
 mod options;
 mod scope;
 mod sim;
+mod support;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    // A second import in one process finds the logger installed; that is fine.
-    let _ = pyo3_log::try_init();
+    support::start_logging(module.py())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    support::register(module)?;
     options::register(module)?;
     elf::register(module)?;
     sim::register(module)?;

@@ -1,0 +1,312 @@
+"""``superkernel.configure``: what the user set, process-wide and for the current context.
+
+This module only keeps what was set. Which value is in force, given CANN and the environment variables, is decided in
+``superkernel._environment``.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import math
+import os
+import sys
+import threading
+from collections.abc import Iterable, Mapping
+from types import FrameType, TracebackType
+from typing import Any, Callable, Optional, Union
+
+__all__ = ["SETTINGS", "Configured", "check", "configure", "configured"]
+
+TOOLCHAINS = ("auto", "cann", "host")
+#: The debug flags that change something; CANN knows more of them, they are carried along.
+DEBUG_FLAGS = ("dump_cce", "ccec_g", "ccec_O0", "oom")
+
+
+class BadValue(ValueError):
+    """A value its setting refuses; the text says what would be accepted."""
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str) and value.strip() and _encodes(value):
+        return value.strip()
+    raise BadValue("a non-empty string")
+
+
+def _encodes(text: str) -> bool:
+    """Is this text, or does it hold surrogates that nobody can write down?"""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _count(value: object) -> int:
+    # A bool is an int to Python, but `jobs=True` is a mistake.
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value) if len(value) <= 10 else 0
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**31:
+        return value
+    raise BadValue("a whole number from 1 up")
+
+
+def _seconds(value: object) -> float:
+    try:
+        seconds = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        seconds = math.nan
+    if 0 < seconds < math.inf:
+        return seconds
+    raise BadValue("a number of seconds above 0")
+
+
+def _path(value: object) -> str:
+    if isinstance(value, (str, os.PathLike)):
+        path = os.fspath(value)
+        if isinstance(path, str) and "\0" not in path and _names_a_file(path):
+            return os.path.expanduser(path)
+    raise BadValue("a path")
+
+
+def _names_a_file(path: str) -> bool:
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _directory(value: object) -> str:
+    path = _path(value)
+    if not path:
+        raise BadValue("a path")
+    return path
+
+
+def _toolchain(value: object) -> str:
+    if isinstance(value, str) and value in TOOLCHAINS:
+        return value
+    raise BadValue("one of `auto`, `cann`, `host`")
+
+
+def _flags(value: object) -> list[str]:
+    """``["dump_cce", "oom"]``; a string may hold several, separated by anything a flag cannot contain."""
+    items = [value] if isinstance(value, str) else list(value) if isinstance(value, (list, tuple, set)) else None
+    if items is None or not all(isinstance(item, str) and _encodes(item) for item in items):
+        raise BadValue("a list of strings such as `dump_cce`, `ccec_g`, `ccec_O0`, `oom`")
+    words = "".join(letter if letter.isalnum() or letter == "_" else " " for letter in " ".join(items)).split()
+    return list(dict.fromkeys(words))
+
+
+#: Every setting and how its value is checked and brought into its one form.
+SETTINGS: Mapping[str, Callable[[object], Any]] = {
+    "soc": _text,
+    "aic_num": _count,
+    "aiv_num": _count,
+    "kernel_meta_parent_dir": _directory,
+    "op_debug_config": _flags,
+    "toolchain": _toolchain,
+    # An empty path switches the cache off, also against the environment variable.
+    "cache_dir": _path,
+    "jobs": _count,
+    "tool_timeout": _seconds,
+}
+
+
+def check(name: str, value: object) -> Any:
+    """``value`` in the one form setting ``name`` has, or ``BadValue``."""
+    return SETTINGS[name](value)
+
+
+class Configured:
+    """A value that ``configure`` set, and by which form of it."""
+
+    def __init__(self, value: Any, origin: str) -> None:
+        self.value = value
+        self.origin = origin
+
+
+class _Layer:
+    """The settings of one ``with`` block, on top of those of the blocks around it."""
+
+    def __init__(self, owner: _Configuring, outer: Optional[_Layer]) -> None:
+        self.owner = owner
+        self.outer = outer
+        self.values: dict[str, Any] = {**(outer.values if outer else {}), **owner.values}
+
+
+_process: dict[str, Any] = {}
+_process_lock = threading.Lock()
+_context: contextvars.ContextVar[Optional[_Layer]] = contextvars.ContextVar("superkernel_configuration", default=None)
+
+
+def configured() -> dict[str, Configured]:
+    """What is set here and now: process-wide settings under those of the ``with`` blocks around."""
+    with _process_lock:
+        found = {name: Configured(value, "configure(...)") for name, value in _process.items()}
+    layer = _context.get()
+    if layer is not None:
+        found.update((name, Configured(value, "with configure(...)")) for name, value in layer.values.items())
+    # None takes a setting back, in a `with` block also one that is set process-wide.
+    return {name: entry for name, entry in found.items() if entry.value is not None}
+
+
+class _Configuring:
+    """What ``configure`` returns: use it in a ``with`` statement to keep the settings to the block."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.values = values
+        self._replaced: Optional[dict[str, Any]] = None
+
+    def __repr__(self) -> str:
+        return f"configure({', '.join(f'{name}={value!r}' for name, value in self.values.items())})"
+
+    def _set_process_wide(self) -> None:
+        with _process_lock:
+            self._replaced = {name: _process.get(name) for name in self.values}
+            _process.update(self.values)
+
+    def _take_back(self) -> None:
+        with _process_lock:
+            for name, before in (self._replaced or {}).items():
+                # Somebody else may have set it since; theirs stays.
+                if _process.get(name) is self.values[name]:
+                    _process[name] = before
+            self._replaced = None
+
+    def __enter__(self) -> _Configuring:
+        _context.set(_Layer(self, _context.get()))
+        self._take_back()
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        layer = _context.get()
+        while layer is not None and layer.owner is not self:
+            layer = layer.outer
+        if layer is not None:
+            _context.set(layer.outer)
+
+
+# A setting that `configure` was not given: it keeps its value.
+_KEEP: Any = ...
+
+
+def configure(
+    *,
+    soc: Optional[str] = _KEEP,
+    aic_num: Optional[int] = _KEEP,
+    aiv_num: Optional[int] = _KEEP,
+    kernel_meta_parent_dir: Union[str, os.PathLike[str], None] = _KEEP,
+    op_debug_config: Union[str, Iterable[str], None] = _KEEP,
+    toolchain: Optional[str] = _KEEP,
+    cache_dir: Union[str, os.PathLike[str], None] = _KEEP,
+    jobs: Optional[int] = _KEEP,
+    tool_timeout: Optional[float] = _KEEP,
+    **unknown: object,
+) -> _Configuring:
+    """Sets what super kernels are built for and with.
+
+    As a call it sets process-wide; as a ``with`` block it holds in the current context only and wins::
+
+        superkernel.configure(soc="Ascend950", jobs=4)
+        with superkernel.configure(kernel_meta_parent_dir=folder):
+            superkernel.compile(kernel_infos, "te_superkernel_ab")
+
+    A setting that is not named keeps its value; ``None`` takes it back. Raises ``SuperKernelError`` for a setting
+    that does not exist or a value it cannot have; then nothing is set. See ``docs/configuration.md``.
+    """
+    given = {
+        "soc": soc,
+        "aic_num": aic_num,
+        "aiv_num": aiv_num,
+        "kernel_meta_parent_dir": kernel_meta_parent_dir,
+        "op_debug_config": op_debug_config,
+        "toolchain": toolchain,
+        "cache_dir": cache_dir,
+        "jobs": jobs,
+        "tool_timeout": tool_timeout,
+    }
+    if unknown:
+        raise _unknown_setting(min(unknown))
+    values = {name: _checked(name, value) for name, value in given.items() if value is not _KEEP}
+    result = _Configuring(values)
+    if not _opens_with_block(sys._getframe(1)):
+        result._set_process_wide()
+    return result
+
+
+def _checked(name: str, value: object) -> Any:
+    from superkernel._errors import make_error
+
+    if value is None:
+        return None
+    try:
+        checked = check(name, value)
+    except BadValue as refusal:
+        raise make_error(
+            "SK0011",
+            f"setting `{name}` cannot be {_shown(value)}; expected {refusal}",
+            f"pass `{name}` as {refusal}, or `None` to take the setting back",
+        ) from None
+    if name == "op_debug_config":
+        _warn_of_ineffective(checked)
+    return checked
+
+
+def _unknown_setting(name: str) -> Exception:
+    from superkernel._errors import make_error
+
+    shown = name[:60].encode(errors="replace").decode()
+    return make_error(
+        "SK0010",
+        f"there is no setting `{shown}`{_did_you_mean(shown, SETTINGS)}",
+        f"the settings are {', '.join(f'`{known}`' for known in SETTINGS)}",
+    )
+
+
+def _warn_of_ineffective(flags: list[str]) -> None:
+    from superkernel._logging import logger
+
+    for flag in flags:
+        if flag not in DEBUG_FLAGS:
+            meant = _did_you_mean(flag, DEBUG_FLAGS)
+            logger.warning("op_debug_config: `%s` has no effect on super kernels%s", flag[:60], meant)
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    from superkernel._core import nearest
+
+    near = nearest(name, list(known), 1)
+    return f"; did you mean `{near[0]}`?" if near else ""
+
+
+def _shown(value: object) -> str:
+    """``value`` for a message: short, whatever it is."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"an object of type {type(value).__name__}"
+    return f"`{text[:80]}{'…' if len(text) > 80 else ''}`"
+
+
+def _opens_with_block(caller: FrameType) -> bool:
+    """Is the call that ``caller`` is executing the subject of a ``with`` statement?
+
+    Setting process-wide and taking it back on entry would be simpler, but for an instant other threads would see the
+    values of the block. So the instruction after the call is read: it is the one that enters the block. Where it
+    cannot be recognised (another interpreter, ``ExitStack.enter_context``), entering takes the values back.
+    """
+    from opcode import opname
+
+    code = caller.f_code.co_code
+    position = caller.f_lasti + 2
+    # From 3.11 on, an instruction is followed by the slots of its inline cache.
+    while position < len(code) and opname[code[position]] == "CACHE":
+        position += 2
+    following = [opname[byte] for byte in code[position : position + 4 : 2]]
+    return following[:1] in (["SETUP_WITH"], ["BEFORE_WITH"]) or following == ["COPY", "LOAD_SPECIAL"]
