@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Iterable, Mapping
 from types import FrameType, TracebackType
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable
 
 __all__ = ["SETTINGS", "Configured", "check", "configure", "configured"]
 
@@ -129,7 +129,7 @@ class Configured:
 class _Layer:
     """The settings of one ``with`` block, on top of those of the blocks around it."""
 
-    def __init__(self, owner: _Configuring, outer: Optional[_Layer]) -> None:
+    def __init__(self, owner: _Configuring, outer: _Layer | None) -> None:
         self.owner = owner
         self.outer = outer
         self.values: dict[str, Any] = {**(outer.values if outer else {}), **owner.values}
@@ -137,7 +137,7 @@ class _Layer:
 
 _process: dict[str, Any] = {}
 _process_lock = threading.Lock()
-_context: contextvars.ContextVar[Optional[_Layer]] = contextvars.ContextVar("superkernel_configuration", default=None)
+_context: contextvars.ContextVar[_Layer | None] = contextvars.ContextVar("superkernel_configuration", default=None)
 
 
 def configured() -> dict[str, Configured]:
@@ -156,7 +156,7 @@ class _Configuring:
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.values = values
-        self._replaced: Optional[dict[str, Any]] = None
+        self._replaced: dict[str, Any] | None = None
 
     def __repr__(self) -> str:
         return f"configure({', '.join(f'{name}={value!r}' for name, value in self.values.items())})"
@@ -181,9 +181,9 @@ class _Configuring:
 
     def __exit__(
         self,
-        kind: Optional[type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         layer = _context.get()
         while layer is not None and layer.owner is not self:
@@ -198,15 +198,15 @@ _KEEP: Any = ...
 
 def configure(
     *,
-    soc: Optional[str] = _KEEP,
-    aic_num: Optional[int] = _KEEP,
-    aiv_num: Optional[int] = _KEEP,
-    kernel_meta_parent_dir: Union[str, os.PathLike[str], None] = _KEEP,
-    op_debug_config: Union[str, Iterable[str], None] = _KEEP,
-    toolchain: Optional[str] = _KEEP,
-    cache_dir: Union[str, os.PathLike[str], None] = _KEEP,
-    jobs: Optional[int] = _KEEP,
-    tool_timeout: Optional[float] = _KEEP,
+    soc: str | None = _KEEP,
+    aic_num: int | None = _KEEP,
+    aiv_num: int | None = _KEEP,
+    kernel_meta_parent_dir: str | os.PathLike[str] | None = _KEEP,
+    op_debug_config: str | Iterable[str] | None = _KEEP,
+    toolchain: str | None = _KEEP,
+    cache_dir: str | os.PathLike[str] | None = _KEEP,
+    jobs: int | None = _KEEP,
+    tool_timeout: float | None = _KEEP,
     **unknown: object,
 ) -> _Configuring:
     """Sets what super kernels are built for and with.

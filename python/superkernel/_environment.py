@@ -14,7 +14,7 @@ import importlib
 import logging
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from superkernel import _config, _core
 from superkernel._logging import logger
@@ -177,7 +177,7 @@ def _soc_spec(key: str) -> Any:
     return _ask("common.platform.platform_info", "get_soc_spec", key)
 
 
-def _read_soc(_known: Mapping[str, Any]) -> Optional[str]:
+def _read_soc(_known: Mapping[str, Any]) -> str | None:
     try:
         return _short_soc_version()
     except CannTrouble as trouble:
@@ -201,7 +201,7 @@ def _short_soc_version() -> str:
     raise CannTrouble(f'`get_soc_spec("SHORT_SOC_VERSION")` returned {soc!r}')
 
 
-def _read_count(key: str, known: Mapping[str, Any]) -> Optional[int]:
+def _read_count(key: str, known: Mapping[str, Any]) -> int | None:
     try:
         # The counts of another chip than the one that is built for say nothing.
         if _short_soc_version() != known["soc"]:
@@ -245,7 +245,7 @@ def _from_cann(name: str, known: Mapping[str, Any]) -> Any:
         return None
 
 
-def cann_exception(code: str, message: str) -> Optional[RuntimeError]:
+def cann_exception(code: str, message: str) -> RuntimeError | None:
     """The exception CANN raises for ``message``; ``None`` without CANN."""
     try:
         raise_error = _cann("common.error_mgr", "raise_tbe_python_err")

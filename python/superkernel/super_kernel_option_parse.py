@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 from superkernel import _core
 from superkernel import super_kernel_constants as constants
@@ -12,9 +12,7 @@ from superkernel._logging import logger
 __all__ = ["parse_super_kernel_options"]
 
 
-def parse_super_kernel_options(
-    option_string: Optional[str], convert_underscore_to_hyphen: bool = False
-) -> dict[str, Any]:
+def parse_super_kernel_options(option_string: str | None, convert_underscore_to_hyphen: bool = False) -> dict[str, Any]:
     """The options that ``option_string`` gives, by name.
 
     Enumerated options are members of the enums of ``super_kernel_constants``, numbers are ``int``, the rest is ``str``.
