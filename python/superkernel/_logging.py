@@ -11,7 +11,7 @@ import contextvars
 import logging
 from collections.abc import Iterator
 
-__all__ = ["building", "install", "logger"]
+__all__ = ["building", "install", "logger", "print_to_stderr"]
 
 logger = logging.getLogger("superkernel")
 
@@ -59,3 +59,19 @@ def install() -> None:
     """Attaches the handler, once."""
     if not any(isinstance(handler, CannHandler) for handler in logger.handlers):
         logger.addHandler(CannHandler())
+
+
+class _Lines(logging.Formatter):
+    """``superkernel: warning: ...`` as the command line prints it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return f"superkernel: {record.levelname.lower()}: {super().format(record)}"
+
+
+def print_to_stderr(verbosity: int) -> None:
+    """For the command line: warnings, from verbosity 1 on progress and from 2 on details, go to standard error."""
+    if not any(isinstance(handler.formatter, _Lines) for handler in logger.handlers):
+        handler = logging.StreamHandler()
+        handler.setFormatter(_Lines())
+        logger.addHandler(handler)
+    logger.setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)])

@@ -1,0 +1,59 @@
+"""``superkernel options``."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the sub-command."""
+    command = subparsers.add_parser(
+        "options",
+        help="list the options of a super kernel, or check an option string",
+        description="Without an argument: every option, its values, its default and what it does. "
+        "With one: the options that string gives.",
+    )
+    command.add_argument("string", nargs="?", metavar="STRING", help="such as `split-mode=2:profiling=1`")
+    command.add_argument("--underscores", action="store_true", help="names in STRING may be written with `_`")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Prints the table, or what a string says."""
+    if options.string is None:
+        _print_table(options.json)
+    else:
+        _print_given(options.string, options.underscores, options.json)
+
+
+def _print_table(as_json: bool) -> None:
+    from superkernel import _core
+
+    table = _core.option_table()
+    if as_json:
+        import json
+
+        keys = ("name", "accepts", "default", "effect")
+        print(json.dumps([dict(zip(keys, row)) for row in table], indent=2))
+        return
+    for name, accepts, default, effect in table:
+        print(f"{name}={default}" if default else name)
+        print(f"    {effect}")
+        print(f"    accepts {accepts}")
+
+
+def _print_given(string: str, underscores: bool, as_json: bool) -> None:
+    from superkernel.super_kernel_option_parse import parse_super_kernel_options
+
+    given = parse_super_kernel_options(string, underscores)
+    values = {name: getattr(value, "name", value) for name, value in given.items()}
+    if as_json:
+        import json
+
+        print(json.dumps(values, indent=2))
+        return
+    for name, value in values.items():
+        print(f"{name} = {value}")
+    if not values:
+        print("no options")
