@@ -191,7 +191,7 @@ fn optimization(job: &CompileJob) -> &'static str {
     match (job.optimization, job.unit) {
         (Optimization::None, _) => "-O0",
         // Run once per launch and mostly calls: compile time is what counts.
-        (Optimization::Usual, CompileUnit::SuperKernel | CompileUnit::Entry) => "-O1",
+        (Optimization::Usual, CompileUnit::SuperKernel { .. } | CompileUnit::Entry) => "-O1",
         (Optimization::Usual, CompileUnit::SubKernel) => "-O2",
     }
 }

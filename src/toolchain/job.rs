@@ -8,7 +8,10 @@ use crate::model::{Chip, CoreKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CompileUnit {
     /// The generated super kernel.
-    SuperKernel,
+    SuperKernel {
+        /// Bytes of debug output each core may write, if there is debug output.
+        core_dump_size: Option<u64>,
+    },
     /// The small source that picks one copy of the super kernel.
     Entry,
     /// An operator's own source.

@@ -1,13 +1,16 @@
 //! The external compilers and linkers, behind one trait.
 //!
-//! [`command`] runs a program, [`job`] says what is wanted, [`host`] does it with the machine's own C++ compiler.
+//! [`command`] runs a program, [`job`] says what is wanted, [`host`] does it with the machine's own C++ compiler,
+//! [`cann`] with the vendor's device compiler.
 
+pub mod cann;
 pub mod command;
 mod error;
 pub mod host;
 mod identity;
 pub mod job;
 
+pub use cann::{CannSearch, CannToolchain};
 pub use command::{Cancel, Command, Executed};
 pub use error::ToolchainError;
 pub use host::HostToolchain;
