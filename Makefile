@@ -1,38 +1,62 @@
-VENV ?= .venv
-PYTHON := $(VENV)/bin/python
-export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+# make demo    runs the main job            make bench    prints times
+# make test    all tests, lints and checks  make stress   the long test campaigns
+# make wheel   the wheel, in dist/          make compare  compares with other tools, where installed
+#
+# Needs a Rust toolchain, Python 3.9 or newer and a C++ compiler. Everything else is put into .venv.
 
-.PHONY: demo test setup develop lint rust-test python-test clean
+VENV ?= .venv
+# The interpreter the virtual environment is made from.
+PYTHON ?= python3
+export PYTHON
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+# Whatever virtual environment the caller is in, the project's own is the one to install into.
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+
+.PHONY: demo test setup packages develop release wheel lint rust-test python-test bench stress compare clean
 
 demo: develop
 	superkernel version
 
-test: develop lint rust-test python-test
-
-# The Python side of the project lives in a virtual environment of its own.
-$(VENV)/.ready: pyproject.toml requirements-dev.txt
-	python3 -m venv $(VENV)
-	$(PYTHON) -m pip install --quiet --upgrade -r requirements-dev.txt
-	touch $@
+# All parts run even if one fails; the last line tells.
+test: develop packages
+	@$(MAKE) --keep-going --no-print-directory lint rust-test python-test \
+	  && echo "make test: everything passed" \
+	  || { echo "make test: FAILED, see above"; exit 1; }
 
 setup: $(VENV)/.ready
 
+$(VENV)/.ready: requirements-dev.txt scripts/setup-python
+	scripts/setup-python $(VENV)
+	touch $@
+
+# Tools some tests compare with. Installed where that is possible, otherwise named.
+packages:
+	@if [ -x scripts/test-packages ]; then scripts/test-packages; fi
+
+# The development profile is lightly optimised (Cargo.toml) and shares its dependencies with `cargo test`.
 develop: setup
+	maturin develop --quiet
+
+release: setup
 	maturin develop --quiet --release
+
+wheel: setup
+	maturin build --quiet --release --out dist
 
 lint: develop
 	cargo fmt --check
-	cargo clippy --all-targets -- -D warnings
-	cargo clippy --all-targets --features python -- -D warnings
-	ruff check .
-	ruff format --check .
+	cargo clippy --quiet --all-targets -- -D warnings
+	cargo clippy --quiet --all-targets --features python -- -D warnings
+	ruff check --quiet .
+	ruff format --check --quiet .
+	mypy
 	stubtest superkernel._core --ignore-disjoint-bases
 
 rust-test:
-	cargo test --quiet
+	cargo test --quiet --no-fail-fast
 
 python-test: develop
 	pytest
 
 clean:
-	rm -rf target $(VENV)
+	rm -rf target $(VENV) dist
