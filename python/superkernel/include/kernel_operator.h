@@ -1,0 +1,34 @@
+// The device programming interface of Ascend AI cores, as seen by a host C++17 compiler.
+//
+// Kernels and generated super kernels include this file instead of the vendor's header of the same name. What a call
+// means is decided by the simulator: every service it offers is an undefined `extern "C"` function whose name starts
+// with `sk_rt_` (sk_host/runtime.h). Nothing in here defines a global symbol: functions and classes have internal
+// linkage, because several of them change their meaning with the macros of the file that includes them, and the linker
+// would otherwise merge the variants.
+#ifndef SUPERKERNEL_KERNEL_OPERATOR_H
+#define SUPERKERNEL_KERNEL_OPERATOR_H
+
+#define __SK_HOST__ 1
+
+#include "sk_host/qualifiers.h"
+#include "sk_host/runtime.h"
+#include "sk_host/types.h"
+#include "sk_host/registers.h"
+#include "sk_host/check.h"
+#include "sk_host/cache.h"
+#include "sk_host/flags.h"
+#include "sk_host/auto_sync.h"
+#include "sk_host/sync_all.h"
+#include "sk_host/early_start.h"
+#include "sk_host/meta.h"
+#include "sk_host/half.h"
+#include "sk_host/local_memory.h"
+#include "sk_host/debug.h"
+#include "sk_host/tiling.h"
+#include "sk_host/tensor.h"
+#include "sk_host/pipe.h"
+#include "sk_host/data_copy.h"
+#include "sk_host/vector.h"
+#include "sk_host/vector_compare.h"
+#include "sk_host/vector_reduce.h"
+#endif

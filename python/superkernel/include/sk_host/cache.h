@@ -1,0 +1,86 @@
+// Caches, preloads and pipe barriers.
+#ifndef SK_HOST_CACHE_H
+#define SK_HOST_CACHE_H
+
+namespace {
+
+inline void sk_host_dcci(const volatile void *address, int64_t line) {
+    // Never dereferenced here; the fence keeps the compiler from carrying values across it.
+    __asm__ volatile("" ::: "memory");
+    sk_rt_dcci(reinterpret_cast<uintptr_t>(address), line == ENTIRE_DATA_CACHE ? 1u : 0u);
+    __asm__ volatile("" ::: "memory");
+}
+
+inline void dcci(const volatile void *address, int64_t line) { sk_host_dcci(address, line); }
+inline void dcci(const volatile void *address, int64_t line, int64_t) { sk_host_dcci(address, line); }
+
+inline void pipe_barrier(pipe_t) { __asm__ volatile("" ::: "memory"); }
+
+// Code prefetch has no effect on results; it is counted.
+inline void preload(const void *, int64_t units) { sk_rt_note(SK_NOTE_PRELOAD, static_cast<uint64_t>(units)); }
+inline void dc_preload(const volatile uint64_t *, int64_t) {}
+
+inline void trap(const char *file = __builtin_FILE(), uint32_t line = __builtin_LINE()) {
+    sk_rt_fault(SK_FAULT_TRAP, "trap()", file, line);
+}
+
+inline void set_flag(pipe_t source, pipe_t target, int64_t id) {
+    sk_rt_pipe_event(0, source, target, static_cast<uint32_t>(id));
+}
+inline void wait_flag(pipe_t source, pipe_t target, int64_t id) {
+    sk_rt_pipe_event(1, source, target, static_cast<uint32_t>(id));
+}
+
+} // namespace
+
+namespace AscendC {
+namespace {
+
+inline void PreLoad(int64_t units) { sk_rt_note(SK_NOTE_PRELOAD, static_cast<uint64_t>(units)); }
+inline void ICachePreLoad(int64_t units) { PreLoad(units); }
+
+template <pipe_t pipe> inline void PipeBarrier() { __asm__ volatile("" ::: "memory"); }
+
+struct SkHostEventPipes {
+    pipe_t source;
+    pipe_t target;
+};
+
+constexpr SkHostEventPipes sk_host_event_pipes(HardEvent event) {
+    constexpr SkHostEventPipes table[] = {
+        {PIPE_MTE2, PIPE_MTE1}, {PIPE_MTE1, PIPE_MTE2}, {PIPE_MTE1, PIPE_M},    {PIPE_M, PIPE_MTE1},
+        {PIPE_MTE2, PIPE_V},    {PIPE_V, PIPE_MTE2},    {PIPE_MTE3, PIPE_V},    {PIPE_V, PIPE_MTE3},
+        {PIPE_M, PIPE_V},       {PIPE_V, PIPE_M},       {PIPE_V, PIPE_V},       {PIPE_MTE3, PIPE_MTE1},
+        {PIPE_MTE1, PIPE_MTE3}, {PIPE_MTE1, PIPE_V},    {PIPE_MTE2, PIPE_M},    {PIPE_M, PIPE_MTE2},
+        {PIPE_V, PIPE_MTE1},    {PIPE_M, PIPE_FIX},     {PIPE_FIX, PIPE_M},     {PIPE_MTE3, PIPE_MTE2},
+        {PIPE_MTE2, PIPE_MTE3}, {PIPE_S, PIPE_V},       {PIPE_V, PIPE_S},       {PIPE_S, PIPE_MTE2},
+        {PIPE_MTE2, PIPE_S},    {PIPE_S, PIPE_MTE3},    {PIPE_MTE3, PIPE_S},    {PIPE_MTE2, PIPE_FIX},
+        {PIPE_FIX, PIPE_MTE2},  {PIPE_FIX, PIPE_S},     {PIPE_M, PIPE_S},       {PIPE_FIX, PIPE_MTE3},
+        {PIPE_MTE1, PIPE_FIX},  {PIPE_FIX, PIPE_MTE1},  {PIPE_FIX, PIPE_FIX},
+    };
+    return table[static_cast<uint8_t>(event)];
+}
+
+// A pair of pipes that the core kind does not have is skipped, as on the device.
+constexpr bool sk_host_has_pipe(int kind, pipe_t pipe) {
+    if (kind == AIC) {
+        return pipe != PIPE_V && pipe != PIPE_V2;
+    }
+    return pipe != PIPE_M && pipe != PIPE_MTE1 && pipe != PIPE_FIX;
+}
+
+template <HardEvent event> inline void sk_host_pipe_event(uint32_t isWait, int32_t id) {
+    constexpr SkHostEventPipes pipes = sk_host_event_pipes(event);
+    const int kind = sk_host_core_type();
+    if (sk_host_has_pipe(kind, pipes.source) && sk_host_has_pipe(kind, pipes.target)) {
+        sk_rt_pipe_event(isWait, pipes.source, pipes.target, static_cast<uint32_t>(id));
+    }
+}
+
+template <HardEvent event> inline void SetFlag(int32_t id) { sk_host_pipe_event<event>(0, id); }
+template <HardEvent event> inline void WaitFlag(int32_t id) { sk_host_pipe_event<event>(1, id); }
+
+} // namespace
+} // namespace AscendC
+
+#endif

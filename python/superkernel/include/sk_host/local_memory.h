@@ -1,0 +1,157 @@
+// Local memories and the data movement primitives that take raw local pointers.
+//
+// On the device a local pointer is an offset from 0. Here both forms are accepted: an offset, and an address inside the
+// core's own buffer (what LocalTensor::GetPhyAddr gives).
+#ifndef SK_HOST_LOCAL_MEMORY_H
+#define SK_HOST_LOCAL_MEMORY_H
+
+namespace sk_host {
+namespace {
+
+struct Memory {
+    uint8_t *base;
+    uint64_t size;
+    const char *name;
+};
+
+inline Memory UnifiedBuffer() { return {sk_rt_core()->unifiedBuffer, sk_rt_core()->unifiedBufferSize, "UB"}; }
+inline Memory L1() { return {sk_rt_core()->l1, sk_rt_core()->l1Size, "L1"}; }
+inline Memory L0A() { return {sk_rt_core()->l0a, sk_rt_core()->l0aSize, "L0A"}; }
+inline Memory L0B() { return {sk_rt_core()->l0b, sk_rt_core()->l0bSize, "L0B"}; }
+inline Memory L0C() { return {sk_rt_core()->l0c, sk_rt_core()->l0cSize, "L0C"}; }
+
+inline const char *KindName() { return sk_rt_core()->kind == 1 ? "AIC" : "AIV"; }
+
+// The host address of `bytes` bytes of local memory.
+inline uint8_t *Resolve(const Memory &memory, const volatile void *pointer, uint64_t bytes, Site site) {
+    const uint64_t address = reinterpret_cast<uintptr_t>(pointer);
+    const uint64_t base = reinterpret_cast<uintptr_t>(memory.base);
+    const uint64_t offset = address >= base && address - base <= memory.size ? address - base : address;
+    if (memory.size == 0) {
+        Violation(site, "a core of kind %s has no %s", KindName(), memory.name);
+    }
+    if (offset > memory.size || bytes > memory.size - offset) {
+        Violation(site, "%llu bytes at offset %llu of %s: it has only %llu bytes", (unsigned long long)bytes,
+                  (unsigned long long)offset, memory.name, (unsigned long long)memory.size);
+    }
+    return memory.base + offset;
+}
+
+inline void RequireBlockAligned(const uint8_t *pointer, const Memory &memory, const char *call, Site site) {
+    const uint64_t offset = static_cast<uint64_t>(pointer - memory.base);
+    if (offset % BLOCK_BYTES != 0) {
+        Violation(site, "%s: offset %llu of %s is not a multiple of 32", call, (unsigned long long)offset, memory.name);
+    }
+}
+
+// `bursts` pieces of `length` bytes, from piece to piece `sourceStep` and `targetStep` bytes apart.
+inline void CopyBursts(uint8_t *target, const uint8_t *source, uint64_t bursts, uint64_t length, uint64_t targetStep,
+                       uint64_t sourceStep) {
+    for (uint64_t burst = 0; burst < bursts; ++burst) {
+        __builtin_memmove(target + burst * targetStep, source + burst * sourceStep, length);
+    }
+}
+
+inline uint64_t Span(uint64_t bursts, uint64_t length, uint64_t step) {
+    return bursts == 0 ? 0 : (bursts - 1) * step + length;
+}
+
+// Moves between a local memory and GM in units of 32 bytes; gaps are counted between the pieces.
+inline void LocalToGlobal(const Memory &memory, volatile void *global, const volatile void *local, uint64_t bursts,
+                          uint64_t length, uint64_t sourceGap, uint64_t targetGap, const char *call, Site site) {
+    const uint64_t bytes = length * BLOCK_BYTES;
+    const uint64_t sourceStep = bytes + sourceGap * BLOCK_BYTES;
+    const uint8_t *source = Resolve(memory, local, Span(bursts, bytes, sourceStep), site);
+    RequireBlockAligned(source, memory, call, site);
+    CopyBursts(reinterpret_cast<uint8_t *>(reinterpret_cast<uintptr_t>(global)), source, bursts, bytes,
+               bytes + targetGap * BLOCK_BYTES, sourceStep);
+    sk_rt_work(PIPE_MTE3, bursts * bytes);
+}
+
+inline void GlobalToLocal(const Memory &memory, volatile void *local, const volatile void *global, uint64_t bursts,
+                          uint64_t length, uint64_t sourceGap, uint64_t targetGap, const char *call, Site site) {
+    const uint64_t bytes = length * BLOCK_BYTES;
+    const uint64_t targetStep = bytes + targetGap * BLOCK_BYTES;
+    uint8_t *target = Resolve(memory, local, Span(bursts, bytes, targetStep), site);
+    RequireBlockAligned(target, memory, call, site);
+    CopyBursts(target, reinterpret_cast<const uint8_t *>(reinterpret_cast<uintptr_t>(global)), bursts, bytes,
+               targetStep, bytes + sourceGap * BLOCK_BYTES);
+    sk_rt_work(PIPE_MTE2, bursts * bytes);
+}
+
+} // namespace
+} // namespace sk_host
+
+namespace {
+
+// Config: bits 0-15 repeats, 16-31 blocks of 32 bytes per repeat, 32-47 gap in blocks.
+template <class T, class V>
+inline void create_cbuf_matrix(T *local, int64_t config, V value, sk_host::Site site = sk_host::Site::Here()) {
+    const uint64_t repeats = config & 0xffff;
+    const uint64_t bytes = (config >> 16 & 0xffff) * sk_host::BLOCK_BYTES;
+    const uint64_t step = bytes + (config >> 32 & 0xffff) * sk_host::BLOCK_BYTES;
+    const sk_host::Memory memory = sk_host::L1();
+    uint8_t *target = sk_host::Resolve(memory, local, sk_host::Span(repeats, bytes, step), site);
+    sk_host::RequireBlockAligned(target, memory, "create_cbuf_matrix", site);
+    const T element = static_cast<T>(value);
+    for (uint64_t repeat = 0; repeat < repeats; ++repeat) {
+        for (uint64_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {
+            __builtin_memcpy(target + repeat * step + at, &element, sizeof(T));
+        }
+    }
+    sk_rt_work(PIPE_MTE2, repeats * bytes);
+}
+
+inline void copy_cbuf_to_gm(volatile void *global, const volatile void *local, int64_t, uint64_t bursts, uint64_t length,
+                            uint64_t sourceGap, uint64_t targetGap, sk_host::Site site = sk_host::Site::Here()) {
+    sk_host::LocalToGlobal(sk_host::L1(), global, local, bursts, length, sourceGap, targetGap, "copy_cbuf_to_gm", site);
+}
+
+inline void copy_ubuf_to_gm(volatile void *global, const volatile void *local, int64_t, uint64_t bursts, uint64_t length,
+                            uint64_t sourceGap, uint64_t targetGap, sk_host::Site site = sk_host::Site::Here()) {
+    sk_host::LocalToGlobal(sk_host::UnifiedBuffer(), global, local, bursts, length, sourceGap, targetGap,
+                           "copy_ubuf_to_gm", site);
+}
+
+inline void copy_gm_to_ubuf(volatile void *local, const volatile void *global, int64_t, uint64_t bursts, uint64_t length,
+                            uint64_t sourceGap, uint64_t targetGap, sk_host::Site site = sk_host::Site::Here()) {
+    sk_host::GlobalToLocal(sk_host::UnifiedBuffer(), local, global, bursts, length, sourceGap, targetGap,
+                           "copy_gm_to_ubuf", site);
+}
+
+inline void copy_gm_to_cbuf(volatile void *local, const volatile void *global, int64_t, uint64_t bursts, uint64_t length,
+                            uint64_t sourceGap, uint64_t targetGap, sk_host::Site site = sk_host::Site::Here()) {
+    sk_host::GlobalToLocal(sk_host::L1(), local, global, bursts, length, sourceGap, targetGap, "copy_gm_to_cbuf", site);
+}
+
+// All lengths and strides in bytes; strides go from the start of a piece to the start of the next.
+inline void copy_ubuf_to_gm_align_v2(volatile void *global, const volatile void *local, int64_t, uint64_t bursts,
+                                     uint64_t length, int64_t, uint64_t targetStride, uint64_t sourceStride,
+                                     sk_host::Site site = sk_host::Site::Here()) {
+    const sk_host::Memory memory = sk_host::UnifiedBuffer();
+    const uint8_t *source = sk_host::Resolve(memory, local, sk_host::Span(bursts, length, sourceStride), site);
+    sk_host::RequireBlockAligned(source, memory, "copy_ubuf_to_gm_align_v2", site);
+    sk_host::CopyBursts(reinterpret_cast<uint8_t *>(reinterpret_cast<uintptr_t>(global)), source, bursts, length,
+                        targetStride, sourceStride);
+    sk_rt_work(PIPE_MTE3, bursts * length);
+}
+
+} // namespace
+
+namespace AscendC {
+namespace {
+
+template <class T>
+inline void DuplicateImpl(T *local, const T &value, int32_t count, sk_host::Site site = sk_host::Site::Here()) {
+    const uint64_t bytes = static_cast<uint64_t>(count) * sizeof(T);
+    uint8_t *target = sk_host::Resolve(sk_host::UnifiedBuffer(), local, bytes, site);
+    for (int32_t i = 0; i < count; ++i) {
+        __builtin_memcpy(target + static_cast<uint64_t>(i) * sizeof(T), &value, sizeof(T));
+    }
+    sk_rt_work(PIPE_V, bytes);
+}
+
+} // namespace
+} // namespace AscendC
+
+#endif

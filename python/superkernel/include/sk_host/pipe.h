@@ -1,0 +1,237 @@
+// TPipe and its queues: allocation of local memory, with the limits of the real one.
+#ifndef SK_HOST_PIPE_H
+#define SK_HOST_PIPE_H
+
+namespace AscendC {
+namespace {
+
+using TBufHandle = int32_t;
+using TEventID = int32_t;
+
+// Buffers of one queue. At most 8 buffers, as on the device.
+struct SkHostPool {
+    static constexpr uint32_t LIMIT = 8;
+
+    uint8_t *base = nullptr;
+    uint32_t count = 0;
+    uint32_t bytes = 0;
+    bool used[LIMIT] = {};
+};
+
+class TPipe {
+  public:
+    TPipe() = default;
+    ~TPipe() = default;
+    TPipe(const TPipe &) = delete;
+    TPipe &operator=(const TPipe &) = delete;
+
+    template <class Queue>
+    bool InitBuffer(Queue &queue, uint32_t number, uint32_t length, sk_host::Site site = sk_host::Site::Here()) {
+        if (number == 0 || number > SkHostPool::LIMIT) {
+            sk_host::Violation(site, "TPipe::InitBuffer: %u buffers; a queue has 1 to %u", number, SkHostPool::LIMIT);
+        }
+        const uint32_t rounded = static_cast<uint32_t>(sk_host::RoundUp(length, sk_host::BLOCK_BYTES));
+        queue.pool_ = SkHostPool{};
+        queue.pool_.base = Reserve(Queue::position, static_cast<uint64_t>(rounded) * number, site);
+        queue.pool_.count = number;
+        queue.pool_.bytes = rounded;
+        return true;
+    }
+
+    template <class Buffer>
+    bool InitBuffer(Buffer &buffer, uint32_t length, sk_host::Site site = sk_host::Site::Here()) {
+        const uint32_t rounded = static_cast<uint32_t>(sk_host::RoundUp(length, sk_host::BLOCK_BYTES));
+        buffer.pool_ = SkHostPool{};
+        buffer.pool_.base = Reserve(Buffer::position, rounded, site);
+        buffer.pool_.count = 1;
+        buffer.pool_.bytes = rounded;
+        return true;
+    }
+
+    void Init() { Reset(); }
+    void Reset() { ub_ = l1_ = l0a_ = l0b_ = l0c_ = 0; }
+    void Destroy() { Reset(); }
+
+    template <HardEvent event> TEventID AllocEventID() { return NextEvent(); }
+    template <HardEvent event> void ReleaseEventID(TEventID) {}
+    TEventID FetchEventID(HardEvent) { return EVENT_ID0; }
+    template <HardEvent event> TEventID FetchEventID() { return EVENT_ID0; }
+
+  private:
+    TEventID NextEvent() { return static_cast<TEventID>(events_++ % 8); }
+
+    uint8_t *Reserve(TPosition position, uint64_t bytes, sk_host::Site site) {
+        const sk_host::Memory memory = sk_host::MemoryOf(position, site);
+        uint64_t &used = Used(memory);
+        if (memory.size == 0) {
+            sk_host::Violation(site, "TPipe::InitBuffer: a core of kind %s has no %s", sk_host::KindName(), memory.name);
+        }
+        if (bytes > memory.size - used) {
+            sk_host::Violation(site, "TPipe::InitBuffer: %llu bytes of %s wanted, %llu of %llu are in use",
+                               (unsigned long long)bytes, memory.name, (unsigned long long)used,
+                               (unsigned long long)memory.size);
+        }
+        uint8_t *start = memory.base + used;
+        used += bytes;
+        return start;
+    }
+
+    uint64_t &Used(const sk_host::Memory &memory) {
+        const SkCoreState &core = *sk_rt_core();
+        return memory.base == core.unifiedBuffer ? ub_
+               : memory.base == core.l1          ? l1_
+               : memory.base == core.l0a         ? l0a_
+               : memory.base == core.l0b         ? l0b_
+                                                 : l0c_;
+    }
+
+    uint64_t ub_ = 0;
+    uint64_t l1_ = 0;
+    uint64_t l0a_ = 0;
+    uint64_t l0b_ = 0;
+    uint64_t l0c_ = 0;
+    uint32_t events_ = 0;
+};
+
+// A queue whose tensors are written at `source` and read at `target`. Where the device would wait for ever (no free
+// buffer, nothing enqueued) the run ends with the line of the call.
+template <TPosition source, TPosition target, int32_t depth, int mask = 0> class TQueBind {
+  public:
+    static constexpr TPosition position = source == TPosition::GM ? target : source;
+
+    template <class T> LocalTensor<T> AllocTensor(sk_host::Site site = sk_host::Site::Here()) {
+        RequireReady("AllocTensor", site);
+        for (uint32_t slot = 0; slot < pool_.count; ++slot) {
+            if (!pool_.used[slot]) {
+                pool_.used[slot] = true;
+                return Tensor<T>(static_cast<int32_t>(slot));
+            }
+        }
+        sk_host::Violation(site, "AllocTensor: all %u buffers of the queue are in use; FreeTensor is missing",
+                           pool_.count);
+    }
+    template <class T> void AllocTensor(LocalTensor<T> &tensor, sk_host::Site site = sk_host::Site::Here()) {
+        tensor = AllocTensor<T>(site);
+    }
+
+    template <class T> bool EnQue(const LocalTensor<T> &tensor, sk_host::Site site = sk_host::Site::Here()) {
+        const int32_t slot = Owned(tensor, "EnQue", site);
+        constexpr uint32_t limit = depth > 0 ? depth : 1;
+        if (length_ >= limit || length_ >= SkHostPool::LIMIT) {
+            sk_host::Violation(site, "EnQue: the queue already holds its depth of %u tensors; DeQue is missing", limit);
+        }
+        line_[(head_ + length_) % SkHostPool::LIMIT] = slot;
+        length_ += 1;
+        return true;
+    }
+
+    template <class T> LocalTensor<T> DeQue(sk_host::Site site = sk_host::Site::Here()) {
+        if (length_ == 0) {
+            sk_host::Violation(site, "DeQue: the queue is empty; EnQue is missing");
+        }
+        const int32_t slot = line_[head_];
+        head_ = (head_ + 1) % SkHostPool::LIMIT;
+        length_ -= 1;
+        return Tensor<T>(slot);
+    }
+    template <class T> void DeQue(LocalTensor<T> &tensor, sk_host::Site site = sk_host::Site::Here()) {
+        tensor = DeQue<T>(site);
+    }
+    // The positions only select pipes to synchronise; there is one queue.
+    template <TPosition from, TPosition to, class T> bool EnQue(const LocalTensor<T> &tensor,
+                                                               sk_host::Site site = sk_host::Site::Here()) {
+        return EnQue<T>(tensor, site);
+    }
+    template <TPosition from, TPosition to, class T> LocalTensor<T> DeQue(sk_host::Site site = sk_host::Site::Here()) {
+        return DeQue<T>(site);
+    }
+
+    template <class T> void FreeTensor(const LocalTensor<T> &tensor, sk_host::Site site = sk_host::Site::Here()) {
+        const int32_t slot = Owned(tensor, "FreeTensor", site);
+        if (!pool_.used[slot]) {
+            sk_host::Violation(site, "FreeTensor: the tensor is already free");
+        }
+        pool_.used[slot] = false;
+    }
+
+    bool HasTensorInQue() const { return length_ != 0; }
+    bool VacantInQue() const { return length_ < static_cast<uint32_t>(depth > 0 ? depth : 1); }
+    int32_t GetTensorCountInQue() const { return static_cast<int32_t>(length_); }
+    bool HasIdleBuffer() const {
+        for (uint32_t slot = 0; slot < pool_.count; ++slot) {
+            if (!pool_.used[slot]) {
+                return true;
+            }
+        }
+        return false;
+    }
+    void FreeAllEvent() {}
+
+    SkHostPool pool_;
+
+  private:
+    void RequireReady(const char *call, sk_host::Site site) const {
+        if (pool_.base == nullptr) {
+            sk_host::Violation(site, "%s: TPipe::InitBuffer was not called for this queue", call);
+        }
+    }
+
+    template <class T> LocalTensor<T> Tensor(int32_t slot) {
+        uint8_t *start = pool_.base + static_cast<uint64_t>(slot) * pool_.bytes;
+        return LocalTensor<T>(position, reinterpret_cast<T *>(start), static_cast<uint32_t>(pool_.bytes / sizeof(T)),
+                              slot);
+    }
+
+    template <class T> int32_t Owned(const LocalTensor<T> &tensor, const char *call, sk_host::Site site) const {
+        RequireReady(call, site);
+        const uint8_t *start = reinterpret_cast<const uint8_t *>(tensor.GetPhyAddr());
+        const uint64_t total = static_cast<uint64_t>(pool_.bytes) * pool_.count;
+        if (start < pool_.base || start >= pool_.base + total) {
+            sk_host::Violation(site, "%s: the tensor does not come from this queue", call);
+        }
+        return static_cast<int32_t>(static_cast<uint64_t>(start - pool_.base) / pool_.bytes);
+    }
+
+    int32_t line_[SkHostPool::LIMIT] = {};
+    uint32_t head_ = 0;
+    uint32_t length_ = 0;
+};
+
+template <TPosition pos, int32_t depth, int mask = 0>
+class TQue : public TQueBind<pos, pos == TPosition::VECOUT ? TPosition::GM : pos, depth, mask> {
+  public:
+    static constexpr TPosition position = pos;
+};
+
+template <TPosition pos = TPosition::LCM> class TBuf {
+  public:
+    static constexpr TPosition position = pos;
+
+    template <class T> LocalTensor<T> Get(sk_host::Site site = sk_host::Site::Here()) {
+        return GetWithOffset<T>(pool_.bytes / sizeof(T), 0, site);
+    }
+    template <class T> LocalTensor<T> Get(uint32_t size, sk_host::Site site = sk_host::Site::Here()) {
+        return GetWithOffset<T>(size, 0, site);
+    }
+    template <class T>
+    LocalTensor<T> GetWithOffset(uint32_t size, uint32_t offset, sk_host::Site site = sk_host::Site::Here()) {
+        if (pool_.base == nullptr) {
+            sk_host::Violation(site, "TBuf::Get: TPipe::InitBuffer was not called for this buffer");
+        }
+        if (offset + static_cast<uint64_t>(size) * sizeof(T) > pool_.bytes) {
+            sk_host::Violation(site, "TBuf::Get: %u elements at byte %u do not fit into %u bytes", size, offset,
+                               pool_.bytes);
+        }
+        return LocalTensor<T>(pos, reinterpret_cast<T *>(pool_.base + offset), size);
+    }
+    // Queue-like use of a buffer.
+    template <class T> LocalTensor<T> AllocTensor(sk_host::Site site = sk_host::Site::Here()) { return Get<T>(site); }
+    template <class T> void FreeTensor(const LocalTensor<T> &) {}
+
+    SkHostPool pool_;
+};
+
+} // namespace
+} // namespace AscendC
+
+#endif

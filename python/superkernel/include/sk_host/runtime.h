@@ -1,0 +1,109 @@
+// What the simulator provides. Everything here is undefined in a kernel object and bound when the object is loaded.
+#ifndef SK_HOST_RUNTIME_H
+#define SK_HOST_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// The state of one core that kernel code reads and writes directly. The simulator owns one per core and keeps the same
+// layout (src/sim/core_state.rs); new fields go to the end.
+struct SkCoreState {
+    int64_t kind;        // 1 AIC, 2 AIV
+    int64_t arch;        // 2201 or 3510
+    int64_t blockIdx;
+    int64_t blockNum;
+    int64_t subBlockIdx;
+    int64_t subBlockDim; // as the core's register says: 1 on AIC
+    int64_t vectorCount; // AIVs per block of the launch, 0 if it has none
+    int64_t coreId;
+    uint64_t paraBase;
+    // What the core is doing, for reports: a literal of this header, or null.
+    const char *activity;
+    // Local memories. A size of 0 says that the core kind does not have it.
+    uint8_t *unifiedBuffer;
+    uint64_t unifiedBufferSize;
+    uint8_t *l1;
+    uint64_t l1Size;
+    uint8_t *l0a;
+    uint64_t l0aSize;
+    uint8_t *l0b;
+    uint64_t l0bSize;
+    uint8_t *l0c;
+    uint64_t l0cSize;
+    // Per-core globals shared by all files of a kernel.
+    uint8_t *autoSyncAllBaseAddr;
+    uint8_t *autoSyncAllAddr;
+    uint32_t autoSyncAllSyncIdx;
+    uint32_t autoSyncAllEnable;
+    uint32_t earlyStartConfig;
+    uint32_t dynamicBlockNum;
+    // Mask registers of the vector unit (SetVectorMask, SetMaskCount).
+    uint64_t vectorMask[2];
+    uint32_t maskMode;
+    uint32_t atomicMode;
+    uint8_t compareMask[16];
+};
+
+// Points of interest that are not synchronisation by themselves.
+enum SkNote : uint32_t {
+    SK_NOTE_SYNC_ALL_BEGIN = 1, // value 1: SyncAll<true>, 0: SyncAll<false>
+    SK_NOTE_SYNC_ALL_END = 2,
+    SK_NOTE_SET_NEXT_TASK = 3,  // before the set
+    SK_NOTE_WAIT_PRE_BEGIN = 4, // value: the early start configuration
+    SK_NOTE_WAIT_PRE_END = 5,
+    SK_NOTE_COMPLEMENT_BEGIN = 6,
+    SK_NOTE_COMPLEMENT_END = 7,
+    SK_NOTE_PRELOAD = 8,        // value: number of 2 KiB units
+};
+
+// Why kernel code could not go on.
+enum SkFault : uint32_t {
+    SK_FAULT_TRAP = 1,        // trap()
+    SK_FAULT_ASSERT = 2,      // assert() of the kernel
+    SK_FAULT_API = 3,         // a call broke a rule of the programming interface (alignment, size, bounds, order)
+    SK_FAULT_NULL_CALL = 4,   // a function pointer was null
+};
+
+// noexcept: a kernel needs no clean-up code around these calls; a core that cannot go on is simply never resumed.
+extern "C" {
+struct SkCoreState *sk_rt_core(void) noexcept;
+
+// Cross-core flags: modes 0 to 2, and the in-block flags of arch 3510.
+void sk_rt_cross_core_set(uint32_t pipe, uint32_t mode, uint32_t flag) noexcept;
+void sk_rt_wait_flag(uint32_t pipe, uint32_t flag) noexcept;
+void sk_rt_intra_block_set(uint32_t pipe, uint32_t id) noexcept;
+void sk_rt_intra_block_wait(uint32_t pipe, uint32_t id) noexcept;
+void sk_rt_set_ffts_base_addr(uint64_t address) noexcept;
+
+// Flags between two pipes of one core: `source` and `target` are pipe_t values.
+void sk_rt_pipe_event(uint32_t isWait, uint32_t source, uint32_t target, uint32_t id) noexcept;
+
+// Cache maintenance: a switching point. `whole` != 0: the entire data cache, the address is ignored.
+void sk_rt_dcci(uint64_t address, uint32_t whole) noexcept;
+
+// Deterministic clock in simulated cycles.
+int64_t sk_rt_system_cycle(void) noexcept;
+
+// Data moved by a pipe or work done by it, in bytes: statistics, and what a cost model would charge.
+void sk_rt_work(uint32_t pipe, uint64_t bytes) noexcept;
+
+// Ends the run and names the core; does not return.
+[[noreturn]] void sk_rt_fault(uint32_t fault, const char *text, const char *file, uint32_t line) noexcept;
+
+void sk_rt_print(const char *text, uint64_t length) noexcept;
+void sk_rt_note(uint32_t note, uint64_t value) noexcept;
+
+// Which operator the core is in: by its position in the super kernel, or by the offset of its first parameter.
+void sk_rt_op_begin(uint32_t position) noexcept;
+void sk_rt_op_end(uint32_t position) noexcept;
+void sk_rt_sub_kernel_begin(uint64_t argsOffset) noexcept;
+void sk_rt_sub_kernel_end(uint64_t argsOffset) noexcept;
+}
+
+// Markers for generated code and for the wrapper of a sub-kernel. They change nothing but reports.
+#define SK_OP_BEGIN(position) sk_rt_op_begin(position)
+#define SK_OP_END(position) sk_rt_op_end(position)
+#define SK_SUB_KERNEL_BEGIN(argsOffset) sk_rt_sub_kernel_begin(argsOffset)
+#define SK_SUB_KERNEL_END(argsOffset) sk_rt_sub_kernel_end(argsOffset)
+
+#endif

@@ -1,0 +1,181 @@
+// GlobalTensor and LocalTensor.
+#ifndef SK_HOST_TENSOR_H
+#define SK_HOST_TENSOR_H
+
+namespace sk_host {
+namespace {
+
+inline Memory MemoryOf(AscendC::TPosition position, Site site) {
+    using AscendC::TPosition;
+    switch (position) {
+    case TPosition::A1:
+    case TPosition::B1:
+    case TPosition::C1:
+    case TPosition::SPM:
+    case TPosition::TSCM:
+        return L1();
+    case TPosition::A2:
+        return L0A();
+    case TPosition::B2:
+        return L0B();
+    case TPosition::C2:
+    case TPosition::CO1:
+        return L0C();
+    case TPosition::CO2:
+    case TPosition::VECIN:
+    case TPosition::VECOUT:
+    case TPosition::VECCALC:
+        return UnifiedBuffer();
+    case TPosition::GM:
+    case TPosition::MAX:
+        break;
+    }
+    Violation(site, "a local tensor cannot have this position");
+}
+
+} // namespace
+} // namespace sk_host
+
+namespace AscendC {
+namespace {
+
+template <class T> class LocalTensor {
+  public:
+    using PrimType = T;
+
+    LocalTensor() = default;
+    // `owner` is the queue buffer the tensor was cut from, -1 if it is not from a queue.
+    LocalTensor(TPosition position, T *data, uint32_t size, int32_t owner = -1)
+        : data_(data), size_(size), owner_(owner), position_(position) {}
+
+    T GetValue(uint32_t index, sk_host::Site site = sk_host::Site::Here()) const { return *At(index, site); }
+    template <class V> void SetValue(uint32_t index, V value, sk_host::Site site = sk_host::Site::Here()) const {
+        *At(index, site) = static_cast<T>(value);
+    }
+    T &operator()(uint32_t index) const { return *At(index, sk_host::Site::Here()); }
+
+    // The rest of the tensor from `offset` elements on.
+    LocalTensor operator[](uint32_t offset) const {
+        if (offset > size_) {
+            sk_host::Violation(sk_host::Site::Here(), "LocalTensor: offset %u is behind the end (%u elements)", offset,
+                               size_);
+        }
+        return LocalTensor(position_, data_ + offset, size_ - offset, owner_);
+    }
+
+    T *GetPhyAddr() const { return data_; }
+    T *GetPhyAddr(uint32_t offset) const { return data_ + offset; }
+    uint32_t GetSize() const { return size_; }
+    uint32_t GetLength() const { return size_ * static_cast<uint32_t>(sizeof(T)); }
+    void SetSize(uint32_t size) { size_ = size; }
+    TPosition GetPosition() const { return position_; }
+    int32_t SkHostOwner() const { return owner_; }
+    void SetUserTag(uint32_t tag) { tag_ = tag; }
+    uint32_t GetUserTag() const { return tag_; }
+
+    template <class U> LocalTensor<U> ReinterpretCast() const {
+        return LocalTensor<U>(position_, reinterpret_cast<U *>(data_),
+                              static_cast<uint32_t>(static_cast<uint64_t>(size_) * sizeof(T) / sizeof(U)), owner_);
+    }
+
+  private:
+    T *At(uint32_t index, sk_host::Site site) const {
+        if (data_ == nullptr) {
+            sk_host::Violation(site, "LocalTensor: used before it was allocated");
+        }
+        if (index >= size_) {
+            sk_host::Violation(site, "LocalTensor: index %u, but it has %u elements", index, size_);
+        }
+        return data_ + index;
+    }
+
+    T *data_ = nullptr;
+    uint32_t size_ = 0;
+    int32_t owner_ = -1;
+    uint32_t tag_ = 0;
+    TPosition position_ = TPosition::VECCALC;
+};
+
+template <class T> class GlobalTensor {
+  public:
+    using PrimType = T;
+
+    void SetGlobalBuffer(T *buffer, uint64_t size) {
+        data_ = buffer;
+        size_ = size;
+    }
+    // Without a size nothing is checked.
+    void SetGlobalBuffer(T *buffer) { SetGlobalBuffer(buffer, UINT64_MAX); }
+
+    T GetValue(uint64_t index, sk_host::Site site = sk_host::Site::Here()) const {
+        T *element = At(index, site);
+        Maintain(element);
+        return *element;
+    }
+    template <class V> void SetValue(uint64_t index, V value, sk_host::Site site = sk_host::Site::Here()) const {
+        T *element = At(index, site);
+        *element = static_cast<T>(value);
+        Maintain(element);
+    }
+    T &operator()(uint64_t index) const { return *At(index, sk_host::Site::Here()); }
+
+    GlobalTensor operator[](uint64_t offset) const {
+        GlobalTensor rest;
+        rest.data_ = data_ + offset;
+        rest.size_ = size_ == UINT64_MAX ? UINT64_MAX : offset <= size_ ? size_ - offset : 0;
+        return rest;
+    }
+
+    const T *GetPhyAddr() const { return data_; }
+    T *GetPhyAddr(uint64_t offset) const { return data_ + offset; }
+    uint64_t GetSize() const { return size_; }
+    void SetL2CacheHint(CacheMode) {}
+
+    // The host address of `bytes` bytes from the start of the tensor.
+    T *SkHostRange(uint64_t bytes, sk_host::Site site) const {
+        if (data_ == nullptr) {
+            sk_host::Violation(site, "GlobalTensor: SetGlobalBuffer was not called, or with a null pointer");
+        }
+        if (size_ != UINT64_MAX && bytes > size_ * sizeof(T)) {
+            sk_host::Violation(site, "GlobalTensor: %llu bytes wanted, but only %llu are left in the tensor",
+                               (unsigned long long)bytes, (unsigned long long)(size_ * sizeof(T)));
+        }
+        return data_;
+    }
+
+  private:
+    T *At(uint64_t index, sk_host::Site site) const {
+        if (data_ == nullptr) {
+            sk_host::Violation(site, "GlobalTensor: SetGlobalBuffer was not called, or with a null pointer");
+        }
+        if (index >= size_) {
+            sk_host::Violation(site, "GlobalTensor: index %llu, but it has %llu elements", (unsigned long long)index,
+                               (unsigned long long)size_);
+        }
+        return data_ + index;
+    }
+
+    void Maintain(T *element) const {
+#if defined(__ASCENDC_SUPER_KERNEL_ENABLE_GM_GET_SET_VALUE_DCCI__)
+        dcci(element, SINGLE_CACHE_LINE, CACHELINE_OUT);
+#else
+        (void)element;
+#endif
+    }
+
+    T *data_ = nullptr;
+    uint64_t size_ = 0;
+};
+
+template <class T, CacheLine line, DcciDst destination>
+inline void DataCacheCleanAndInvalid(const GlobalTensor<T> &tensor) {
+    dcci(tensor.GetPhyAddr(), line == CacheLine::ENTIRE_DATA_CACHE ? ENTIRE_DATA_CACHE : SINGLE_CACHE_LINE);
+}
+template <class T, CacheLine line> inline void DataCacheCleanAndInvalid(const GlobalTensor<T> &tensor) {
+    dcci(tensor.GetPhyAddr(), line == CacheLine::ENTIRE_DATA_CACHE ? ENTIRE_DATA_CACHE : SINGLE_CACHE_LINE);
+}
+
+} // namespace
+} // namespace AscendC
+
+#endif
