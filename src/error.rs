@@ -1,5 +1,6 @@
 //! The one error type of the crate: a variant per phase, each wrapping that phase's own error.
 
+use crate::elf::ElfError;
 use crate::fs::FileError;
 use crate::model::ModelError;
 use crate::options::OptionError;
@@ -31,6 +32,9 @@ pub enum Error {
     /// `kernel_infos`, or a file it names, is wrong.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// An object or archive cannot be read or edited.
+    #[error(transparent)]
+    Elf(#[from] ElfError),
 }
 
 impl Error {
@@ -41,6 +45,7 @@ impl Error {
             Self::Options(error) => error,
             Self::Toolchain(error) => error,
             Self::Model(error) => error,
+            Self::Elf(error) => error,
         }
     }
 }

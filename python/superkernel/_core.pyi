@@ -3,11 +3,23 @@
 __all__ = [
     "__version__",
     "default_cores",
+    "elf_edit",
+    "elf_identity",
+    "elf_is_archive",
+    "elf_read_archive",
+    "elf_section_bytes",
+    "elf_sections",
+    "elf_split_copies",
+    "elf_symbols",
+    "elf_text_size",
+    "elf_write_archive",
     "nearest",
     "option_table",
     "parse_options",
     "refresh_log_levels",
 ]
+
+_BytesLike = bytes | bytearray | memoryview
 
 __version__: str
 
@@ -21,3 +33,26 @@ def refresh_log_levels() -> None: ...
 
 def parse_options(text: str, underscores: bool) -> tuple[dict[str, object], list[str]]: ...
 def option_table() -> list[tuple[str, str, str, str]]: ...
+
+# -- elf -------------------------------------------------------------------------------------------------------------
+
+def elf_identity(object: _BytesLike, /) -> tuple[int, int]: ...
+def elf_text_size(object: _BytesLike, /) -> int: ...
+def elf_symbols(object: _BytesLike, /) -> list[tuple[str, str, str, str, int | None, int, int, str]]: ...
+def elf_sections(object: _BytesLike, /) -> list[tuple[str, int, int, int, int, int, int, int, int]]: ...
+def elf_section_bytes(object: _BytesLike, name: str, /) -> bytes | None: ...
+def elf_edit(
+    object: _BytesLike,
+    rename: list[tuple[str, str]],
+    localize: list[str],
+    keep: list[str] | None,
+    strip: list[str],
+    drop_sections: list[str],
+    dissolve_groups: bool,
+    missing_ok: bool,
+    /,
+) -> bytes: ...
+def elf_split_copies(object: _BytesLike, functions: list[str], count: int, /) -> list[bytes]: ...
+def elf_is_archive(data: _BytesLike, /) -> bool: ...
+def elf_read_archive(data: _BytesLike, /) -> list[tuple[str, bytes]]: ...
+def elf_write_archive(members: list[tuple[str, _BytesLike]], /) -> bytes: ...

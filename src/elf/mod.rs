@@ -1,1 +1,29 @@
 //! Reads and edits ELF objects and archives as data: inspect, rename, localize, strip, copy.
+//!
+//! Works on bytes, for ELF64 little-endian files of any machine. What is not understood (relocation types, section
+//! types, machine numbers) is preserved; what would have to be understood to be kept right is refused. Input is never
+//! trusted: a damaged file gives an error with offset and field, in time and memory linear in its size.
+//!
+//! | question or change | function |
+//! |---|---|
+//! | sections, code size | [`sections`], [`section_bytes`], [`text_size`] |
+//! | symbols | [`symbols`] |
+//! | rename, localize, strip, drop sections | [`edit`] with [`Edits`] |
+//! | split copies of a kernel | [`split_copies`] |
+//! | archives | [`archive`] |
+
+pub mod archive;
+mod copies;
+mod edit;
+mod error;
+mod file;
+mod format;
+mod inspect;
+mod strings;
+mod symbols;
+
+pub use copies::{META_SECTION_PREFIX, copy_edits, copy_name, split_copies};
+pub use edit::{Edits, Groups, Localize, Missing, edit};
+pub use error::{EditKind, ElfError};
+pub use inspect::{Identity, Section, identity, section_bytes, sections, text_size};
+pub use symbols::{Binding, Place, Symbol, SymbolKind, Visibility, symbols};

@@ -1,7 +1,187 @@
 //! The native half of `superkernel.elf`.
 
-use pyo3::prelude::*;
+use std::borrow::Cow;
 
-pub fn register(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyMemoryView};
+
+use super::errors::to_python;
+use crate::elf::{self, Edits, ElfError, Groups, Localize, Missing, Place};
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(elf_identity, module)?)?;
+    module.add_function(wrap_pyfunction!(elf_text_size, module)?)?;
+    module.add_function(wrap_pyfunction!(elf_symbols, module)?)?;
+    module.add_function(wrap_pyfunction!(elf_sections, module)?)?;
+    module.add_function(wrap_pyfunction!(elf_section_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(elf_edit, module)?)?;
+    module.add_function(wrap_pyfunction!(elf_split_copies, module)?)?;
+    module.add_function(wrap_pyfunction!(elf_is_archive, module)?)?;
+    module.add_function(wrap_pyfunction!(elf_read_archive, module)?)?;
+    module.add_function(wrap_pyfunction!(elf_write_archive, module)?)
+}
+
+/// A bytes-like argument; `bytes` is used in place, anything else is copied once.
+struct Input<'py>(Bound<'py, PyBytes>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Input<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = object.cast::<PyBytes>() {
+            return Ok(Self(bytes.to_owned()));
+        }
+        let copy = PyMemoryView::from(&object)?.call_method0("tobytes")?;
+        Ok(Self(copy.cast_into::<PyBytes>()?))
+    }
+}
+
+/// Runs `work` on the bytes with the interpreter lock released.
+fn run<'a, T: Send>(input: &'a Input<'_>, work: impl FnOnce(&'a [u8]) -> Result<T, ElfError> + Send) -> PyResult<T> {
+    let py = input.0.py();
+    // `bytes` never change, so they may be read without the lock.
+    let bytes = input.0.as_bytes();
+    py.detach(|| work(bytes)).map_err(|error| to_python(py, &error))
+}
+
+/// (`e_type`, `e_machine`)
+#[pyfunction]
+#[pyo3(signature = (object, /))]
+fn elf_identity(object: Input<'_>) -> PyResult<(u16, u16)> {
+    let identity = run(&object, elf::identity)?;
+    Ok((identity.kind, identity.machine))
+}
+
+/// Size of the first section whose name starts with `.text`.
+#[pyfunction]
+#[pyo3(signature = (object, /))]
+fn elf_text_size(object: Input<'_>) -> PyResult<u64> {
+    run(&object, elf::text_size)
+}
+
+type SymbolRow = (String, String, String, &'static str, Option<usize>, u64, u64, String);
+
+/// (name, binding, kind, place, section index, value, size, visibility) of every symbol.
+#[pyfunction]
+#[pyo3(signature = (object, /))]
+fn elf_symbols(object: Input<'_>) -> PyResult<Vec<SymbolRow>> {
+    run(&object, |bytes| {
+        let symbols = elf::symbols(bytes)?;
+        Ok(symbols
+            .into_iter()
+            .map(|symbol| {
+                let (place, section) = match symbol.place {
+                    Place::Undefined => ("undefined", None),
+                    Place::Absolute => ("absolute", None),
+                    Place::Common => ("common", None),
+                    Place::Section(index) => ("section", Some(index)),
+                    Place::Special(index) => ("special", Some(index.into())),
+                };
+                (
+                    symbol.name.into_owned(),
+                    symbol.binding.to_string(),
+                    symbol.kind.to_string(),
+                    place,
+                    section,
+                    symbol.value,
+                    symbol.size,
+                    symbol.visibility.to_string(),
+                )
+            })
+            .collect())
+    })
+}
+
+type SectionRow = (String, u32, u64, u64, u64, u64, u32, u32, u64);
+
+/// (name, type, flags, address, offset, size, link, info, alignment) of every section.
+#[pyfunction]
+#[pyo3(signature = (object, /))]
+fn elf_sections(object: Input<'_>) -> PyResult<Vec<SectionRow>> {
+    run(&object, |bytes| {
+        let row = |section: elf::Section<'_>| {
+            let name = section.name.into_owned();
+            let elf::Section { kind, flags, address, offset, size, link, info, align, .. } = section;
+            (name, kind, flags, address, offset, size, link, info, align)
+        };
+        Ok(elf::sections(bytes)?.into_iter().map(row).collect())
+    })
+}
+
+/// The bytes of the first section with this name.
+#[pyfunction]
+#[pyo3(signature = (object, name, /))]
+fn elf_section_bytes<'py>(py: Python<'py>, object: Input<'py>, name: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    Ok(run(&object, |bytes| elf::section_bytes(bytes, name))?.map(|bytes| PyBytes::new(py, bytes)))
+}
+
+/// The edited object. `keep` makes every definition local but these.
+#[pyfunction]
+#[pyo3(signature = (object, rename, localize, keep, strip, drop_sections, dissolve_groups, missing_ok, /))]
+#[expect(clippy::too_many_arguments, reason = "called from one place in superkernel.elf, which has keywords")]
+fn elf_edit<'py>(
+    py: Python<'py>,
+    object: Input<'py>,
+    rename: Vec<(String, String)>,
+    localize: Vec<String>,
+    keep: Option<Vec<String>>,
+    strip: Vec<String>,
+    drop_sections: Vec<String>,
+    dissolve_groups: bool,
+    missing_ok: bool,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let edits = Edits {
+        rename,
+        localize: match keep {
+            Some(names) => Localize::AllDefinedExcept(names),
+            None if localize.is_empty() => Localize::None,
+            None => Localize::Names(localize),
+        },
+        strip,
+        drop_sections_with_prefix: drop_sections,
+        groups: if dissolve_groups { Groups::Dissolve } else { Groups::Keep },
+        missing: if missing_ok { Missing::Ignore } else { Missing::Error },
+    };
+    Ok(match run(&object, |bytes| elf::edit(bytes, &edits))? {
+        Cow::Owned(bytes) => PyBytes::new(py, &bytes),
+        Cow::Borrowed(_) => object.0.clone(),
+    })
+}
+
+/// Copies 1 to `count` - 1.
+#[pyfunction]
+#[pyo3(signature = (object, functions, count, /))]
+fn elf_split_copies<'py>(
+    py: Python<'py>,
+    object: Input<'py>,
+    functions: Vec<String>,
+    count: usize,
+) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let functions: Vec<&str> = functions.iter().map(String::as_str).collect();
+    let copies = run(&object, |bytes| elf::split_copies(bytes, &functions, count))?;
+    Ok(copies.iter().map(|copy| PyBytes::new(py, copy)).collect())
+}
+
+/// Whether the bytes start like an archive.
+#[pyfunction]
+#[pyo3(signature = (data, /))]
+fn elf_is_archive(data: Input<'_>) -> bool {
+    elf::archive::is_archive(data.0.as_bytes())
+}
+
+/// (name, bytes) of every member.
+#[pyfunction]
+#[pyo3(signature = (data, /))]
+fn elf_read_archive<'py>(py: Python<'py>, data: Input<'py>) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
+    let members = run(&data, elf::archive::read)?;
+    Ok(members.into_iter().map(|member| (member.name.into_owned(), PyBytes::new(py, member.data))).collect())
+}
+
+/// An archive of (name, bytes) members.
+#[pyfunction]
+#[pyo3(signature = (members, /))]
+fn elf_write_archive<'py>(py: Python<'py>, members: Vec<(String, Input<'py>)>) -> PyResult<Bound<'py, PyBytes>> {
+    let borrowed: Vec<(&str, &[u8])> = members.iter().map(|(name, data)| (name.as_str(), data.0.as_bytes())).collect();
+    let archive = py.detach(|| elf::archive::write(&borrowed)).map_err(|error| to_python(py, &error))?;
+    Ok(PyBytes::new(py, &archive))
 }

@@ -1,0 +1,242 @@
+//! Lays out the new file: the fixed part as it was, the other sections behind it in their old order.
+
+use std::borrow::Cow;
+
+use super::super::error::ElfError;
+use super::super::file::ElfFile;
+use super::super::format::{
+    FILE_HEADER, PROGRAM_HEADER, SECTION_HEADER, SectionHeader, double, half, header_at, put_double, put_half,
+    section_at, special,
+};
+use super::super::symbols::SymbolTable;
+use super::references::{Shape, renumber_relocations};
+
+/// How the sections of the input lie in its file.
+pub struct Extent {
+    /// Sections with bytes that may move, in file order.
+    movable: Vec<usize>,
+    /// Everything before stays where it is: headers, and in a linked file all that is loaded.
+    fixed_end: usize,
+}
+
+impl Extent {
+    /// Checks that all sections are inside of the file and that none which is read or moved shares bytes with
+    /// another: what follows is then linear in the size of the file.
+    pub fn check(file: &ElfFile<'_>, table: Option<&SymbolTable<'_>>) -> Result<Self, ElfError> {
+        let mut fixed_end = fixed_end(file)?;
+        let mut order = Vec::with_capacity(file.sections.len());
+        for (index, section) in file.sections.iter().enumerate() {
+            if section.has_bytes() {
+                file.contents(index)?;
+                order.push(index);
+            }
+        }
+        order.sort_by_key(|index| file.sections[*index].offset);
+        let mut movable = Vec::with_capacity(order.len());
+        let mut previous: Option<(usize, u64)> = None;
+        for index in order {
+            let section = &file.sections[index];
+            let end = section.offset + section.size;
+            let loaded = file.is_linked() && section.is_allocated();
+            if !loaded || table.is_some_and(|table| section.link as usize == table.index) {
+                if let Some((other, _)) = previous.filter(|(_, end)| *end > section.offset) {
+                    return Err(ElfError::malformed(
+                        file.header_offset(index) + section_at::OFFSET,
+                        "sh_offset",
+                        format!("sections {other} and {index} overlap"),
+                    ));
+                }
+                previous = Some((index, end));
+            }
+            if section.offset < fixed_end as u64 {
+                // Checked to be inside of the file, hence a usize.
+                fixed_end = fixed_end.max(end as usize);
+            } else {
+                movable.push(index);
+            }
+        }
+        Ok(Self { movable, fixed_end })
+    }
+}
+
+/// The end of everything that must not move.
+fn fixed_end(file: &ElfFile<'_>) -> Result<usize, ElfError> {
+    let segments = file.program_headers()?;
+    let mut end = FILE_HEADER as u64;
+    if !segments.is_empty() {
+        end = end.max(double(file.bytes, header_at::PHOFF) + segments.len() as u64);
+    }
+    for segment in segments.chunks_exact(PROGRAM_HEADER) {
+        end = end.max(double(segment, 8).saturating_add(double(segment, 32)));
+    }
+    if file.is_linked() {
+        for section in file.sections.iter().filter(|section| section.is_allocated() && section.has_bytes()) {
+            end = end.max(section.offset.saturating_add(section.size));
+        }
+    }
+    // A segment may claim more than there is; then everything stays.
+    Ok(usize::try_from(end).unwrap_or(usize::MAX).min(file.bytes.len()))
+}
+
+/// What a section of the new file holds.
+pub enum Contents<'a> {
+    /// The input's bytes, or none.
+    Same,
+    /// The input's relocations with these new symbol indices.
+    Relocations(Shape, &'a [u32]),
+    /// Other bytes.
+    Replaced(Cow<'a, [u8]>),
+    /// The input's bytes with more behind them.
+    Extended(Vec<u8>),
+}
+
+impl Contents<'_> {
+    /// Bytes in the new file, for a section that had `old`.
+    fn length(&self, old: usize) -> usize {
+        match self {
+            Self::Same | Self::Relocations(..) => old,
+            Self::Replaced(bytes) => bytes.len(),
+            Self::Extended(more) => old + more.len(),
+        }
+    }
+}
+
+/// One section of the new file.
+pub struct NewSection<'a> {
+    /// Its index in the input; `None` for one without bytes that was not there.
+    pub old: Option<usize>,
+    /// Its header; offset and size are filled in here.
+    pub header: SectionHeader,
+    pub contents: Contents<'a>,
+}
+
+/// Puts the new file together. `position` tells where a section of the input is in `sections`.
+pub fn write(
+    file: &ElfFile<'_>,
+    extent: &Extent,
+    mut sections: Vec<NewSection<'_>>,
+    position: impl Fn(usize) -> Option<usize>,
+    names_index: usize,
+) -> Result<Vec<u8>, ElfError> {
+    let grown: usize = sections.iter().map(|section| section.contents.length(0)).sum();
+    let mut output = Vec::with_capacity(file.bytes.len() + grown + 2 * SECTION_HEADER);
+    output.extend_from_slice(&file.bytes[..extent.fixed_end]);
+
+    let mut behind = Vec::new();
+    for (place, section) in sections.iter_mut().enumerate() {
+        let Some(old) = section.old else { continue };
+        let before = file.contents(old)?;
+        let after = section.contents.length(before.len());
+        let starts_inside = (section.header.offset as usize) < extent.fixed_end;
+        if before.is_empty() {
+            if after > 0 {
+                behind.push(place);
+            }
+        } else if starts_inside && after == before.len() {
+            let at = section.header.offset as usize;
+            fill(file, old, &section.contents, before, &mut output[at..at + after])?;
+        } else if starts_inside {
+            if section.header.is_allocated() && file.is_linked() {
+                return Err(ElfError::malformed(
+                    file.header_offset(old) + section_at::SIZE,
+                    "sh_size",
+                    "the section is loaded with the program and cannot change its size",
+                ));
+            }
+            behind.push(place);
+        }
+    }
+    for place in extent.movable.iter().filter_map(|old| position(*old)).chain(behind) {
+        append(file, &mut sections[place], &mut output)?;
+    }
+    place_empty(file, &mut sections);
+    Ok(finish(file, output, sections, names_index))
+}
+
+/// Appends one section with the alignment it had.
+fn append(file: &ElfFile<'_>, section: &mut NewSection<'_>, output: &mut Vec<u8>) -> Result<(), ElfError> {
+    let Some(old) = section.old else { return Ok(()) };
+    let before = file.contents(old)?;
+    // Not more than it had: a claim of a huge alignment does not make a huge file.
+    let offset = section.header.offset;
+    let had = if before.is_empty() || offset == 0 { 8 } else { 1 << offset.trailing_zeros() };
+    let align = section.header.align.clamp(1, had);
+    let start = output.len().next_multiple_of(usize::try_from(align).unwrap_or(1));
+    let length = section.contents.length(before.len());
+    output.resize(start, 0);
+    match &section.contents {
+        Contents::Same => output.extend_from_slice(before),
+        Contents::Replaced(bytes) => output.extend_from_slice(bytes),
+        Contents::Extended(more) => {
+            output.extend_from_slice(before);
+            output.extend_from_slice(more);
+        }
+        Contents::Relocations(shape, new_indices) => {
+            output.extend_from_slice(before);
+            renumber_relocations(file, old, *shape, &mut output[start..], new_indices)?;
+        }
+    }
+    section.header.offset = start as u64;
+    section.header.size = length as u64;
+    Ok(())
+}
+
+/// Writes the contents of a section that keeps place and size; `target` holds its old bytes.
+fn fill(
+    file: &ElfFile<'_>,
+    old: usize,
+    contents: &Contents<'_>,
+    before: &[u8],
+    target: &mut [u8],
+) -> Result<(), ElfError> {
+    match contents {
+        Contents::Same => Ok(()),
+        Contents::Relocations(shape, new_indices) => renumber_relocations(file, old, *shape, target, new_indices),
+        Contents::Replaced(bytes) => {
+            target.copy_from_slice(bytes);
+            Ok(())
+        }
+        Contents::Extended(more) => {
+            target[before.len()..].copy_from_slice(more);
+            Ok(())
+        }
+    }
+}
+
+/// Sections of a relocatable file without bytes get an offset inside of the new file.
+fn place_empty(file: &ElfFile<'_>, sections: &mut [NewSection<'_>]) {
+    if file.is_linked() {
+        return;
+    }
+    let mut end = FILE_HEADER as u64;
+    for section in sections.iter_mut().skip(1) {
+        if section.header.has_bytes() {
+            end = section.header.offset + section.header.size;
+        } else {
+            section.header.offset = end;
+        }
+    }
+}
+
+/// Adds the section headers and points the file header to them.
+fn finish(file: &ElfFile<'_>, mut output: Vec<u8>, mut sections: Vec<NewSection<'_>>, names_index: usize) -> Vec<u8> {
+    let was_extended = half(file.bytes, header_at::SHSTRNDX) == special::EXTENDED;
+    let count = sections.len();
+    // Numbers too large for the file header are in the first section header.
+    let small = |number: usize| u16::try_from(number).ok().filter(|number| *number < special::FIRST);
+    if let Some(first) = sections.first_mut() {
+        first.header.size = if small(count).is_some() { 0 } else { count as u64 };
+        if small(names_index).is_none() || was_extended {
+            first.header.link = if small(names_index).is_some() { 0 } else { names_index as u32 };
+        }
+    }
+    let start = output.len().next_multiple_of(8);
+    output.resize(start + count * SECTION_HEADER, 0);
+    for (section, record) in sections.iter().zip(output[start..].chunks_exact_mut(SECTION_HEADER)) {
+        section.header.write(record);
+    }
+    put_double(&mut output, header_at::SHOFF, start as u64);
+    put_half(&mut output, header_at::SHNUM, small(count).unwrap_or(0));
+    put_half(&mut output, header_at::SHSTRNDX, small(names_index).unwrap_or(special::EXTENDED));
+    output
+}

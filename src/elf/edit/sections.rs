@@ -1,0 +1,247 @@
+//! Which sections go, and what becomes of section groups.
+
+use super::super::error::ElfError;
+use super::super::file::ElfFile;
+use super::super::format::{GROUP_COMDAT, flag, kind, section_at, word};
+use super::super::symbols::{Place, SymbolTable};
+use super::names::{Changes, Fate};
+use super::{Edits, Groups};
+
+/// What happens to every section.
+pub struct SectionPlan {
+    /// Sections that go.
+    pub dropped: Vec<bool>,
+    /// Sections that no longer belong to a group.
+    pub ungrouped: Vec<bool>,
+    /// Groups that are no longer COMDAT.
+    pub plain_groups: Vec<bool>,
+    /// New section indices; 0 for those that go.
+    pub new_index: Vec<u32>,
+    /// Whether any section goes.
+    pub drops: bool,
+    /// Whether any section goes or any group changes.
+    pub any: bool,
+}
+
+/// Decides about all sections.
+pub fn plan(
+    file: &ElfFile<'_>,
+    table: Option<&SymbolTable<'_>>,
+    edits: &Edits,
+    changes: &Changes,
+) -> Result<SectionPlan, ElfError> {
+    let count = file.sections.len();
+    let mut plan = SectionPlan {
+        dropped: vec![false; count],
+        ungrouped: vec![false; count],
+        plain_groups: vec![false; count],
+        new_index: Vec::new(),
+        drops: false,
+        any: false,
+    };
+    drop_by_name(file, &edits.drop_sections_with_prefix, &mut plan)?;
+    if plan.drops {
+        drop_dependents(file, &mut plan);
+    }
+    if file.has_groups() {
+        plan_groups(file, table, edits, changes, &mut plan)?;
+    }
+    if plan.drops {
+        check_dropped(file, table, &plan)?;
+    }
+    plan.any |= plan.drops;
+    plan.new_index = new_indices(&plan.dropped);
+    Ok(plan)
+}
+
+fn drop_by_name(file: &ElfFile<'_>, prefixes: &[String], plan: &mut SectionPlan) -> Result<(), ElfError> {
+    if prefixes.is_empty() {
+        return Ok(());
+    }
+    let names = file.section_names()?;
+    for index in 1..file.sections.len() {
+        let name = file.name_and_rest(&names, index)?;
+        if prefixes.iter().any(|prefix| name.starts_with(prefix.as_bytes())) {
+            plan.dropped[index] = true;
+            plan.drops = true;
+        }
+    }
+    Ok(())
+}
+
+/// Relocations of a dropped section go with it, and so do sections that only describe it (`SHF_LINK_ORDER`).
+fn drop_dependents(file: &ElfFile<'_>, plan: &mut SectionPlan) {
+    // Children by parent, as chains through two arrays: hostile files can have long chains in any order.
+    const END: usize = usize::MAX;
+    let count = file.sections.len();
+    let mut first_child = vec![END; count];
+    let mut next_sibling = vec![[END; 2]; count];
+    for (index, section) in file.sections.iter().enumerate() {
+        let described = (section.flags & flag::LINK_ORDER != 0).then_some(section.link as usize);
+        let relocated = section.info_is_section().then_some(section.info as usize);
+        for (slot, parent) in [described, relocated].into_iter().enumerate() {
+            let Some(parent) = parent.filter(|parent| *parent != 0 && *parent < count) else { continue };
+            next_sibling[index][slot] = first_child[parent];
+            first_child[parent] = index * 2 + slot;
+        }
+    }
+    let mut pending: Vec<usize> = (0..count).filter(|index| plan.dropped[*index]).collect();
+    while let Some(parent) = pending.pop() {
+        let mut link = first_child[parent];
+        while link != END {
+            let (child, slot) = (link / 2, link % 2);
+            if !plan.dropped[child] {
+                plan.dropped[child] = true;
+                pending.push(child);
+            }
+            link = next_sibling[child][slot];
+        }
+    }
+}
+
+/// A group's members, and whether it is COMDAT.
+struct Group {
+    comdat: bool,
+    members: Vec<usize>,
+}
+
+impl Group {
+    fn read(file: &ElfFile<'_>, index: usize) -> Result<Self, ElfError> {
+        let bytes = file.contents(index)?;
+        if bytes.len() < 4 || bytes.len() % 4 != 0 {
+            let offset = file.header_offset(index) + section_at::SIZE;
+            return Err(ElfError::malformed(offset, "sh_size", "a section group is a flag word and section indices"));
+        }
+        let members = (4..bytes.len()).step_by(4).map(|at| {
+            let member = word(bytes, at) as usize;
+            if member == 0 || member >= file.sections.len() {
+                let offset = file.sections[index].offset + at as u64;
+                return Err(ElfError::malformed(offset, "group member", format!("there is no section {member}")));
+            }
+            Ok(member)
+        });
+        Ok(Self { comdat: word(bytes, 0) & GROUP_COMDAT != 0, members: members.collect::<Result<_, _>>()? })
+    }
+}
+
+/// What edits do to the global definitions of a section.
+#[derive(Clone, Copy, Default)]
+struct Touched {
+    renamed: bool,
+    withdrawn: bool,
+}
+
+/// Groups lose dropped members; a COMDAT group promises that the linker may take any object's group of the same
+/// signature instead, so one that no longer defines the same symbols must stop being COMDAT.
+fn plan_groups(
+    file: &ElfFile<'_>,
+    table: Option<&SymbolTable<'_>>,
+    edits: &Edits,
+    changes: &Changes,
+    plan: &mut SectionPlan,
+) -> Result<(), ElfError> {
+    let touched = touched_sections(file, table, changes)?;
+    for index in file.of_kind(kind::GROUP) {
+        if plan.dropped[index] || table.is_none_or(|table| file.sections[index].link as usize != table.index) {
+            continue;
+        }
+        let group = Group::read(file, index)?;
+        let signature = file.sections[index].info as usize;
+        let Some(change) = changes.symbols.get(signature) else {
+            let offset = file.header_offset(index) + section_at::INFO;
+            return Err(ElfError::malformed(offset, "sh_info", format!("there is no symbol {signature}")));
+        };
+        let signature_gone = matches!(change.fate, Fate::Strip(_)) || signature_dropped(file, table, signature, plan)?;
+        let empty = plan.drops && group.members.iter().all(|member| plan.dropped[*member]);
+        if edits.groups == Groups::Dissolve || signature_gone || empty {
+            plan.dropped[index] = true;
+            plan.drops = true;
+            for member in group.members {
+                plan.ungrouped[member] = true;
+            }
+            continue;
+        }
+        let broken = group.members.iter().any(|member| {
+            touched[*member].withdrawn || plan.dropped[*member] || touched[*member].renamed && change.new_name == 0
+        });
+        if group.comdat && (broken || change.fate == Fate::Localize) {
+            plan.plain_groups[index] = true;
+            plan.any = true;
+        }
+    }
+    Ok(())
+}
+
+/// What edits do to the global definitions of each section.
+fn touched_sections(
+    file: &ElfFile<'_>,
+    table: Option<&SymbolTable<'_>>,
+    changes: &Changes,
+) -> Result<Vec<Touched>, ElfError> {
+    let mut touched = vec![Touched::default(); file.sections.len()];
+    let Some(table) = table.filter(|_| changes.any) else { return Ok(touched) };
+    for (index, change) in changes.symbols.iter().enumerate() {
+        let withdrawn = change.fate != Fate::Keep;
+        if (change.new_name == 0 && !withdrawn) || table.raw(index).is_local() {
+            continue;
+        }
+        if let Place::Section(section) = table.place(file, index)? {
+            touched[section].withdrawn |= withdrawn;
+            touched[section].renamed |= change.new_name != 0;
+        }
+    }
+    Ok(touched)
+}
+
+fn signature_dropped(
+    file: &ElfFile<'_>,
+    table: Option<&SymbolTable<'_>>,
+    signature: usize,
+    plan: &SectionPlan,
+) -> Result<bool, ElfError> {
+    match table {
+        Some(table) if plan.drops => {
+            Ok(matches!(table.place(file, signature)?, Place::Section(section) if plan.dropped[section]))
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Refuses drops that would leave the file broken.
+fn check_dropped(file: &ElfFile<'_>, table: Option<&SymbolTable<'_>>, plan: &SectionPlan) -> Result<(), ElfError> {
+    let refused =
+        |index: usize, problem: String| Err(ElfError::DropRefused { section: file.display_name(index), problem });
+    for (index, section) in file.sections.iter().enumerate() {
+        if plan.dropped[index] {
+            let needed = index == file.names_index
+                || table.is_some_and(|table| index == table.index || index == table.names_index);
+            if needed || section.kind == kind::SYMTAB_SHNDX {
+                return refused(index, "the file needs it".to_owned());
+            }
+            if file.is_linked() && section.is_allocated() {
+                return refused(index, "the file is linked and the section is part of the program".to_owned());
+            }
+            continue;
+        }
+        let link = section.link as usize;
+        let info = if section.info_is_section() { section.info as usize } else { 0 };
+        for target in [link, info] {
+            if plan.dropped.get(target).copied().unwrap_or(false) {
+                return refused(target, format!("section `{}` refers to it", file.display_name(index)));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn new_indices(dropped: &[bool]) -> Vec<u32> {
+    let mut next = 0;
+    dropped
+        .iter()
+        .map(|dropped| {
+            let index = if *dropped { 0 } else { next };
+            next += u32::from(!*dropped);
+            index
+        })
+        .collect()
+}

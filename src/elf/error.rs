@@ -1,0 +1,283 @@
+//! What can be wrong with an object, an archive or a requested edit.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::error::Diagnostic;
+
+/// An edit as messages name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditKind {
+    /// A new name for a symbol.
+    Rename,
+    /// A global definition made local.
+    Localize,
+    /// A symbol removed.
+    Strip,
+    /// A definition that stays global while all others become local.
+    Keep,
+    /// A section removed.
+    Drop,
+}
+
+impl fmt::Display for EditKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Rename => "rename",
+            Self::Localize => "localize",
+            Self::Strip => "strip",
+            Self::Keep => "keep",
+            Self::Drop => "drop",
+        })
+    }
+}
+
+/// Why an object or archive cannot be read, or an edit cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ElfError {
+    /// The bytes do not start like an ELF file.
+    #[error("not an ELF file: the first bytes are {}", Hex(.found))]
+    NotElf {
+        /// The first bytes, at most four.
+        found: Vec<u8>,
+    },
+    /// ELF, but of a form outside of what this engine edits.
+    #[error("unsupported ELF file: `{field}` at offset {offset:#x} is {found}, expected {expected}")]
+    Unsupported {
+        /// Where in the file.
+        offset: u64,
+        /// The field at fault.
+        field: &'static str,
+        /// Its value.
+        found: u64,
+        /// What is accepted.
+        expected: &'static str,
+    },
+    /// A field points outside of the file, or the file ends too early.
+    #[error("`{field}` at offset {offset:#x} reaches {end:#x}, beyond the end of its data at {limit:#x}")]
+    OutOfRange {
+        /// Where the field is.
+        offset: u64,
+        /// The field at fault.
+        field: &'static str,
+        /// Where the data it describes would end.
+        end: u64,
+        /// Where the data really ends.
+        limit: u64,
+    },
+    /// A field contradicts the rest of the file.
+    #[error("`{field}` at offset {offset:#x} is wrong: {problem}")]
+    Malformed {
+        /// Where the field is.
+        offset: u64,
+        /// The field at fault.
+        field: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// No symbol has this name.
+    #[error("cannot {edit} symbol `{name}`: the object has no such symbol{}", DidYouMean(.near))]
+    MissingSymbol {
+        /// The requested edit.
+        edit: EditKind,
+        /// The name asked for.
+        name: String,
+        /// Names that are there and look alike.
+        near: Vec<String>,
+    },
+    /// The symbol is there, but the object does not define it in the way the edit needs.
+    #[error("cannot {edit} symbol `{name}`: {problem}")]
+    WrongSymbol {
+        /// The requested edit.
+        edit: EditKind,
+        /// The name asked for.
+        name: String,
+        /// What it is instead.
+        problem: &'static str,
+    },
+    /// Two symbols would end up with one name.
+    #[error("renaming would leave two global symbols named `{name}`")]
+    DuplicateSymbol {
+        /// The contested name.
+        name: String,
+    },
+    /// Two requested edits exclude each other.
+    #[error("the edits of symbol `{name}` contradict each other: {problem}")]
+    ConflictingEdits {
+        /// The symbol.
+        name: String,
+        /// Which edits.
+        problem: &'static str,
+    },
+    /// A name that no symbol or archive member can have.
+    #[error("`{}` cannot be used as {what}: {problem}", .name.escape_debug())]
+    BadName {
+        /// The name.
+        name: String,
+        /// What it should name.
+        what: &'static str,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The object has no code section.
+    #[error("the object has no section whose name starts with `.text`")]
+    NoText,
+    /// A section cannot be removed.
+    #[error("cannot drop section `{section}`: {problem}")]
+    DropRefused {
+        /// The section.
+        section: String,
+        /// Why not.
+        problem: String,
+    },
+    /// Symbols would get new indices, but a section of unknown format holds some.
+    #[error(
+        "section `{section}` of type {kind:#x} (header at offset {offset:#x}) refers to symbols in an unknown \
+         format, so symbols cannot be reordered"
+    )]
+    UnknownReferences {
+        /// The section.
+        section: String,
+        /// Its `sh_type`.
+        kind: u32,
+        /// Where its header is.
+        offset: u64,
+    },
+    /// A split needs at least the original.
+    #[error("cannot split into {count} copies")]
+    BadCount {
+        /// The requested number.
+        count: usize,
+    },
+    /// The bytes do not start like an archive.
+    #[error("not an archive: the first bytes are {}", Hex(.found))]
+    NotArchive {
+        /// The first bytes, at most eight.
+        found: Vec<u8>,
+    },
+    /// The archive holds only the paths of its members.
+    #[error("a thin archive holds no members, only their paths")]
+    ThinArchive,
+    /// An error of one member of an archive.
+    #[error("member `{member}`: {source}")]
+    InMember {
+        /// The member's name.
+        member: String,
+        /// What is wrong with it.
+        source: Box<ElfError>,
+    },
+    /// An error with the file it is about.
+    #[error("`{}`: {source}", path.display())]
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<ElfError>,
+    },
+}
+
+impl ElfError {
+    /// Adds the file the error is about; shaped for `map_err(ElfError::in_file(path))`.
+    pub fn in_file(path: impl Into<PathBuf>) -> impl FnOnce(Self) -> Self {
+        let path = path.into();
+        move |source| Self::InFile { path, source: Box::new(source) }
+    }
+
+    /// Adds the archive member the error is about.
+    pub fn in_member(member: &str) -> impl FnOnce(Self) -> Self {
+        let member = member.to_owned();
+        move |source| Self::InMember { member, source: Box::new(source) }
+    }
+
+    /// A [`ElfError::Malformed`] in short.
+    pub(super) fn malformed(offset: u64, field: &'static str, problem: impl Into<String>) -> Self {
+        Self::Malformed { offset, field, problem: problem.into() }
+    }
+}
+
+impl Diagnostic for ElfError {
+    fn id(&self) -> &'static str {
+        match self {
+            Self::NotElf { .. } => "SK0601",
+            Self::Unsupported { .. } => "SK0602",
+            Self::OutOfRange { .. } => "SK0603",
+            Self::Malformed { .. } => "SK0604",
+            Self::MissingSymbol { .. } => "SK0605",
+            Self::WrongSymbol { .. } => "SK0606",
+            Self::DuplicateSymbol { .. } => "SK0607",
+            Self::ConflictingEdits { .. } => "SK0608",
+            Self::BadName { .. } => "SK0609",
+            Self::NoText => "SK0610",
+            Self::DropRefused { .. } => "SK0611",
+            Self::UnknownReferences { .. } => "SK0612",
+            Self::BadCount { .. } => "SK0613",
+            Self::NotArchive { .. } => "SK0620",
+            Self::ThinArchive => "SK0621",
+            Self::InMember { source, .. } | Self::InFile { source, .. } => source.id(),
+        }
+    }
+
+    fn solution(&self) -> String {
+        match self {
+            Self::NotElf { .. } => "give an ELF64 little-endian object or executable".to_owned(),
+            Self::Unsupported { .. } => "build the object as ELF64 little endian with one symbol table".to_owned(),
+            Self::OutOfRange { .. } | Self::Malformed { .. } => {
+                "the file is damaged or was cut off: build or copy it again".to_owned()
+            }
+            Self::MissingSymbol { near, .. } if !near.is_empty() => format!("use {}", Quoted(near)),
+            Self::MissingSymbol { .. } => {
+                "`superkernel elf show` lists the symbols; ask for missing names to be ignored if that is meant"
+                    .to_owned()
+            }
+            Self::WrongSymbol { .. } => "`superkernel elf show` tells how the object defines it".to_owned(),
+            Self::DuplicateSymbol { .. } => {
+                "choose a new name, or rename, localize or strip the other symbol in the same pass".to_owned()
+            }
+            Self::ConflictingEdits { .. } => "ask for one of them".to_owned(),
+            Self::BadName { .. } => "choose another name".to_owned(),
+            Self::NoText => "give an object that holds code".to_owned(),
+            Self::DropRefused { .. } => "keep the section, or remove what refers to it first".to_owned(),
+            Self::UnknownReferences { .. } => "drop that section, or build the object without it".to_owned(),
+            Self::BadCount { .. } => "ask for at least one copy".to_owned(),
+            Self::NotArchive { .. } => "give an archive made by `ar`".to_owned(),
+            Self::ThinArchive => "make a full archive: `ar rcs` without `T` or `--thin`".to_owned(),
+            Self::InMember { source, .. } | Self::InFile { source, .. } => source.solution(),
+        }
+    }
+}
+
+/// Bytes as `7f 45 4c 46`.
+struct Hex<'a>(&'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return formatter.write_str("missing (the file is empty)");
+        }
+        for (number, byte) in self.0.iter().enumerate() {
+            write!(formatter, "{}{byte:02x}", if number > 0 { " " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// Names in backticks, joined by `or`.
+struct Quoted<'a>(&'a [String]);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, name) in self.0.iter().enumerate() {
+            write!(formatter, "{}`{name}`", if number > 0 { " or " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// `; did you mean …?`, or nothing.
+struct DidYouMean<'a>(&'a [String]);
+
+impl fmt::Display for DidYouMean<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { Ok(()) } else { write!(formatter, "; did you mean {}?", Quoted(self.0)) }
+    }
+}

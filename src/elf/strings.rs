@@ -1,0 +1,87 @@
+//! String tables, read in bounded time.
+
+use std::borrow::Cow;
+
+/// The bytes of a `SHT_STRTAB` section.
+#[derive(Clone, Copy)]
+pub struct StringTable<'a>(&'a [u8]);
+
+impl<'a> StringTable<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    pub fn bytes(&self) -> &'a [u8] {
+        self.0
+    }
+
+    /// Everything from `offset` on; `None` outside of the table.
+    pub fn from(&self, offset: u32) -> Option<&'a [u8]> {
+        self.0.get(offset as usize..).filter(|rest| !rest.is_empty())
+    }
+
+    /// The string at `offset` if it is at most `longest` bytes long. Looks at no byte beyond that, so that a sweep
+    /// over many symbols stays linear whatever the table holds.
+    pub fn short(&self, offset: u32, longest: usize) -> Option<&'a [u8]> {
+        let rest = self.from(offset)?;
+        let window = &rest[..rest.len().min(longest.saturating_add(1))];
+        memchr::memchr(0, window).map(|end| &window[..end])
+    }
+}
+
+/// Reads the names of many records as text.
+///
+/// Names may share bytes, so a small hostile table can spell gigabytes of names: the total is limited to a multiple
+/// of the file's size that no compiler comes near.
+pub struct NameReader<'a> {
+    table: StringTable<'a>,
+    budget: usize,
+}
+
+/// What is wrong with a name.
+pub enum NameProblem {
+    /// It starts outside of the table.
+    OutOfRange,
+    /// It does not end inside of the table.
+    Unterminated,
+    /// All names together are unreasonably long.
+    TooMuch,
+}
+
+impl NameProblem {
+    /// As a message ends.
+    pub fn describe(&self) -> &'static str {
+        match self {
+            Self::OutOfRange => "the name starts beyond the end of the string table",
+            Self::Unterminated => "the name does not end inside of the string table",
+            Self::TooMuch => "all names together are far longer than the file",
+        }
+    }
+}
+
+/// How often a byte of the file may be part of a name.
+const REUSE: usize = 16;
+
+impl<'a> NameReader<'a> {
+    /// For names in `table`, in a file of `file_size` bytes.
+    pub fn new(table: StringTable<'a>, file_size: usize) -> Self {
+        Self { table, budget: file_size.saturating_mul(REUSE).saturating_add(1 << 16) }
+    }
+
+    /// The string at `offset`; bytes that are not UTF-8 are replaced.
+    pub fn read(&mut self, offset: u32) -> Result<Cow<'a, str>, NameProblem> {
+        if offset == 0 {
+            return Ok(Cow::Borrowed(""));
+        }
+        let rest = self.table.from(offset).ok_or(NameProblem::OutOfRange)?;
+        let window = &rest[..rest.len().min(self.budget.saturating_add(1))];
+        let Some(end) = memchr::memchr(0, window) else {
+            return Err(if window.len() < rest.len() { NameProblem::TooMuch } else { NameProblem::Unterminated });
+        };
+        let name = String::from_utf8_lossy(&window[..end]);
+        // Replaced names are new memory and cost accordingly.
+        let cost = if matches!(name, Cow::Borrowed(_)) { end } else { end.saturating_mul(REUSE) };
+        self.budget = self.budget.checked_sub(cost).ok_or(NameProblem::TooMuch)?;
+        Ok(name)
+    }
+}
