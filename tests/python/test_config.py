@@ -12,9 +12,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from interpreter import output_of, run_python
-
 import superkernel
+from interpreter import output_of, run_python
 from superkernel import SuperKernelError
 from superkernel._environment import snapshot
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import Enum
 
 import pytest
-
 from superkernel import super_kernel_constants as constants
 
 CONTRACT = {
