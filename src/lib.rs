@@ -24,6 +24,7 @@ pub mod objects;
 pub mod options;
 pub mod plan;
 pub mod program;
+pub mod report;
 pub mod scope;
 pub mod sim;
 pub mod toolchain;

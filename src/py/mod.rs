@@ -2,10 +2,12 @@
 //!
 //! One file per area; each registers its functions in the native module `superkernel._core`.
 
+mod convert;
 mod elf;
 mod errors;
 mod interrupt;
 mod options;
+mod plan;
 mod scope;
 mod sim;
 mod support;
@@ -18,6 +20,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     support::register(module)?;
     options::register(module)?;
+    plan::register(module)?;
     elf::register(module)?;
     sim::register(module)?;
     scope::register(module)
