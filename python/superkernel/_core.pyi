@@ -1,5 +1,7 @@
 """The native core. Not for direct use: the modules beside it are the interface."""
 
+from typing import Any
+
 __all__ = [
     "__version__",
     "default_cores",
@@ -16,6 +18,7 @@ __all__ = [
     "nearest",
     "option_table",
     "parse_options",
+    "plan",
     "refresh_log_levels",
 ]
 
@@ -56,3 +59,8 @@ def elf_split_copies(object: _BytesLike, functions: list[str], count: int, /) ->
 def elf_is_archive(data: _BytesLike, /) -> bool: ...
 def elf_read_archive(data: _BytesLike, /) -> list[tuple[str, bytes]]: ...
 def elf_write_archive(members: list[tuple[str, _BytesLike]], /) -> bytes: ...
+# -- plan ------------------------------------------------------------------------------------------------------------
+
+def plan(
+    kernel_infos: object, kernel_name: object, soc: str, aic_num: int | None = None, aiv_num: int | None = None
+) -> dict[str, Any]: ...

@@ -46,8 +46,8 @@ impl BinFile {
             return Err(ObjectError::NotAFile { op: op.clone(), path: path.to_path_buf() });
         }
         let bytes = fs::read(path).map_err(|source| ObjectError::File { op: op.clone(), source })?;
-        let members = members(&bytes)
-            .map_err(|source| ObjectError::Elf { op: op.clone(), path: path.to_path_buf(), source })?;
+        let members =
+            members(&bytes).map_err(|source| ObjectError::Elf { op: op.clone(), path: path.to_path_buf(), source })?;
         Ok(Self { path: path.to_path_buf(), bytes, members })
     }
 
@@ -80,9 +80,9 @@ fn members(bytes: &[u8]) -> Result<Vec<Member>, elf::ElfError> {
     }
     let mut members = Vec::new();
     for member in elf::archive::read(bytes)? {
-        let start = member.bytes.as_ptr() as usize - bytes.as_ptr() as usize;
-        let range = start..start + member.bytes.len();
-        members.push(Member { exports: exports(member.bytes)?, name: member.name, range });
+        let start = member.data.as_ptr() as usize - bytes.as_ptr() as usize;
+        let range = start..start + member.data.len();
+        members.push(Member { exports: exports(member.data)?, name: member.name.into_owned(), range });
     }
     Ok(members)
 }
@@ -163,8 +163,10 @@ impl Objects {
         let object = self.object_with(op, function)?;
         let path = || op.bin_path.clone().unwrap_or_default();
         match elf::text_size(object.bytes) {
-            Ok(Some(bytes)) => Ok(bytes),
-            Ok(None) => Err(ObjectError::NoText { op: op.name(), path: path(), function: function.name.clone() }),
+            Ok(bytes) => Ok(bytes),
+            Err(elf::ElfError::NoText) => {
+                Err(ObjectError::NoText { op: op.name(), path: path(), function: function.name.clone() })
+            }
             Err(source) => Err(ObjectError::Elf { op: op.name(), path: path(), source }),
         }
     }

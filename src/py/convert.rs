@@ -23,6 +23,20 @@ pub fn to_json(data: &Bound<'_, PyAny>) -> PyResult<Result<Value, ModelError>> {
     }
 }
 
+/// Python text; anything else is an error about the argument called `what`.
+pub fn to_text(data: &Bound<'_, PyAny>, what: &str) -> PyResult<Result<String, ModelError>> {
+    let place = JsonPath::default().key(what);
+    let Ok(text) = data.cast::<PyString>() else {
+        let found = format!("an object of type `{}`", type_name(data));
+        return Ok(Err(ModelError::WrongType { place, expected: "a string", found }));
+    };
+    match string(text) {
+        Ok(text) => Ok(Ok(text)),
+        Err(Refusal::Data(expected, found)) => Ok(Err(ModelError::WrongType { place, expected, found })),
+        Err(Refusal::Python(error)) => Err(error),
+    }
+}
+
 enum Refusal {
     Data(&'static str, String),
     Python(PyErr),

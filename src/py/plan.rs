@@ -19,15 +19,16 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn plan<'py>(
     py: Python<'py>,
     kernel_infos: &Bound<'py, PyAny>,
-    kernel_name: &str,
+    kernel_name: &Bound<'py, PyAny>,
     soc: &str,
     aic_num: Option<u32>,
     aiv_num: Option<u32>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let infos = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
+    let name = convert::to_text(kernel_name, "kernel_name")?.map_err(|error| to_python(py, &error))?;
     let planned = py.detach(|| -> Result<_, Error> {
         let platform = Platform::new(soc, aic_num, aiv_num)?;
-        let mut kernel = model::load(&infos, kernel_name, &platform)?;
+        let mut kernel = model::load(&infos, &name, &platform)?;
         let measured = objects::measure(&kernel);
         kernel.warnings.extend(measured.warnings);
         Ok(report::plan_json(&kernel, &measured.sizes))
