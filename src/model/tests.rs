@@ -131,7 +131,8 @@ fn the_contract_example_has_its_numbers() {
 
 #[test]
 fn type_and_blocks_follow_the_largest_ops() {
-    let cases: [(&[(&str, i64)], &str, u32); 9] = [
+    type Shapes = [(&'static [(&'static str, i64)], &'static str, u32); 9];
+    let cases: Shapes = [
         (&[("AIV_ONLY", 10), ("MIX_AIV_1_0", 33)], "KERNEL_TYPE_MIX_AIV_1_0", 33),
         (&[("AIC_ONLY", 10), ("MIX_AIC_1_0", 3)], "KERNEL_TYPE_MIX_AIC_1_0", 10),
         (&[("MIX_AIC_1_1", 10), ("MIX_AIC_1_1", 3)], "KERNEL_TYPE_MIX_AIC_1_1", 10),
