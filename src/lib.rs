@@ -26,6 +26,7 @@ pub mod plan;
 pub mod program;
 pub mod report;
 pub mod scope;
+pub mod shortened;
 pub mod sim;
 pub mod toolchain;
 

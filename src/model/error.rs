@@ -9,6 +9,7 @@ use crate::error::Diagnostic;
 use crate::fs::FileError;
 use crate::nearest::nearest;
 use crate::options::OptionError;
+use crate::shortened::Shortened;
 
 /// An op in a message: its index and, once known, its kernel name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,19 +23,6 @@ pub struct OpName {
 impl fmt::Display for OpName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "op {} (`{}`)", self.index, Shortened(&self.kernel_name))
-    }
-}
-
-/// A value of the input, cut to a length that keeps a message readable.
-struct Shortened<'a>(&'a str);
-
-impl fmt::Display for Shortened<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const LONGEST: usize = 120;
-        for letter in self.0.chars().take(LONGEST) {
-            write!(formatter, "{}", if letter.is_control() { '\u{fffd}' } else { letter })?;
-        }
-        if self.0.chars().nth(LONGEST).is_some() { formatter.write_str("…") } else { Ok(()) }
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::OptionName;
 use crate::error::Diagnostic;
+use crate::shortened::Shortened;
 
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,14 +42,16 @@ impl fmt::Display for OptionProblem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EmptyName => write!(formatter, "an option has no name in front of its `=`"),
-            Self::EmptyValue { name } => write!(formatter, "option `{name}` has no value after its `=`"),
+            Self::EmptyValue { name } => {
+                write!(formatter, "option `{}` has no value after its `=`", Shortened(name))
+            }
             Self::Duplicate { name } => write!(formatter, "option `{name}` is given twice"),
             Self::Unknown { name, suggestion: Some(suggestion) } => {
-                write!(formatter, "there is no option `{name}`; did you mean `{suggestion}`?")
+                write!(formatter, "there is no option `{}`; did you mean `{suggestion}`?", Shortened(name))
             }
-            Self::Unknown { name, suggestion: None } => write!(formatter, "there is no option `{name}`"),
+            Self::Unknown { name, suggestion: None } => write!(formatter, "there is no option `{}`", Shortened(name)),
             Self::BadValue { name, value } => {
-                write!(formatter, "option `{name}` cannot be `{value}`; expected {}", name.accepts())
+                write!(formatter, "option `{name}` cannot be `{}`; expected {}", Shortened(value), name.accepts())
             }
         }
     }
@@ -76,14 +79,19 @@ impl std::error::Error for OptionError {}
 
 impl fmt::Display for OptionError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, located) in self.problems.iter().enumerate() {
+        // Enough to correct a string by; a string with more problems is something else altogether.
+        const SHOWN: usize = 8;
+        for (number, located) in self.problems.iter().take(SHOWN).enumerate() {
             if number > 0 {
                 writeln!(formatter)?;
             }
             writeln!(formatter, "{}", located.problem)?;
             write!(formatter, "{}", Caret { input: &self.input, span: &located.span })?;
         }
-        Ok(())
+        match self.problems.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => write!(formatter, "\nand {more} more"),
+        }
     }
 }
 
