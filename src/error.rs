@@ -3,7 +3,6 @@
 use crate::elf::ElfError;
 use crate::fs::FileError;
 use crate::model::ModelError;
-use crate::objects::ObjectError;
 use crate::options::OptionError;
 use crate::toolchain::ToolchainError;
 
@@ -36,9 +35,6 @@ pub enum Error {
     /// An object or archive cannot be read or edited.
     #[error(transparent)]
     Elf(#[from] ElfError),
-    /// A sub-kernel's object file is wrong.
-    #[error(transparent)]
-    Objects(#[from] ObjectError),
 }
 
 impl Error {
@@ -50,7 +46,6 @@ impl Error {
             Self::Toolchain(error) => error,
             Self::Model(error) => error,
             Self::Elf(error) => error,
-            Self::Objects(error) => error,
         }
     }
 }

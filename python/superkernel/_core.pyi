@@ -4,6 +4,7 @@ from typing import Any
 
 __all__ = [
     "__version__",
+    "build_op",
     "default_cores",
     "elf_edit",
     "elf_identity",
@@ -18,7 +19,6 @@ __all__ = [
     "nearest",
     "option_table",
     "parse_options",
-    "plan",
     "refresh_log_levels",
 ]
 
@@ -60,8 +60,6 @@ def elf_is_archive(data: _BytesLike, /) -> bool: ...
 def elf_read_archive(data: _BytesLike, /) -> list[tuple[str, bytes]]: ...
 def elf_write_archive(members: list[tuple[str, _BytesLike]], /) -> bytes: ...
 
-# -- plan ------------------------------------------------------------------------------------------------------------
+# -- operator builder ------------------------------------------------------------------------------------------------
 
-def plan(
-    kernel_infos: object, kernel_name: object, soc: str, aic_num: int | None = None, aiv_num: int | None = None
-) -> dict[str, Any]: ...
+def build_op(request: dict[str, object], emulation_dir: str, timeout: float | None) -> dict[str, Any]: ...

@@ -8,14 +8,12 @@ use pyo3::prelude::*;
 use crate::toolchain::Cancel;
 
 /// How often the interpreter is asked for signals.
-#[allow(dead_code)]
 const POLL: Duration = Duration::from_millis(30);
 
 /// Runs `work` on a thread of its own while this one watches for signals.
 ///
 /// A signal raises the [`Cancel`]; `work` is always waited for, so nothing it started is left behind, and then the
 /// signal's exception (`KeyboardInterrupt`) wins over the result.
-#[allow(dead_code)] // Its first callers are the builders.
 pub fn interruptible<T, W>(py: Python<'_>, work: W) -> PyResult<T>
 where
     T: Send,

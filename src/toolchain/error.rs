@@ -87,7 +87,7 @@ impl Diagnostic for ToolchainError {
         match self {
             Self::NotFound { remedy, .. } => (*remedy).to_owned(),
             Self::Start { program, .. } => format!("check that `{program}` is a program this user may run"),
-            Self::Failed { .. } => "read the tool's output above; the command can be repeated as it stands".to_owned(),
+            Self::Failed { .. } => "read the tool's output in the message".to_owned(),
             Self::TimedOut { .. } => {
                 "raise the limit with `superkernel.configure(tool_timeout=…)`, or look why the tool hangs".to_owned()
             }

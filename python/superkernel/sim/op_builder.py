@@ -1,0 +1,153 @@
+"""Builds operators for the simulator: ordinary AscendC in, object and JSON as the device compiler writes them out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from superkernel import _core
+from superkernel._environment import current_config
+
+__all__ = ["BuiltOp", "build_op"]
+
+#: The emulation headers that stand in for the vendor's.
+INCLUDE_DIR = Path(__file__).resolve().parent.parent / "include"
+
+
+@dataclass(frozen=True)
+class BuiltOp:
+    """A sub-kernel on disk, ready for ``op_list``."""
+
+    #: ``kernelName``.
+    name: str
+    json_path: str
+    #: The object file, or an archive of several.
+    bin_path: str
+    kernel_type: str
+    block_dim: int
+    #: Names of its parameters, in the order of its slots; mixed operators may have an FFTS address in front.
+    params: tuple[str, ...]
+    #: Symbols of its functions.
+    functions: tuple[str, ...]
+    #: Its code starts the next operator (``SetNextTaskStart``).
+    sets_next_task_start: bool
+    #: Its code waits for the operator before it (``WaitPreTaskEnd``).
+    waits_pre_task_end: bool
+    #: Its code calls ``SyncAll``.
+    sync_all: bool
+    #: Which function runs is decided at run time.
+    dynamic: bool
+    #: An equal result was there already.
+    reused: bool
+
+    def entry(
+        self, *, stream_id: int = -1, send_events: Iterable[int] = (), recv_events: Iterable[int] = ()
+    ) -> dict[str, Any]:
+        """Its entry in ``op_list``."""
+        return {
+            "json_path": self.json_path,
+            "bin_path": self.bin_path,
+            "stream_id": stream_id,
+            "task_type": "dynamic" if self.dynamic else "normal",
+            "send_event_list": list(send_events),
+            "recv_event_list": list(recv_events),
+        }
+
+
+def build_op(
+    source: str | os.PathLike[str],
+    kernel: str,
+    params: Sequence[str] | None = None,
+    kernel_type: str = "KERNEL_TYPE_AIV_ONLY",
+    block_dim: int = 1,
+    *,
+    op_type: str = "",
+    name: str | None = None,
+    split_mode: int | None = None,
+    early_start: bool | None = None,
+    sync_all: bool | None = None,
+    feed_sync_all: bool | None = None,
+    position: str = "middle",
+    tiling_keys: Mapping[int, str] | Iterable[int] | None = None,
+    debug_options: Sequence[str] = (),
+    debug_size: int = 0,
+    dcci_before_kernel_start: bool = False,
+    dcci_after_kernel_end: bool = False,
+    dcci_disable_on_kernel: bool = False,
+    compile_options: Sequence[str] = (),
+    include_dirs: Sequence[str | os.PathLike[str]] = (),
+    soc: str | None = None,
+    out_dir: str | os.PathLike[str] = "kernel_meta",
+) -> BuiltOp:
+    """Compiles an operator with the host's C++ compiler into a sub-kernel.
+
+    ``source`` is C++ text, or the path of a file; ``kernel`` names its
+    ``extern "C" __global__ __aicore__ void`` function. ``params`` names the parameters (by default as the source does).
+
+    What the source does is found out by looking at it after preprocessing: calls of ``SyncAll``, ``SetNextTaskStart``
+    and ``WaitPreTaskEnd``. ``early_start=False`` builds without early start, ``early_start=True`` insists on it;
+    ``sync_all=True`` is for calls hidden in a library. ``position`` (``start``, ``middle``, ``end``) says where the
+    operator will stand: the first has nobody to wait for, the last nobody to start.
+
+    ``split_mode`` makes that many copies now; without it the super kernel makes its own. ``tiling_keys`` makes a
+    dynamic operator: the source is compiled once for every key, with ``TILING_KEY_VAR`` defined to it, for the key's
+    own kernel type if a mapping is given.
+
+    Raises ``SuperKernelError`` for forbidden names, arguments that contradict the source, and compiler errors.
+    """
+    text, path = _source(source)
+    keys = {} if tiling_keys is None else tiling_keys
+    if not isinstance(keys, Mapping):
+        keys = dict.fromkeys(keys, kernel_type)
+    config = current_config()
+    result = _core.build_op(
+        {
+            "source_text": text,
+            "source_path": path,
+            "kernel": kernel,
+            "name": name,
+            "params": None if params is None else list(params),
+            "kernel_type": kernel_type,
+            "block_dim": block_dim,
+            "op_type": op_type,
+            "soc": soc or config["soc"],
+            "split_mode": split_mode,
+            "early_start": early_start,
+            "sync_all": sync_all,
+            "feed_sync_all": feed_sync_all,
+            "position": position,
+            "tiling_keys": list(keys.items()),
+            "debug_options": list(debug_options),
+            "debug_size": debug_size,
+            "dcci": (dcci_before_kernel_start, dcci_after_kernel_end, dcci_disable_on_kernel),
+            "compile_options": list(compile_options),
+            "include_dirs": [os.path.abspath(directory) for directory in include_dirs],
+            "out_dir": os.path.abspath(out_dir),
+        },
+        str(INCLUDE_DIR),
+        config["tool_timeout"],
+    )
+    return BuiltOp(
+        name=result["name"],
+        json_path=result["json_path"],
+        bin_path=result["bin_path"],
+        kernel_type=kernel_type,
+        block_dim=block_dim,
+        params=tuple(result["params"]),
+        functions=tuple(result["functions"]),
+        sets_next_task_start=result["sets_next_task_start"],
+        waits_pre_task_end=result["waits_pre_task_end"],
+        sync_all=result["sync_all"],
+        dynamic=bool(keys),
+        reused=result["reused"],
+    )
+
+
+def _source(source: str | os.PathLike[str]) -> tuple[str | None, str | None]:
+    """(text, None) or (None, path). No path holds a brace and a line break, no operator is without."""
+    if isinstance(source, str) and ("\n" in source or "{" in source):
+        return source, None
+    return None, os.path.abspath(source)

@@ -1,0 +1,92 @@
+//! What can be wrong with an operator given to the builder.
+
+use super::scan::ForbiddenUse;
+use crate::error::Diagnostic;
+
+/// Why an operator could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum OpBuildError {
+    /// The source uses names that mean something else inside a super kernel.
+    #[error("operator `{kernel}` uses names a sub-kernel must not use:\n{}", list(uses))]
+    ForbiddenNames {
+        /// The operator's function.
+        kernel: String,
+        /// Where and what, at least one.
+        uses: Vec<ForbiddenUse>,
+    },
+    /// The source does not define the function.
+    #[error("the source defines no function `{kernel}`{}", suggestion.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
+    NoKernel {
+        /// The function asked for.
+        kernel: String,
+        /// A function it does define.
+        suggestion: Option<String>,
+    },
+    /// `params` and the function's parameters do not match.
+    #[error("`{kernel}` takes {} parameters ({}), but `params` names {} ({})", source_names.len(), source_names.join(", "), given.len(), given.join(", "))]
+    ParameterCount {
+        /// The operator's function.
+        kernel: String,
+        /// From the source.
+        source_names: Vec<String>,
+        /// From the caller.
+        given: Vec<String>,
+    },
+    /// An argument contradicts the source or another argument.
+    #[error("`{argument}` cannot be `{value}` for operator `{kernel}`: {reason}")]
+    Argument {
+        /// The operator's function.
+        kernel: String,
+        /// The argument's name.
+        argument: &'static str,
+        /// Its value.
+        value: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Files, compiler, or the object it made.
+    #[error(transparent)]
+    Other(Box<crate::Error>),
+}
+
+impl<E> From<E> for OpBuildError
+where
+    crate::Error: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self::Other(Box::new(error.into()))
+    }
+}
+
+impl Diagnostic for OpBuildError {
+    fn id(&self) -> &'static str {
+        match self {
+            Self::ForbiddenNames { .. } => "SK0950",
+            Self::NoKernel { .. } => "SK0951",
+            Self::ParameterCount { .. } => "SK0952",
+            Self::Argument { .. } => "SK0953",
+            Self::Other(error) => error.diagnostic().id(),
+        }
+    }
+
+    fn solution(&self) -> String {
+        match self {
+            Self::ForbiddenNames { .. } => {
+                "write the AscendC call named beside each: only those know the operator's own block count".to_owned()
+            }
+            Self::NoKernel { .. } => {
+                "pass the name of an `extern \"C\" __global__ __aicore__ void` function of the source".to_owned()
+            }
+            Self::ParameterCount { .. } => {
+                "name every parameter of the function in order, or leave `params` out to take its names".to_owned()
+            }
+            Self::Argument { argument, .. } => format!("change or leave out `{argument}`"),
+            Self::Other(error) => error.diagnostic().solution(),
+        }
+    }
+}
+
+fn list(uses: &[ForbiddenUse]) -> String {
+    let line = |usage: &ForbiddenUse| format!("  {}: `{}`, use `{}`", usage.place, usage.name, usage.instead);
+    uses.iter().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,103 @@
+//! What the source does and what the caller says, brought together once.
+
+use super::error::OpBuildError;
+use super::request::{Choice, OpRequest, Position};
+use super::scan::Findings;
+use crate::model::EarlyStartFlags;
+use crate::nearest::nearest;
+
+/// Everything about the operator that its defines and its JSON depend on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// Parameter names as the JSON lists them, the FFTS address included.
+    pub params: Vec<String>,
+    /// Parameters the function itself takes.
+    pub arguments: usize,
+    /// Early-start halves the compiled code does.
+    pub early_start: EarlyStartFlags,
+    /// Compiled with early start at all.
+    pub early_start_build: bool,
+    /// The code calls `SyncAll`.
+    pub sync_all: bool,
+    /// `SyncAll` announces itself.
+    pub feed_sync_all: bool,
+}
+
+/// The first parameter of mixed operators on chips with an FFTS slot.
+pub const FFTS_PARAMETER: &str = "ffts_addr";
+
+impl Facts {
+    /// Checks `request` against `findings`.
+    pub fn new(request: &OpRequest, findings: &Findings) -> Result<Self, OpBuildError> {
+        if !findings.forbidden.is_empty() {
+            let uses = findings.forbidden.clone();
+            return Err(OpBuildError::ForbiddenNames { kernel: request.kernel.clone(), uses });
+        }
+        let (params, arguments) = parameters(request, findings)?;
+        let early_start_build = !request.is_dynamic() && request.early_start != Choice::No;
+        Ok(Self {
+            params,
+            arguments,
+            early_start: early_start(request, findings)?,
+            early_start_build,
+            sync_all: sync_all(request, findings)?,
+            feed_sync_all: match request.feed_sync_all {
+                // Without idle cores to follow it the announcement costs one store; it is off until the super kernel
+                // switches it on.
+                Choice::Detect => findings.sync_all,
+                Choice::Yes => true,
+                Choice::No => false,
+            },
+        })
+    }
+}
+
+fn parameters(request: &OpRequest, findings: &Findings) -> Result<(Vec<String>, usize), OpBuildError> {
+    let kernel = request.kernel.clone();
+    let Some(source_names) = findings.parameters.clone() else {
+        let close = nearest(&kernel, findings.functions.iter().map(String::as_str), 1);
+        let suggestion = close.first().map(|name| (*name).to_owned());
+        return Err(OpBuildError::NoKernel { kernel, suggestion });
+    };
+    let mut params = request.params.clone().unwrap_or_else(|| source_names.clone());
+    if request.has_ffts_parameter() && params.first().map(String::as_str) != Some(FFTS_PARAMETER) {
+        params.insert(0, FFTS_PARAMETER.to_owned());
+    }
+    let own = &params[usize::from(request.has_ffts_parameter())..];
+    if own.len() != source_names.len() {
+        return Err(OpBuildError::ParameterCount { kernel, source_names, given: own.to_vec() });
+    }
+    Ok((params, source_names.len()))
+}
+
+fn early_start(request: &OpRequest, findings: &Findings) -> Result<EarlyStartFlags, OpBuildError> {
+    let calls = EarlyStartFlags {
+        sets_itself: findings.sets_next_task_start && request.position != Position::End,
+        waits_itself: findings.waits_pre_task_end && request.position != Position::Start,
+    };
+    match request.early_start {
+        _ if request.is_dynamic() => Ok(EarlyStartFlags::default()),
+        Choice::No => Ok(EarlyStartFlags::default()),
+        Choice::Detect => Ok(calls),
+        Choice::Yes if !calls.is_empty() => Ok(calls),
+        Choice::Yes => {
+            let reason = format!(
+                "at position `{}` the source calls neither `SetNextTaskStart` nor `WaitPreTaskEnd` to any effect",
+                request.position.as_str()
+            );
+            Err(request.refuse("early_start", "True", &reason))
+        }
+    }
+}
+
+fn sync_all(request: &OpRequest, findings: &Findings) -> Result<bool, OpBuildError> {
+    match request.sync_all {
+        Choice::Detect => Ok(findings.sync_all),
+        // A library function may call it out of sight.
+        Choice::Yes => Ok(true),
+        Choice::No if findings.sync_all => {
+            Err(request.refuse("sync_all", "False", "the source calls `SyncAll`; idle cores would be left out"))
+        }
+        Choice::No => Ok(false),
+    }
+}

@@ -1,0 +1,236 @@
+//! Builds an operator written as ordinary AscendC into a sub-kernel: object or archive, and JSON.
+//!
+//! The steps, in order: check the request ([`request`]), preprocess and look at the source ([`scan`]), bring both
+//! together ([`facts`]), compile one function per core kind and tiling key ([`wrapper`]), make everything but the
+//! entries local and cut the copies ([`objects`]), write the JSON ([`description`]) and publish both.
+
+pub mod description;
+mod error;
+pub mod facts;
+mod objects;
+mod publish;
+pub mod request;
+pub mod scan;
+mod wrapper;
+
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+pub use error::OpBuildError;
+pub use request::{Choice, OpRequest, Position, Source, TilingKey};
+
+use crate::toolchain::{
+    Cancel, CodeCopies, CompileJob, CompileUnit, DebugInfo, HostToolchain, Optimization, Toolchain,
+};
+use facts::Facts;
+use publish::WorkDir;
+use request::Unit;
+use scan::{Findings, Foreign};
+
+/// Changes when the builder would make something else of the same request.
+const VERSION: &str = "op-builder-1";
+
+/// A finished sub-kernel.
+#[derive(Debug, Clone)]
+pub struct BuiltOp {
+    /// `kernelName`.
+    pub name: String,
+    /// The JSON.
+    pub json_path: PathBuf,
+    /// The object or archive.
+    pub bin_path: PathBuf,
+    /// What was found out about it.
+    pub facts: Facts,
+    /// Its functions, as they stand in the JSON.
+    pub functions: Vec<String>,
+    /// An equal result was there already.
+    pub reused: bool,
+}
+
+/// Builds `request` with the host toolchain.
+pub fn build(request: &OpRequest, host: &HostToolchain, cancel: &Cancel) -> Result<BuiltOp, OpBuildError> {
+    request.check()?;
+    let work = WorkDir::create(&request.out_dir)?;
+    let source = publish::source_file(request)?;
+    let units = request.units();
+    let texts = preprocess(request, host, &source, &units, &work, cancel)?;
+    let facts = Facts::new(request, &look(request, host, &texts))?;
+
+    let digest = digest(request, host, &texts);
+    let name = request.name.clone().unwrap_or_else(|| format!("{}_{}", request.kernel, &digest[..10]));
+    let functions: Vec<String> = units.iter().map(|unit| format!("{name}{}", unit.suffix(request.position))).collect();
+    let paths = publish::Paths::new(&request.out_dir, &name);
+    let built = |reused| BuiltOp {
+        name: name.clone(),
+        json_path: paths.json.clone(),
+        bin_path: paths.object.clone(),
+        facts: facts.clone(),
+        functions: functions.clone(),
+        reused,
+    };
+    if publish::is_current(&paths, &digest) {
+        return Ok(built(true));
+    }
+
+    let compiled = compile(request, host, &source, &facts, &units, &functions, &work, cancel)?;
+    let (object, built_functions) = objects::assemble(request, &name, compiled, host, &work, cancel)?;
+    let object_digest = hex(&Sha256::digest(&object));
+    let json = description::describe(request, &facts, &name, &built_functions, &object_digest, &digest);
+    publish::publish(&paths, &work, &object, &json)?;
+    Ok(built(false))
+}
+
+/// One unit, compiled.
+struct CompiledUnit {
+    unit: Unit,
+    function: String,
+    object: Vec<u8>,
+}
+
+/// Runs `step` for every unit, at the same time: a mixed operator compiles twice.
+fn for_each_unit<T, F>(units: &[Unit], step: F) -> Result<Vec<T>, OpBuildError>
+where
+    T: Send,
+    F: Fn(usize, &Unit) -> Result<T, OpBuildError> + Sync,
+{
+    use rayon::prelude::*;
+    units.par_iter().enumerate().map(|(index, unit)| step(index, unit)).collect()
+}
+
+fn preprocess(
+    request: &OpRequest,
+    host: &HostToolchain,
+    source: &Path,
+    units: &[Unit],
+    work: &WorkDir,
+    cancel: &Cancel,
+) -> Result<Vec<String>, OpBuildError> {
+    // In place of the facts that are not known yet: all that can be on.
+    let early_start = !request.is_dynamic() && request.early_start != Choice::No;
+    for_each_unit(units, |index, unit| {
+        let directory = work.subdirectory(&format!("scan{index}"))?;
+        publish::write(&directory.join(WRAPPER), wrapper::for_scan(source).as_bytes())?;
+        let mut job = job(request, unit, &directory, "look");
+        if early_start {
+            job.defines.extend([SET_DEFINE, WAIT_DEFINE, EARLY_START_DEFINE].map(str::to_owned));
+        }
+        let done = host.preprocess(&job, cancel)?;
+        Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+    })
+}
+
+fn look(request: &OpRequest, host: &HostToolchain, texts: &[String]) -> Findings {
+    let foreign = Foreign { directories: vec![host.include_dir().to_path_buf()], wrapper: WRAPPER.into() };
+    let mut findings = Findings::default();
+    for text in texts {
+        findings.merge(scan::scan(text, &request.kernel, &foreign));
+    }
+    findings
+}
+
+#[expect(clippy::too_many_arguments, reason = "each is one result of an earlier step")]
+fn compile(
+    request: &OpRequest,
+    host: &HostToolchain,
+    source: &Path,
+    facts: &Facts,
+    units: &[Unit],
+    functions: &[String],
+    work: &WorkDir,
+    cancel: &Cancel,
+) -> Result<Vec<CompiledUnit>, OpBuildError> {
+    for_each_unit(units, |index, unit| {
+        let function = &functions[index];
+        let directory = work.subdirectory(&format!("unit{index}"))?;
+        let text = wrapper::for_unit(source, request, facts, unit, function);
+        publish::write(&directory.join(WRAPPER), text.as_bytes())?;
+        let mut job = job(request, unit, &directory, function);
+        job.defines.extend(fact_defines(facts));
+        host.compile(&job, cancel)?;
+        let object = crate::fs::read(&job.output)?;
+        Ok(CompiledUnit { unit: *unit, function: function.clone(), object })
+    })
+}
+
+/// Relative, so that line markers are the same wherever the result goes.
+const WRAPPER: &str = "super_kernel_wrapper.cpp";
+const SET_DEFINE: &str = "-D__ASCENDC_ENABLE_SET_NEXT_TASK_START";
+const WAIT_DEFINE: &str = "-D__ASCENDC_ENABLE_WAIT_PRE_TASK_END";
+const EARLY_START_DEFINE: &str = "-D__ASCENDC_SUPERKERNEL_EARLY_START_V2";
+
+fn job(request: &OpRequest, unit: &Unit, directory: &Path, function: &str) -> CompileJob {
+    let mut defines = vec!["-D__ASCENDC_ENABLE_SUPER_KERNEL__".to_owned()];
+    defines.push(match unit.key {
+        Some(_) => "-D__SUPER_KERNEL_DYNAMIC_BLOCK_NUM__".to_owned(),
+        None => format!("-D__SUPER_KERNEL_STATIC_BLOCK_NUM__={}", request.block_dim),
+    });
+    defines.push(if request.debug_output.is_some() { "-DASCENDC_DUMP" } else { "-DASCENDC_DUMP=0" }.to_owned());
+    match unit.kernel_type.aiv_cores(1) {
+        _ if unit.kernel_type.class() != crate::model::CoreClass::Mix => {}
+        1 => defines.extend(["-D__MIX_CORE_MACRO__=1", "-D__MIX_CORE_AIC_RATION__=1"].map(str::to_owned)),
+        _ => defines.push("-D__MIX_CORE_MACRO__=1".to_owned()),
+    }
+    CompileJob {
+        title: format!("operator `{}` for {} cores", request.kernel, unit.kind),
+        source: WRAPPER.into(),
+        output: directory.join(format!("{function}.o")),
+        unit: CompileUnit::SubKernel,
+        kind: unit.kind,
+        chip: request.chip,
+        defines,
+        options: request.compile_options.clone(),
+        entry_defines: vec![format!("-DTILING_KEY_VAR={}UL", unit.key.unwrap_or(0))],
+        include_dirs: request.include_dirs.clone(),
+        optimization: Optimization::Usual,
+        debug_info: DebugInfo::Omit,
+        copies: CodeCopies::Several,
+        work_dir: directory.to_path_buf(),
+    }
+}
+
+fn fact_defines(facts: &Facts) -> Vec<String> {
+    let mut defines = Vec::new();
+    if facts.early_start_build {
+        defines.push(EARLY_START_DEFINE);
+    }
+    if facts.early_start.sets_itself {
+        defines.push(SET_DEFINE);
+    }
+    if facts.early_start.waits_itself {
+        defines.push(WAIT_DEFINE);
+    }
+    if facts.feed_sync_all {
+        defines.push("-D__ASCENDC_SUPERKERNEL_AUTO_SYNC_ALL__");
+    }
+    defines.into_iter().map(str::to_owned).collect()
+}
+
+/// Over everything the result depends on.
+fn digest(request: &OpRequest, host: &HostToolchain, texts: &[String]) -> String {
+    let mut hasher = Sha256::new();
+    let mut add = |part: &str| {
+        // The length in front keeps neighbouring parts apart.
+        hasher.update(part.len().to_le_bytes());
+        hasher.update(part.as_bytes());
+    };
+    add(VERSION);
+    for tool in host.identity() {
+        add(&tool.to_string());
+    }
+    // The source counts by what the preprocessor made of it.
+    let without_source = OpRequest { source: Source::Text(String::new()), ..request.clone() };
+    add(&format!("{without_source:?}"));
+    for text in texts {
+        add(text);
+    }
+    hex(&hasher.finalize())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,103 @@
+//! From compiled units to the one file of the operator.
+
+use super::CompiledUnit;
+use super::description::BuiltFunction;
+use super::error::OpBuildError;
+use super::publish::{self, WorkDir};
+use super::request::OpRequest;
+use crate::elf::{self, Edits, Groups, Localize};
+use crate::model::CoreClass;
+use crate::toolchain::{Cancel, DebugInfo, HostToolchain, LinkJob, Toolchain};
+
+/// The operator's file: a plain object or an archive, and what each function is called inside.
+pub(super) fn assemble(
+    request: &OpRequest,
+    name: &str,
+    units: Vec<CompiledUnit>,
+    host: &HostToolchain,
+    work: &WorkDir,
+    cancel: &Cancel,
+) -> Result<(Vec<u8>, Vec<BuiltFunction>), OpBuildError> {
+    let mut isolated = Vec::with_capacity(units.len());
+    for unit in units {
+        let object = isolate(&unit.object, &unit.function)?;
+        isolated.push(CompiledUnit { object, ..unit });
+    }
+    if request.is_dynamic() {
+        return dynamic_object(name, isolated, host, work, cancel);
+    }
+    let is_archive = request.split_mode.is_some() || request.kernel_type.class() == CoreClass::Mix;
+    if is_archive { archive(request, name, isolated) } else { Ok(plain_object(name, isolated)) }
+}
+
+/// Leaves only the entry visible. Two operators, or one operator built twice with different block counts, may define
+/// the same helpers with different meanings: a linker would keep one of each.
+fn isolate(object: &[u8], function: &str) -> Result<Vec<u8>, OpBuildError> {
+    let edits = Edits {
+        localize: Localize::AllDefinedExcept(vec![function.to_owned()]),
+        groups: Groups::Dissolve,
+        ..Edits::default()
+    };
+    Ok(elf::edit(object, &edits)?.into_owned())
+}
+
+fn plain_object(name: &str, units: Vec<CompiledUnit>) -> (Vec<u8>, Vec<BuiltFunction>) {
+    let file = format!("{name}.o");
+    let mut object = Vec::new();
+    let mut functions = Vec::new();
+    for unit in units {
+        functions.push(BuiltFunction { unit: unit.unit, name: unit.function, objects: vec![file.clone()] });
+        object = unit.object;
+    }
+    (object, functions)
+}
+
+fn archive(
+    request: &OpRequest,
+    name: &str,
+    units: Vec<CompiledUnit>,
+) -> Result<(Vec<u8>, Vec<BuiltFunction>), OpBuildError> {
+    let count = request.split_mode.map_or(1, |split| split.get() as usize);
+    let mut members = Vec::new();
+    let mut functions = Vec::new();
+    for unit in units {
+        let stem = format!("{name}_{}", unit.unit.kind);
+        let copies = elf::split_copies(&unit.object, &[&unit.function], count)?;
+        let mut objects = vec![format!("{stem}.o")];
+        objects.extend((1..count).map(|number| format!("{stem}_split{number}.o")));
+        members.extend(objects.iter().cloned().zip(std::iter::once(unit.object).chain(copies)));
+        functions.push(BuiltFunction { unit: unit.unit, name: unit.function, objects });
+    }
+    let members: Vec<(&str, &[u8])> = members.iter().map(|(file, bytes)| (file.as_str(), bytes.as_slice())).collect();
+    Ok((elf::archive::write(&members)?, functions))
+}
+
+/// One object with the functions of all tiling keys.
+fn dynamic_object(
+    name: &str,
+    units: Vec<CompiledUnit>,
+    host: &HostToolchain,
+    work: &WorkDir,
+    cancel: &Cancel,
+) -> Result<(Vec<u8>, Vec<BuiltFunction>), OpBuildError> {
+    let directory = work.subdirectory("link")?;
+    let mut objects = Vec::new();
+    let mut functions = Vec::new();
+    for unit in units {
+        let path = directory.join(format!("{}.o", unit.function));
+        publish::write(&path, &unit.object)?;
+        objects.push(path);
+        let file = format!("{name}.o");
+        functions.push(BuiltFunction { unit: unit.unit, name: unit.function, objects: vec![file] });
+    }
+    let output = directory.join("all.o");
+    let job = LinkJob {
+        title: format!("dynamic operator `{name}`"),
+        objects,
+        output: output.clone(),
+        debug_info: DebugInfo::Keep,
+        work_dir: directory,
+    };
+    host.link(&job, cancel)?;
+    Ok((crate::fs::read(&output)?, functions))
+}

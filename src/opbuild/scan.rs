@@ -1,0 +1,330 @@
+//! Reads a preprocessed operator source and finds what the builder must know about it.
+//!
+//! Preprocessing has removed comments and expanded macros; line markers (`# 12 "file.cpp" 2`) tell which file a line
+//! comes from. Only the operator's own files count: the emulation headers use the very names that are forbidden.
+
+use std::path::{Path, PathBuf};
+
+/// Names a sub-kernel must not use: inside a super kernel they describe the super kernel.
+pub const FORBIDDEN: [(&str, &str); 4] = [
+    ("get_block_idx", "AscendC::GetBlockIdx()"),
+    ("get_block_num", "AscendC::GetBlockNum()"),
+    ("get_task_ration", "AscendC::GetTaskRatio()"),
+    ("block_idx", "AscendC::GetBlockIdx()"),
+];
+
+/// A place in the operator's source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// As the compiler names it.
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}:{}", self.file, self.line)
+    }
+}
+
+/// A use of a forbidden name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForbiddenUse {
+    /// The name.
+    pub name: &'static str,
+    /// What to write instead.
+    pub instead: &'static str,
+    /// Where.
+    pub place: Place,
+}
+
+/// What a source does.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// `SyncAll` is called.
+    pub sync_all: bool,
+    /// `SetNextTaskStart` is called.
+    pub sets_next_task_start: bool,
+    /// `WaitPreTaskEnd` is called.
+    pub waits_pre_task_end: bool,
+    /// Forbidden names, in order.
+    pub forbidden: Vec<ForbiddenUse>,
+    /// Parameter names of the kernel's definition; `None` if there is no definition.
+    pub parameters: Option<Vec<String>>,
+    /// Names of `__global__`-like functions (void functions with a body), for a suggestion.
+    pub functions: Vec<String>,
+}
+
+impl Findings {
+    /// Takes over what another core kind or tiling key of the same source does.
+    pub fn merge(&mut self, other: Self) {
+        self.sync_all |= other.sync_all;
+        self.sets_next_task_start |= other.sets_next_task_start;
+        self.waits_pre_task_end |= other.waits_pre_task_end;
+        for usage in other.forbidden {
+            if !self.forbidden.contains(&usage) {
+                self.forbidden.push(usage);
+            }
+        }
+        if self.parameters.is_none() {
+            self.parameters = other.parameters;
+        }
+        for function in other.functions {
+            if !self.functions.contains(&function) {
+                self.functions.push(function);
+            }
+        }
+    }
+}
+
+/// Which files are not the operator's own.
+#[derive(Debug, Clone)]
+pub struct Foreign {
+    /// Directories of the emulation headers.
+    pub directories: Vec<PathBuf>,
+    /// The generated wrapper.
+    pub wrapper: PathBuf,
+}
+
+impl Foreign {
+    fn contains(&self, file: &str) -> bool {
+        let file = Path::new(file);
+        file == self.wrapper || self.directories.iter().any(|directory| file.starts_with(directory))
+    }
+}
+
+/// Looks through `text`, the preprocessed source that defines `kernel`.
+pub fn scan(text: &str, kernel: &str, foreign: &Foreign) -> Findings {
+    let tokens = own_tokens(text, foreign);
+    let mut findings = Findings::default();
+    for (index, token) in tokens.iter().enumerate() {
+        match token.text {
+            "SyncAll" => findings.sync_all = true,
+            "SetNextTaskStart" => findings.sets_next_task_start = true,
+            "WaitPreTaskEnd" | "WaitPreTaskEndImpl" => findings.waits_pre_task_end = true,
+            "void" => {
+                if let Some((name, parameters)) = definition(&tokens[index + 1..]) {
+                    if name == kernel {
+                        findings.parameters = Some(parameters);
+                    }
+                    findings.functions.push(name.to_owned());
+                }
+            }
+            other => {
+                if let Some((name, instead)) = FORBIDDEN.iter().find(|(name, _)| *name == other) {
+                    findings.forbidden.push(ForbiddenUse { name, instead, place: token.place() });
+                }
+            }
+        }
+    }
+    findings
+}
+
+/// One word or sign of an own file.
+#[derive(Debug, Clone, Copy)]
+struct Token<'a> {
+    text: &'a str,
+    file: &'a str,
+    line: usize,
+}
+
+impl Token<'_> {
+    fn place(&self) -> Place {
+        Place { file: self.file.to_owned(), line: self.line }
+    }
+}
+
+/// `name ( parameters ) {` at the start of `tokens`: a function with a body.
+fn definition<'a>(tokens: &[Token<'a>]) -> Option<(&'a str, Vec<String>)> {
+    let name = tokens.first().filter(|token| is_word(token.text))?;
+    tokens.get(1).filter(|token| token.text == "(")?;
+    let mut depth = 0_usize;
+    let mut parameters = Vec::new();
+    // The last word of a declarator is its name, unless a default value follows.
+    let mut candidate = None;
+    let mut in_default = false;
+    for (index, token) in tokens.iter().enumerate().skip(1) {
+        match token.text {
+            "(" | "<" | "[" | "{" => depth += 1,
+            ")" | ">" | "]" | "}" => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    parameters.extend(candidate.take());
+                    let body = tokens[index + 1..].first().is_some_and(|next| next.text == "{");
+                    let nothing = parameters.len() == 1 && parameters[0] == "void";
+                    return body.then(|| (name.text, if nothing { Vec::new() } else { parameters }));
+                }
+            }
+            "," if depth == 1 => {
+                parameters.extend(candidate.take());
+                in_default = false;
+            }
+            "=" if depth == 1 => in_default = true,
+            ";" => return None,
+            word if depth == 1 && !in_default && is_word(word) => candidate = Some(word.to_owned()),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn is_word(text: &str) -> bool {
+    text.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
+}
+
+/// The words and signs of the own files; literals are left out.
+fn own_tokens<'a>(text: &'a str, foreign: &Foreign) -> Vec<Token<'a>> {
+    let mut tokens = Vec::new();
+    let mut file = "";
+    let mut line = 1;
+    let mut own = false;
+    let mut rest = text;
+    let mut line_start = true;
+    while let Some(letter) = rest.chars().next() {
+        if line_start && letter == '#' {
+            let (marker, after) = rest.split_once('\n').unwrap_or((rest, ""));
+            if let Some(marker) = LineMarker::parse(marker) {
+                (file, line) = (marker.file, marker.line);
+                own = !marker.system && !foreign.contains(file);
+            } else {
+                // `#pragma` stays in preprocessed text.
+                line += 1;
+            }
+            rest = after;
+            continue;
+        }
+        let length = if letter == '\n' {
+            line += 1;
+            1
+        } else if let Some(length) = literal_length(rest) {
+            line += rest[..length].matches('\n').count();
+            length
+        } else if is_word(&rest[..letter.len_utf8()]) {
+            let length = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(rest.len());
+            if own {
+                tokens.push(Token { text: &rest[..length], file, line });
+            }
+            length
+        } else if letter.is_ascii_digit() {
+            // Numbers swallow their suffixes and the `'` between digits.
+            rest.find(|letter: char| !letter.is_alphanumeric() && !"_.'".contains(letter)).unwrap_or(rest.len())
+        } else {
+            if own && !letter.is_whitespace() {
+                tokens.push(Token { text: &rest[..letter.len_utf8()], file, line });
+            }
+            letter.len_utf8()
+        };
+        line_start = letter == '\n' || (line_start && letter.is_whitespace());
+        rest = &rest[length..];
+    }
+    tokens
+}
+
+/// `# line "file" flags`
+struct LineMarker<'a> {
+    line: usize,
+    file: &'a str,
+    system: bool,
+}
+
+impl<'a> LineMarker<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        let text = text.strip_prefix('#')?.trim_start();
+        let text = text.strip_prefix("line").unwrap_or(text).trim_start();
+        let (number, rest) = text.split_once(' ')?;
+        let rest = rest.trim_start().strip_prefix('"')?;
+        let (file, flags) = rest.rsplit_once('"')?;
+        // Flag 3 marks system headers; names in angle brackets are the compiler's own.
+        let system = flags.split_whitespace().any(|flag| flag == "3") || file.starts_with('<');
+        Some(Self { line: number.parse().ok()?, file, system })
+    }
+}
+
+/// Bytes of the string or character literal at the start of `text`.
+fn literal_length(text: &str) -> Option<usize> {
+    let prefix = ["u8", "u", "U", "L", ""].into_iter().find(|prefix| {
+        text.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(['"', '\'']) || rest.starts_with("R\""))
+    })?;
+    let body = &text[prefix.len()..];
+    if let Some(raw) = body.strip_prefix("R\"") {
+        let open = raw.find('(')?;
+        let close = format!("){}\"", &raw[..open]);
+        let end = raw.find(&close).map_or(raw.len(), |end| end + close.len());
+        return Some(prefix.len() + 2 + end);
+    }
+    let quote = body.chars().next()?;
+    let mut escaped = false;
+    for (index, letter) in body.char_indices().skip(1) {
+        match letter {
+            '\n' => return Some(prefix.len() + index),
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            _ if letter == quote => return Some(prefix.len() + index + 1),
+            _ => {}
+        }
+    }
+    Some(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(text: &str) -> Findings {
+        let foreign = Foreign { directories: vec!["/headers".into()], wrapper: "wrapper.cpp".into() };
+        scan(text, "pows", &foreign)
+    }
+
+    #[test]
+    fn only_own_files_count() {
+        let text = "# 1 \"wrapper.cpp\"\nget_block_idx();\n# 1 \"/headers/kernel_operator.h\" 1\nget_block_num(); SyncAll();\n\
+                    # 1 \"/usr/include/x.h\" 1 3\nblock_idx;\n# 7 \"op.cpp\" 2\nint a;\n  get_block_num ( );\n";
+        let findings = look(text);
+        assert!(!findings.sync_all);
+        let place = Place { file: "op.cpp".to_owned(), line: 8 };
+        let instead = "AscendC::GetBlockNum()";
+        assert_eq!(findings.forbidden, [ForbiddenUse { name: "get_block_num", instead, place }]);
+    }
+
+    #[test]
+    fn literals_are_not_code() {
+        let text = "# 1 \"op.cpp\"\nauto a = \"get_block_idx \\\" SyncAll\"; auto b = R\"x(block_idx\n)\" SyncAll)x\";\n\
+                    char c = '\"'; int d = 1'000'000; auto e = u8\"SyncAll\";\nblock_idx;\n";
+        let findings = look(text);
+        assert!(!findings.sync_all);
+        assert_eq!(findings.forbidden.len(), 1);
+        assert_eq!(findings.forbidden[0].place.line, 4);
+    }
+
+    #[test]
+    fn longer_names_are_other_names() {
+        let findings = look("# 1 \"op.cpp\"\nmy_block_idx; block_idx_; SyncAllOfThem(); u8x; L; R;\n");
+        assert_eq!(findings, Findings::default());
+    }
+
+    #[test]
+    fn calls_are_found() {
+        let text = "# 1 \"op.cpp\"\nAscendC::SyncAll<false>(); AscendC :: SetNextTaskStart ( ) ; WaitPreTaskEnd();\n";
+        let findings = look(text);
+        assert!(findings.sync_all && findings.sets_next_task_start && findings.waits_pre_task_end);
+    }
+
+    #[test]
+    fn the_definition_gives_the_parameters() {
+        let text = "# 1 \"op.cpp\"\nextern \"C\" void pows(uint8_t* a);\nextern \"C\" void pows(uint8_t* x1,\n uint8_t *x2, \
+                    std::pair<int, int> p = std::pair<int, int>(1, 2), uint64_t workspace)\n{ }\nvoid other(void) {}\n";
+        let findings = look(text);
+        assert_eq!(findings.parameters.unwrap(), ["x1", "x2", "p", "workspace"]);
+        assert_eq!(findings.functions, ["pows", "other"]);
+    }
+
+    #[test]
+    fn any_text_is_survived() {
+        for text in
+            ["", "#", "# 1", "\"", "'", "R\"(", "R\"", "void", "void pows(", "void pows(a", "u8", "\u{e4}\u{f6}("]
+        {
+            let _ = look(&format!("# 1 \"op.cpp\"\n{text}"));
+        }
+    }
+}

@@ -1,0 +1,1 @@
+"""The campaign's fixed library of small operators."""

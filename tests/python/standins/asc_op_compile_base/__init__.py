@@ -1,1 +1,0 @@
-"""A stand-in for CANN's Python: exactly the names superkernel uses. Tests put it on ``sys.path`` of a subprocess."""
