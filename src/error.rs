@@ -3,6 +3,7 @@
 use crate::elf::ElfError;
 use crate::fs::FileError;
 use crate::model::ModelError;
+use crate::objects::ObjectError;
 use crate::options::OptionError;
 use crate::toolchain::ToolchainError;
 
@@ -35,6 +36,9 @@ pub enum Error {
     /// An object or archive cannot be read or edited.
     #[error(transparent)]
     Elf(#[from] ElfError),
+    /// A sub-kernel's object file is wrong.
+    #[error(transparent)]
+    Objects(#[from] ObjectError),
 }
 
 impl Error {
@@ -46,6 +50,7 @@ impl Error {
             Self::Toolchain(error) => error,
             Self::Model(error) => error,
             Self::Elf(error) => error,
+            Self::Objects(error) => error,
         }
     }
 }

@@ -25,6 +25,7 @@ pub mod opbuild;
 pub mod options;
 pub mod plan;
 pub mod program;
+pub mod report;
 pub mod scope;
 pub mod shortened;
 pub mod sim;

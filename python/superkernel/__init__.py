@@ -5,6 +5,7 @@ from superkernel._config import configure
 from superkernel._core import __version__
 from superkernel._environment import Configuration, current_config
 from superkernel._errors import SuperKernelError
+from superkernel._plan import plan
 
 __all__ = [
     "Configuration",
@@ -13,6 +14,7 @@ __all__ = [
     "compile",
     "configure",
     "current_config",
+    "plan",
     "super_kernel",
     "super_kernel_constants",
     "super_kernel_feature_manager",

@@ -19,6 +19,7 @@ __all__ = [
     "nearest",
     "option_table",
     "parse_options",
+    "plan",
     "refresh_log_levels",
 ]
 
@@ -59,6 +60,12 @@ def elf_split_copies(object: _BytesLike, functions: list[str], count: int, /) ->
 def elf_is_archive(data: _BytesLike, /) -> bool: ...
 def elf_read_archive(data: _BytesLike, /) -> list[tuple[str, bytes]]: ...
 def elf_write_archive(members: list[tuple[str, _BytesLike]], /) -> bytes: ...
+
+# -- plan ------------------------------------------------------------------------------------------------------------
+
+def plan(
+    kernel_infos: object, kernel_name: object, soc: str, aic_num: int | None = None, aiv_num: int | None = None
+) -> dict[str, Any]: ...
 
 # -- operator builder ------------------------------------------------------------------------------------------------
 

@@ -35,12 +35,12 @@ pub fn load(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<Sup
     let inner_events = events::match_ends(&mut ops)?;
     let form = streams::choose(&ops, &inner_events, &options)?;
     let (kernel_type, block_num) = cores::choose(&ops, &options, platform)?;
-    warnings.extend(cores::warn_about_oversized(&ops, platform));
-    warnings.extend(warn_about_disabled_flushes(&ops));
+    warnings.extend(shortened(cores::warn_about_oversized(&ops, platform)));
+    warnings.extend(shortened(warn_about_disabled_flushes(&ops)));
     cores::mark_feed_sync_all(&mut ops, &options, kernel_type, block_num);
     let workspace_size = cores::workspace_size(ops.len(), &options, kernel_type, block_num);
     let debug_output = merge_debug_output(&ops);
-    warnings.extend(warn_about_dynamic_sync_all(&ops));
+    warnings.extend(shortened(warn_about_dynamic_sync_all(&ops)));
     let slots = params::lay_out(&mut ops, &options, platform.chip(), debug_output.is_some())?;
 
     Ok(SuperKernel {
@@ -386,6 +386,17 @@ fn merge_debug_output(ops: &[Op]) -> Option<DebugOutput> {
         }
     }
     merged
+}
+
+/// A thousand ops may share one fault: the first warnings tell enough.
+fn shortened(mut warnings: Vec<String>) -> Vec<String> {
+    const SHOWN: usize = 5;
+    if warnings.len() > SHOWN {
+        let more = warnings.len() - SHOWN;
+        warnings.truncate(SHOWN);
+        warnings.push(format!("{more} more warnings of the last kind"));
+    }
+    warnings
 }
 
 /// Runs of two or more neighbours without any flush between them may read stale data.

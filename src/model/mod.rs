@@ -13,6 +13,8 @@ mod params;
 mod raw;
 mod soc;
 mod streams;
+#[cfg(test)]
+mod tests;
 
 pub use error::{ModelError, OpName};
 pub use kernel_type::{CoreClass, CoreKind, KernelType, SuperKernelType};

@@ -2,11 +2,13 @@
 //!
 //! One file per area; each registers its functions in the native module `superkernel._core`.
 
+mod convert;
 mod elf;
 mod errors;
 mod interrupt;
 mod opbuild;
 mod options;
+mod plan;
 mod scope;
 mod sim;
 mod support;
@@ -19,6 +21,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     support::register(module)?;
     options::register(module)?;
+    plan::register(module)?;
     elf::register(module)?;
     sim::register(module)?;
     opbuild::register(module)?;

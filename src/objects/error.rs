@@ -1,0 +1,50 @@
+//! What can be wrong with a sub-kernel's object file.
+
+use std::path::PathBuf;
+
+use crate::elf::ElfError;
+use crate::error::Diagnostic;
+use crate::fs::FileError;
+use crate::model::OpName;
+
+/// Why a sub-kernel's code cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the fields are what the messages print")]
+pub enum ObjectError {
+    #[error("{op} has no `bin_path`")]
+    NoBinPath { op: OpName },
+    #[error("{op}: {source}")]
+    File { op: OpName, source: FileError },
+    #[error("{op}: `{}` is not a regular file", path.display())]
+    NotAFile { op: OpName, path: PathBuf },
+    #[error("{op}: `{}`: {source}", path.display())]
+    Elf { op: OpName, path: PathBuf, source: ElfError },
+    #[error("{op}: `{}` does not define its function `{function}`", path.display())]
+    NoFunction { op: OpName, path: PathBuf, function: String },
+    #[error("{op}: the object with its function `{function}` in `{}` has no `.text` section", path.display())]
+    NoText { op: OpName, path: PathBuf, function: String },
+}
+
+impl Diagnostic for ObjectError {
+    fn id(&self) -> &'static str {
+        match self {
+            Self::NoBinPath { .. } => "SK0221",
+            Self::File { .. } | Self::NotAFile { .. } => "SK0222",
+            Self::Elf { source, .. } => source.id(),
+            Self::NoFunction { .. } => "SK0223",
+            Self::NoText { .. } => "SK0224",
+        }
+    }
+
+    fn solution(&self) -> String {
+        match self {
+            Self::NoBinPath { .. } => "give the sub-kernel's object file or archive as `bin_path`".to_owned(),
+            Self::File { source, .. } => source.solution(),
+            Self::NotAFile { .. } => "give the path of an object file or archive".to_owned(),
+            Self::Elf { source, .. } => source.solution(),
+            Self::NoFunction { .. } | Self::NoText { .. } => {
+                "compile the sub-kernel again: its JSON and its object do not belong together".to_owned()
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Reading object files and archives, each once, and finding functions in them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::{ObjectError, TextSizes};
+use crate::elf;
+use crate::fs;
+use crate::model::{Function, Op, OpName, SubKernelCode, SuperKernel};
+
+/// A sub-kernel file: one object, or an archive of them. The content tells which.
+#[derive(Debug)]
+pub struct BinFile {
+    /// Where it was read from.
+    pub path: PathBuf,
+    bytes: Vec<u8>,
+    members: Vec<Member>,
+}
+
+#[derive(Debug)]
+struct Member {
+    /// Empty for a plain object.
+    name: String,
+    range: Range<usize>,
+    /// Functions it defines for others.
+    exports: Vec<String>,
+}
+
+/// One object of a [`BinFile`].
+#[derive(Debug, Clone, Copy)]
+pub struct ObjectBytes<'a> {
+    /// Its name in the archive; empty for a plain object.
+    pub name: &'a str,
+    /// Its content.
+    pub bytes: &'a [u8],
+}
+
+impl BinFile {
+    /// Reads a file for `op`.
+    pub fn read(path: &Path, op: &OpName) -> Result<Self, ObjectError> {
+        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(ObjectError::NotAFile { op: op.clone(), path: path.to_path_buf() });
+        }
+        let bytes = fs::read(path).map_err(|source| ObjectError::File { op: op.clone(), source })?;
+        let members =
+            members(&bytes).map_err(|source| ObjectError::Elf { op: op.clone(), path: path.to_path_buf(), source })?;
+        Ok(Self { path: path.to_path_buf(), bytes, members })
+    }
+
+    /// Every object in it, in order.
+    pub fn objects(&self) -> impl Iterator<Item = ObjectBytes<'_>> {
+        self.members.iter().map(|member| self.object(member))
+    }
+
+    /// The object that defines `function`. In an archive the JSON's file name decides; a name that leads nowhere is
+    /// forgiven if exactly the right function is in another member.
+    pub fn object_with(&self, function: &str, file_name: Option<&str>) -> Option<ObjectBytes<'_>> {
+        let defines = |member: &&Member| member.exports.iter().any(|export| export == function);
+        let named = |member: &&Member| file_name.is_some_and(|name| base_name(name) == member.name);
+        let found = self.members.iter().find(|member| named(member) && defines(member));
+        found.or_else(|| self.members.iter().find(defines)).map(|member| self.object(member))
+    }
+
+    fn object<'a>(&'a self, member: &'a Member) -> ObjectBytes<'a> {
+        ObjectBytes { name: &member.name, bytes: &self.bytes[member.range.clone()] }
+    }
+}
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn members(bytes: &[u8]) -> Result<Vec<Member>, elf::ElfError> {
+    if !elf::archive::is_archive(bytes) {
+        return Ok(vec![Member { name: String::new(), range: 0..bytes.len(), exports: exports(bytes)? }]);
+    }
+    let mut members = Vec::new();
+    for member in elf::archive::read(bytes)? {
+        let start = member.data.as_ptr() as usize - bytes.as_ptr() as usize;
+        let range = start..start + member.data.len();
+        members.push(Member { exports: exports(member.data)?, name: member.name.into_owned(), range });
+    }
+    Ok(members)
+}
+
+fn exports(object: &[u8]) -> Result<Vec<String>, elf::ElfError> {
+    let symbols = elf::symbols(object)?;
+    Ok(symbols.into_iter().filter(|symbol| symbol.is_exported()).map(|symbol| symbol.name.into_owned()).collect())
+}
+
+/// The files of all ops, each read once.
+#[derive(Debug, Default)]
+pub struct Objects {
+    files: HashMap<PathBuf, Arc<BinFile>>,
+}
+
+impl Objects {
+    /// Reads the files of all ops of `kernel`, side by side.
+    pub fn read(kernel: &SuperKernel) -> Result<Self, ObjectError> {
+        let mut wanted: Vec<(&Path, &Op)> = Vec::new();
+        let mut seen = HashMap::new();
+        for op in &kernel.ops {
+            let path = op.bin_path.as_deref().ok_or_else(|| ObjectError::NoBinPath { op: op.name() })?;
+            if seen.insert(path, ()).is_none() {
+                wanted.push((path, op));
+            }
+        }
+        let read: Vec<Result<BinFile, ObjectError>> =
+            wanted.par_iter().map(|(path, op)| BinFile::read(path, &op.name())).collect();
+        let mut files = HashMap::new();
+        for file in read {
+            let file = file?;
+            files.insert(file.path.clone(), Arc::new(file));
+        }
+        Ok(Self { files })
+    }
+
+    /// The file of `op`.
+    pub fn file(&self, op: &Op) -> Option<&Arc<BinFile>> {
+        self.files.get(op.bin_path.as_deref()?)
+    }
+
+    /// The object with `function` of `op`.
+    pub fn object_with(&self, op: &Op, function: &Function) -> Result<ObjectBytes<'_>, ObjectError> {
+        let file = self.file(op).ok_or_else(|| ObjectError::NoBinPath { op: op.name() })?;
+        file.object_with(&function.name, function.object.as_deref()).ok_or_else(|| ObjectError::NoFunction {
+            op: op.name(),
+            path: file.path.clone(),
+            function: function.name.clone(),
+        })
+    }
+
+    /// Code sizes of all static ops, and a check that the functions of the dynamic ones are there.
+    pub fn text_sizes(&self, kernel: &SuperKernel) -> Result<TextSizes, ObjectError> {
+        let mut sizes = TextSizes::default();
+        let mut known: HashMap<(&Path, &str), u64> = HashMap::new();
+        for (position, op) in kernel.ops.iter().enumerate() {
+            let functions = match &op.kernel.code {
+                SubKernelCode::Static(functions) => functions,
+                SubKernelCode::Dynamic(_) => {
+                    self.check_dynamic(op)?;
+                    continue;
+                }
+            };
+            for function in functions {
+                let key = (op.bin_path.as_deref().unwrap_or(Path::new("")), function.name.as_str());
+                let bytes = match known.get(&key) {
+                    Some(bytes) => *bytes,
+                    None => self.text_size(op, function)?,
+                };
+                known.insert(key, bytes);
+                sizes.insert(position, function.kind, bytes);
+            }
+        }
+        Ok(sizes)
+    }
+
+    fn text_size(&self, op: &Op, function: &Function) -> Result<u64, ObjectError> {
+        let object = self.object_with(op, function)?;
+        let path = || op.bin_path.clone().unwrap_or_default();
+        match elf::text_size(object.bytes) {
+            Ok(bytes) => Ok(bytes),
+            Err(elf::ElfError::NoText) => {
+                Err(ObjectError::NoText { op: op.name(), path: path(), function: function.name.clone() })
+            }
+            Err(source) => Err(ObjectError::Elf { op: op.name(), path: path(), source }),
+        }
+    }
+
+    fn check_dynamic(&self, op: &Op) -> Result<(), ObjectError> {
+        let SubKernelCode::Dynamic(table) = &op.kernel.code else { return Ok(()) };
+        let file = self.file(op).ok_or_else(|| ObjectError::NoBinPath { op: op.name() })?;
+        for name in table.iter().flat_map(|entry| [&entry.aic, &entry.aiv]).flatten() {
+            if file.object_with(name, None).is_none() {
+                let (path, function) = (file.path.clone(), name.clone());
+                return Err(ObjectError::NoFunction { op: op.name(), path, function });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What `plan` can say about code sizes without insisting on the objects.
+#[derive(Debug, Default)]
+pub struct Measured {
+    /// The sizes that could be had.
+    pub sizes: TextSizes,
+    /// Why the others could not.
+    pub warnings: Vec<String>,
+}
+
+/// Code sizes as far as the objects are there: a plan is useful without them.
+pub fn measure(kernel: &SuperKernel) -> Measured {
+    match Objects::read(kernel).and_then(|objects| objects.text_sizes(kernel)) {
+        Ok(sizes) => Measured { sizes, warnings: Vec::new() },
+        Err(first) => {
+            let warning = format!("no code sizes, so the plan has no preload counts: {first}");
+            Measured { sizes: TextSizes::default(), warnings: vec![warning] }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+"""Runs code in an interpreter of its own, with a chosen ``sys.path`` and environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+STANDINS = Path(__file__).parent / "standins"
+
+
+def run_python(
+    code: str,
+    *,
+    path: list[Path] | None = None,
+    environment: dict[str, str] | None = None,
+    arguments: list[str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Runs ``code``; ``path`` comes before everything else on ``sys.path``."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("SUPERKERNEL_", "PYTHON"))}
+    clean["PYTHONPATH"] = os.pathsep.join(map(str, path or []))
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), *(arguments or [])],
+        env={**clean, **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def output_of(code: str, **settings: object) -> str:
+    """What ``code`` prints; a failure of the code is a failure of the test."""
+    done = run_python(code, **settings)  # type: ignore[arg-type]
+    assert done.returncode == 0, done.stderr
+    return done.stdout
