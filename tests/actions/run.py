@@ -32,7 +32,14 @@ def driver(kernels: list[tuple[Kernel, str]]) -> str:
     out.append("int main() {")
     for number, (kernel, _) in enumerate(kernels):
         for core in all_cores(kernel):
-            registers = (int(core.kind == "aic"), core.block, core.sub, core.subs, kernel.plan["block_num"], core.number)
+            registers = (
+                int(core.kind == "aic"),
+                core.block,
+                core.sub,
+                core.subs,
+                kernel.plan["block_num"],
+                core.number,
+            )
             entry = f"p{number}_{core.kind}::{kernel.plan['kernel_name']}_mix_{core.kind}"
             out.append(f"run{number}({{{', '.join(map(str, registers))}, 0, 0}}, {entry});")
     return "\n".join([*out, "}", ""])
