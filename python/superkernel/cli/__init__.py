@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 # Grown with the package; a name here is a module of this folder.
 COMMANDS: tuple[str, ...] = (
     "options",
+    "plan",
     "version",
 )
 

@@ -1,0 +1,96 @@
+"""``superkernel plan``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import Any
+
+from superkernel.cli._settings import add_settings, given_settings
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the sub-command."""
+    command = subparsers.add_parser(
+        "plan",
+        help="show what a super kernel would be, without building it",
+        description="Check an op list and show the super kernel it becomes: type, blocks, parameters, events, ops. "
+        "Reads the sub-kernels' JSONs and objects; needs no toolchain and writes nothing.",
+    )
+    command.add_argument(
+        "file",
+        metavar="FILE.json",
+        help="`kernel_infos`: an object with `op_list` and `super_kernel_options`; `-`: standard input",
+    )
+    command.add_argument("--name", default="ascendc_super_kernel_plus", help="kernel name (default: %(default)s)")
+    command.add_argument("--options", metavar="STRING", help="use these options instead of those of the file")
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the whole plan as JSON")
+    form.add_argument("--text", action="store_true", help="print a summary for people (default)")
+    add_settings(command, "soc", "aic_num", "aiv_num")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Prints the plan."""
+    import superkernel
+    from superkernel.cli._input import read_json
+
+    kernel_infos = read_json(options.file)
+    if options.options is not None and isinstance(kernel_infos, dict):
+        kernel_infos["super_kernel_options"] = options.options
+    with superkernel.configure(**given_settings(options)):
+        plan = superkernel.plan(kernel_infos, options.name)
+    if options.json:
+        import json
+
+        print(json.dumps(plan, indent=2))
+    else:
+        print("\n".join(summary(plan)))
+
+
+def summary(plan: dict[str, Any]) -> Iterable[str]:
+    """The plan in a page: the super kernel, then a line per op."""
+    form = "two-stream" if plan["two_streams"] else "one-stream"
+    yield f"{plan['kernel_name']}: {plan['kernel_type']}, {plan['block_num']} blocks, {form} form"
+    yield f"  for {plan['soc']} ({plan['chip']}), {plan['split_mode']} code copies"
+    yield f"  {len(plan['slots'])} parameter slots"
+    if plan["workspace_size"]:
+        yield f"  workspace {plan['workspace_size']} bytes"
+    if plan["debug_option"]:
+        yield f"  debug output {plan['debug_option']}, {plan['debug_size']} bytes"
+    if plan["inner_events"]:
+        yield f"  inner events {_shortened(plan['inner_events'])}"
+    yield f"  defines {' '.join(plan['defines'])}"
+    yield ""
+    yield from _columns(
+        [
+            ("op", "kernel", "type", "task", "stream", "blocks", "params from", "sends", "receives"),
+            *(_row(op) for op in plan["ops"]),
+        ]
+    )
+
+
+def _row(op: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        str(op["index"]),
+        op["kernel_name"],
+        op["kernel_type"].replace("KERNEL_TYPE_", ""),
+        op["task_type"],
+        str(op["stream_id"]),
+        str(op["block_num"]),
+        str(op["param_offset"]),
+        _shortened(op["send_event_list"]),
+        _shortened(op["recv_event_list"]),
+    )
+
+
+def _shortened(numbers: list[int], most: int = 8) -> str:
+    shown = ", ".join(map(str, numbers[:most]))
+    return f"{shown}, ... ({len(numbers)})" if len(numbers) > most else shown
+
+
+def _columns(rows: list[tuple[str, ...]]) -> Iterable[str]:
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()

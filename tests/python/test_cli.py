@@ -1,0 +1,219 @@
+"""The command line, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import superkernel
+from op_lists import AIV, MIX_1_2, OpList
+from superkernel import cli
+
+COMMAND = Path(sys.executable).with_name("superkernel")
+
+
+def run(*arguments: object, program: list[str] | None = None, **settings) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SUPERKERNEL_")}
+    return subprocess.run(
+        [*(program or [str(COMMAND)]), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**environment, **settings.pop("environment", {})},
+        **settings,
+    )
+
+
+@pytest.fixture
+def ops(tmp_path) -> OpList:
+    """The three kinds of op."""
+    return (
+        OpList(tmp_path)
+        .op(AIV, 32, kernelName="isinf__kernel0", sub_operator_params=["x", "y", "workspace"])
+        .op(MIX_1_2, 20, kernelName="matmul", sub_operator_params=["a", "b", "c"])
+        .dynamic(MIX_1_2, kernelName="sink")
+    )
+
+
+def test_version():
+    for arguments in (["version"], ["--version"]):
+        done = run(*arguments)
+        assert (done.returncode, done.stdout) == (0, f"superkernel {superkernel.__version__}\n"), done.stderr
+
+
+def test_python_m_is_the_same():
+    done = run("version", program=[sys.executable, "-m", "superkernel"])
+    assert (done.returncode, done.stdout) == (0, f"superkernel {superkernel.__version__}\n")
+
+
+def test_help_lists_every_command():
+    done = run("--help")
+    assert done.returncode == 0
+    for name in cli.COMMANDS:
+        assert f"\n    {name} " in done.stdout or f"\n    {name}\n" in done.stdout, name
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_has_help(name):
+    done = run(name, "--help")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"usage: superkernel {name}")
+
+
+def test_no_command_shows_help():
+    done = run()
+    assert done.returncode == 1
+    assert done.stdout.startswith("usage: superkernel")
+
+
+def test_an_unknown_command_is_refused():
+    done = run("plam")
+    assert done.returncode == 2
+    assert "invalid choice: 'plam'" in done.stderr
+
+
+def test_options_lists_the_table():
+    done = run("options")
+    assert done.returncode == 0
+    assert "split-mode=4\n" in done.stdout
+    assert "dcci-disable-on-kernel\n" in done.stdout
+    table = json.loads(run("options", "--json").stdout)
+    assert len(table) == 16
+    assert table[0] == {
+        "name": "func-align",
+        "accepts": "`0` or a power of two from 2 up",
+        "default": "512",
+        "effect": "alignment of the kernel entry; 0: none",
+    }
+
+
+def test_options_checks_a_string():
+    done = run("options", "early-start=2:junk:split_mode=3", "--underscores")
+    assert done.stdout == "early-start = EarlyStartV2DisableSubKernel\nsplit-mode = 3\n"
+    assert done.stderr == ("superkernel: warning: option string: `junk` at position 14 has no `=` and is skipped\n")
+    assert run("options", "").stdout == "no options\n"
+    assert json.loads(run("options", "profiling=1", "--json").stdout) == {"profiling": "ProfilingEnable"}
+
+
+def test_an_error_is_one_message_a_hint_and_status_1():
+    done = run("options", "early-start=1:stream-funsion=1")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        "superkernel: error [SK0101]: there is no option `stream-funsion`; did you mean `stream-fusion`?",
+        "  early-start=1:stream-funsion=1",
+        "                ^^^^^^^^^^^^^^",
+        "  hint: `superkernel options` lists what there is",
+    ]
+
+
+def test_plan_for_people(ops):
+    done = run("plan", ops.write("split-mode=2"), "--name", "te_superkernel_ab")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "te_superkernel_ab: KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, one-stream form",
+        "  for Ascend910_93 (c220), 2 code copies",
+        "  12 parameter slots",
+        "  defines -D__SUPER_KERNEL_DYNAMIC_BLOCK_NUM__ -D__ASCENDC_ENABLE_SET_NEXT_TASK_START "
+        "-D__ASCENDC_ENABLE_WAIT_PRE_TASK_END -D__ASCENDC_SUPERKERNEL_EARLY_START_V2 -DASCENDC_DUMP=0",
+        "",
+        "op  kernel          type         task     stream  blocks  params from  sends  receives",
+        "0   isinf__kernel0  AIV_ONLY     normal   0       32      1",
+        "1   matmul          MIX_AIC_1_2  normal   0       20      4",
+        "2   sink            MIX_AIC_1_2  dynamic  0       24      7",
+    ]
+    assert run("plan", ops.write("split-mode=2"), "--name", "te_superkernel_ab", "--text").stdout == done.stdout
+    # The objects are not there: a plan works without them and says so.
+    assert done.stderr.startswith("superkernel: warning: te_superkernel_ab: ")
+
+
+def test_plan_as_json(ops):
+    done = run("plan", ops.write(), "--json")
+    plan = json.loads(done.stdout)
+    assert plan == superkernel.plan(ops.infos())
+    assert plan["kernel_name"] == "ascendc_super_kernel_plus"
+
+
+def test_plan_reads_standard_input_and_takes_settings(ops):
+    text = json.dumps(ops.infos())
+    done = run("plan", "-", "--json", "--aic-num", "10", "--aiv-num=20", "--options", "split-mode=1", input=text)
+    plan = json.loads(done.stdout)
+    assert plan["split_mode"] == 1
+    assert plan["ops"][2]["block_num"] == 10
+    done = run("plan", "-", "--soc", "Ascend955", input=text)
+    assert done.returncode == 1
+    assert "error [SK0402]: SoC `Ascend955` is not supported" in done.stderr
+    done = run("plan", "-", "--aic-num", "few", input=text)
+    assert "error [SK0011]: setting `aic_num` cannot be `'few'`; expected a whole number from 1 up" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"{", "Expecting property name enclosed in double quotes at line 1, column 2"),
+        (b"\xff{}", "no UTF-8 text at byte 0"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"", "Expecting value at line 1, column 1"),
+    ],
+)
+def test_plan_refuses_what_is_not_json(tmp_path, content, problem):
+    path = tmp_path / "x.json"
+    path.write_bytes(content)
+    done = run("plan", path)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0] == f"superkernel: error [SK0014]: `{path}` is not JSON: {problem}"
+    assert done.stderr.splitlines()[1] == "  hint: correct the file"
+
+
+def test_plan_names_a_file_that_is_not_there(tmp_path):
+    done = run("plan", tmp_path / "nothing.json")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0] == (
+        f"superkernel: error [SK0001]: cannot read `{tmp_path / 'nothing.json'}`: No such file or directory"
+    )
+    assert run("plan", tmp_path).returncode == 1
+
+
+def test_a_reader_that_stops_reading_is_no_error(ops):
+    many = OpList(ops.folder)
+    for _ in range(300):
+        many.op(AIV)
+    process = subprocess.Popen(
+        [COMMAND, "plan", many.write(), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.read(5)
+    process.stdout.close()
+    errors = process.stderr.read()
+    assert process.wait() == cli.BROKEN_PIPE
+    assert "Traceback" not in errors and "Exception ignored" not in errors
+
+
+def test_only_the_asked_for_command_is_loaded():
+    code = "import sys; from superkernel import cli; cli.main(['version']); print(*sys.modules, sep='\\n')"
+    loaded = run(program=[sys.executable, "-c", code]).stdout.splitlines()
+    assert "superkernel.cli.version" in loaded
+    assert "superkernel.cli.plan" not in loaded
+    assert "json" not in loaded
+
+
+def test_a_namesake_that_overwrote_us_is_named(tmp_path):
+    source = Path(superkernel.__file__).parent
+    package = tmp_path / "superkernel"
+    shutil.copytree(source, package, ignore=shutil.ignore_patterns("__pycache__", "include"))
+    code = "import superkernel.cli, sys; sys.exit(superkernel.cli.main(['version']))"
+    (package / "__init__.py").write_text("def hello(): return 'Hello from superkernel!'\n")
+    done = run(program=[sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(1, {str(tmp_path)!r}); {code}"])
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"superkernel: error: the package `superkernel` in `{package}` was overwritten by another distribution of that "
+        "name. Run: pip uninstall superkernel superkernel-rs && pip install superkernel-rs\n"
+    )
+    (package / "__init__.py").write_text((source / "__init__.py").read_text())
+    (tmp_path / "superkernel-0.1.0.dist-info").mkdir()
+    done = run(program=[sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(1, {str(tmp_path)!r}); {code}"])
+    assert done.returncode == 0
+    assert "another distribution named `superkernel` is installed beside `superkernel-rs`" in done.stderr

@@ -1,0 +1,100 @@
+"""The wheel: built, looked into, installed into a fresh environment and used from there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+import superkernel
+
+PROJECT = Path(__file__).parents[2]
+PACKAGE = PROJECT / "python" / "superkernel"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """Built with the development profile: `make develop` has compiled it already."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [
+        sys.executable,
+        "-m",
+        "maturin",
+        "build",
+        "--quiet",
+        "--out",
+        str(folder),
+        "--interpreter",
+        sys.executable,
+    ]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=1200)
+    assert done.returncode == 0, done.stderr
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory) -> Path:
+    """The ``bin`` folder of an environment that has nothing but the wheel."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False)
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install", "--quiet"]
+    done = subprocess.run([*pip, "--no-index", "--no-deps", str(wheel)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return folder / "bin"
+
+
+def run(program: Path, *arguments: str, folder: Path) -> str:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "SUPERKERNEL_"))}
+    done = subprocess.run([program, *arguments], cwd=folder, env=clean, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_one_wheel_for_every_python(wheel):
+    assert wheel.name.startswith(f"superkernel_rs-{superkernel.__version__}-cp39-abi3-")
+
+
+def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    sources = {
+        f"superkernel/{path.relative_to(PACKAGE)}"
+        for path in PACKAGE.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so"
+    }
+    assert sources - names == set()
+    assert {"superkernel/py.typed", "superkernel/_core.pyi", "superkernel/_core.abi3.so"} <= names
+    assert any(name.startswith("superkernel/include/") and name.endswith(".h") for name in names)
+    information = {name for name in names if ".dist-info/" in name}
+    assert names - sources - information == {"superkernel/_core.abi3.so", "tbe/superkernel.py"}
+    assert any(name.endswith("licenses/LICENSE") for name in information)
+
+
+def test_the_metadata(wheel):
+    archive = zipfile.ZipFile(wheel)
+    (path,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+    lines = archive.read(path).decode().splitlines()
+    assert "Name: superkernel-rs" in lines
+    assert "Requires-Python: >=3.9" in lines
+    assert not [line for line in lines if line.startswith("Requires-Dist")]
+
+
+def test_it_works_where_nothing_else_is_installed(installed, tmp_path):
+    assert run(installed / "superkernel", "version", folder=tmp_path) == f"superkernel {superkernel.__version__}\n"
+    code = """
+import superkernel, tbe.superkernel
+assert tbe.superkernel is superkernel
+assert "site-packages" in superkernel.__file__, superkernel.__file__
+print(superkernel.super_kernel_option_parse.parse_super_kernel_options("split-mode=2"))
+"""
+    assert run(installed / "python", "-W", "error", "-c", code, folder=tmp_path) == "{'split-mode': 2}\n"
+
+
+def test_every_public_name_is_there():
+    for name in superkernel.__all__:
+        assert hasattr(superkernel, name), name
+    assert superkernel.compile is superkernel.super_kernel.compile
