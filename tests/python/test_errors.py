@@ -1,0 +1,179 @@
+"""A row per error: the smallest input that raises it, and its whole text in ``tests/cases/errors``."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import golden
+import pytest
+import superkernel
+from op_lists import AIC, AIV, MIX_1_1, MIX_1_2, REMOVE, OpList
+from superkernel import SuperKernelError
+from superkernel.cli._input import read_json
+from superkernel.super_kernel_option_parse import parse_super_kernel_options
+
+Raiser = Callable[[OpList], Any]
+
+
+def plan(infos: Any, name: Any = "sk") -> Any:
+    return superkernel.plan(infos, name)
+
+
+def written(ops: OpList, content: str) -> OpList:
+    """``ops`` with the JSON of op 0 replaced."""
+    Path(ops.ops[0]["json_path"]).write_text(content)
+    return ops
+
+
+def two_ops(ops: OpList, first: dict[str, Any], second: dict[str, Any]) -> OpList:
+    return ops.op(**first).op(**second)
+
+
+TILING = {"kernel_type": AIV, "AiCore": "f"}
+
+# (id, what is wrong, how to raise it). The name of the file is made of the first two.
+ROWS: list[tuple[str, str, Raiser]] = [
+    ("SK0001", "no such file", lambda ops: read_json(str(ops.folder / "nothing.json"))),
+    ("SK0010", "near name", lambda ops: superkernel.configure(soc_version="Ascend950")),
+    ("SK0011", "bad value", lambda ops: superkernel.configure(jobs=0)),
+    ("SK0014", "no json", lambda ops: read_json(str(written(ops.op(), "{").ops[0]["json_path"]))),
+    ("SK0101", "unknown option", lambda ops: plan(ops.op().infos("stream-funsion=1"))),
+    ("SK0102", "bad value", lambda ops: plan(ops.op().infos("split-mode=65"))),
+    ("SK0103", "given twice", lambda ops: plan(ops.op().infos("profiling=1:profiling=1"))),
+    ("SK0104", "empty name", lambda ops: plan(ops.op().infos("=1"))),
+    ("SK0104", "empty value", lambda ops: plan(ops.op().infos("profiling="))),
+    ("SK0105", "no string", lambda ops: parse_super_kernel_options(5)),  # type: ignore[arg-type]
+    ("SK0106", "no text", lambda ops: parse_super_kernel_options("profiling=\udc80")),
+    ("SK0201", "missing file", lambda ops: plan({"op_list": [{"json_path": str(ops.folder / "nothing.json")}]})),
+    ("SK0201", "a folder", lambda ops: plan({"op_list": [{"json_path": str(ops.folder)}]})),
+    ("SK0202", "cut off", lambda ops: plan(written(ops.op(), '{\n  "kernelName": "k0",').infos())),
+    ("SK0203", "kernel_infos", lambda ops: plan([1, 2])),
+    ("SK0203", "op_list", lambda ops: plan({"op_list": {"json_path": "x"}})),
+    ("SK0203", "entry", lambda ops: plan({"op_list": ["x.json"]})),
+    ("SK0203", "inside a file", lambda ops: plan(ops.op().op(sub_operator_params=["x", 3]).infos())),
+    ("SK0203", "options", lambda ops: plan(ops.op().infos(7))),
+    ("SK0203", "not a number", lambda ops: plan({"op_list": [{"json_path": float("nan")}]})),
+    ("SK0203", "kernel name", lambda ops: plan(ops.op().infos(), 3)),
+    ("SK0204", "missing key", lambda ops: plan(ops.op(blockDim=REMOVE).infos())),
+    ("SK0204", "missing arch", lambda ops: plan(ops.op(MIX_1_2, sub_operator_kernel_name={"AiCore": {}}).infos())),
+    ("SK0205", "missing", lambda ops: plan({})),
+    ("SK0205", "empty", lambda ops: plan({"op_list": []})),
+    ("SK0205", "nothing named", lambda ops: plan({"op_list": [{"stream_id": 1}]})),
+    ("SK0206", "a hyphen", lambda ops: plan(ops.op().infos(), "te-superkernel")),
+    ("SK0207", "a blank", lambda ops: plan(ops.op(sub_operator_kernel_name={"AiCore": {"func_name": "a b"}}).infos())),
+    ("SK0208", "near name", lambda ops: plan(ops.op("KERNEL_TYPE_MIX_AIC_1_3").infos())),
+    ("SK0209", "unknown", lambda ops: plan(ops.op(task_type="static").infos())),
+    ("SK0210", "no number", lambda ops: plan(ops.dynamic(AIV, {"x": TILING}).infos())),
+    ("SK0210", "too large", lambda ops: plan(ops.dynamic(AIV, {str(2**64): TILING}).infos())),
+    ("SK0210", "twice", lambda ops: plan(ops.dynamic(AIV, {"7": TILING, "07": TILING}).infos())),
+    ("SK0210", "none", lambda ops: plan(ops.dynamic(AIV, {}).infos())),
+    ("SK0211", "aiv key in an aic op", lambda ops: plan(ops.dynamic(AIC).infos())),
+    ("SK0212", "split for 2", lambda ops: plan(ops.op(split_mode=2).infos())),
+    ("SK0213", "set flag", lambda ops: plan(ops.op(sub_operator_early_start_set_flag=True).infos("early-start=0"))),
+    ("SK0214", "wait flag", lambda ops: plan(ops.dynamic(AIV, sub_operator_early_start_wait_flag=True).infos())),
+    (
+        "SK0215",
+        "two streams",
+        lambda ops: plan(ops.op(sub_operator_early_start_set_flag=True).op(stream_id=1).infos("stream-fusion=1")),
+    ),
+    ("SK0301", "both lists", lambda ops: plan(ops.op(send_event_list=[5], recv_event_list=[5]).op().infos())),
+    ("SK0302", "send list", lambda ops: plan(ops.op(send_event_list=[5, 5]).op().infos())),
+    ("SK0302", "recv list", lambda ops: plan(ops.op().op(recv_event_list=[5, 5]).infos())),
+    ("SK0303", "sent twice", lambda ops: plan(ops.op(send_event_list=[5]).op(send_event_list=[5]).op().infos())),
+    ("SK0303", "received twice", lambda ops: plan(ops.op().op(recv_event_list=[5]).op(recv_event_list=[5]).infos())),
+    ("SK0304", "one stream", lambda ops: plan(ops.op(send_event_list=[5]).op(recv_event_list=[5]).infos())),
+    (
+        "SK0305",
+        "receiver first",
+        lambda ops: plan(
+            ops.op(send_event_list=[1])
+            .op(stream_id=1, recv_event_list=[1, 2], send_event_list=[3])
+            .op(recv_event_list=[3], send_event_list=[2])
+            .op()
+            .infos()
+        ),
+    ),
+    ("SK0306", "no event", lambda ops: plan(ops.op().op(stream_id=1).infos())),
+    ("SK0307", "first op", lambda ops: plan(ops.op(recv_event_list=[5]).infos())),
+    ("SK0308", "last op", lambda ops: plan(ops.op(send_event_list=[5]).infos())),
+    ("SK0401", "zero", lambda ops: plan(ops.op(blocks=0).infos())),
+    ("SK0401", "negative", lambda ops: plan(ops.op(blocks=-3).infos())),
+    ("SK0402", "unknown", lambda ops: plan_for("Ascend310", ops.op().infos())),
+    ("SK0403", "2 to 3", lambda ops: plan(ops.op(MIX_1_1, 1).infos("debug-aic-num=2:debug-aiv-num=3"))),
+    ("SK0404", "25 of 24", lambda ops: plan(ops.op(MIX_1_1, 1).infos("debug-aic-num=25:debug-aiv-num=25"))),
+    ("SK0405", "4 of 8", lambda ops: plan(ops.op(AIV, 8).infos("debug-aiv-num=4"))),
+]
+
+# Rows of the table that cannot be raised here, and where they are.
+ELSEWHERE = {
+    "SK0012": "test_config: needs an environment variable",
+    "SK0013": "test_environment: needs CANN's Python",
+    "SK0216": "needs four billion parameters",
+    "SK0221": "raised when code is generated or built",
+    "SK0222": "raised when code is generated or built",
+    "SK0223": "raised when code is generated or built",
+    "SK0224": "raised when code is generated or built",
+}
+
+
+def plan_for(soc: str, infos: Any) -> Any:
+    with superkernel.configure(soc=soc):
+        return plan(infos)
+
+
+def error_of(raiser: Raiser, folder: Path) -> SuperKernelError:
+    with pytest.raises(SuperKernelError) as caught:
+        raiser(OpList(folder))
+    return caught.value
+
+
+@pytest.mark.parametrize(("error_id", "label", "raiser"), ROWS, ids=[f"{row[0]} {row[1]}" for row in ROWS])
+def test_message(error_id, label, raiser, tmp_path):
+    error = error_of(raiser, tmp_path)
+    golden.check(f"errors/{error_id}_{label.replace(' ', '_')}.txt", f"{error}\n".replace(str(tmp_path), "DIR"))
+    info = error.errorinfo
+    assert info["errId"] == error_id
+    assert info["errCode"] == "EB0500"
+    assert set(info) == {"errCode", "errId", "message", "errClass", "errPcause", "errSolution"}
+    assert str(error) == f"[{error_id}] {info['message']}\n  hint: {info['errSolution']}"
+    assert isinstance(error, RuntimeError)
+
+
+def test_every_row_of_the_table_has_a_test():
+    table = (Path(__file__).parents[2] / "docs" / "errors.md").read_text()
+    documented = set(re.findall(r"^\| (SK0[0-4]\d\d) ", table, flags=re.MULTILINE))
+    assert documented == {row[0] for row in ROWS} | set(ELSEWHERE)
+    assert {row[0] for row in ROWS} & set(ELSEWHERE) == set()
+
+
+def test_every_expected_text_has_a_test():
+    expected = {f"{row[0]}_{row[1].replace(' ', '_')}.txt" for row in ROWS}
+    assert {path.name for path in (golden.CASES / "errors").iterdir()} == expected
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row[0] in ("SK0101", "SK0304")], ids=lambda row: row[0])
+def test_an_error_travels_between_processes(row, tmp_path):
+    error = error_of(row[2], tmp_path)
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), again.errorinfo) == (type(error), str(error), error.errorinfo)
+
+
+def test_messages_stay_short_with_many_ops(tmp_path):
+    ops = OpList(tmp_path)
+    for number in range(1160):
+        ops.op(AIV, 8, stream_id=number % 2, sub_operator_params=["x"] * 20)
+    assert len(str(error_of(lambda _: plan(ops.infos()), tmp_path))) < 400
+    ops.ops[700]["task_type"] = "x" * 100_000
+    assert len(str(error_of(lambda _: plan(ops.infos()), tmp_path))) < 400
+
+
+def test_the_first_wrong_op_is_the_one_that_is_named(tmp_path):
+    ops = OpList(tmp_path)
+    for _ in range(40):
+        ops.op(blockDim=REMOVE)
+    for _ in range(20):
+        assert "`op_list[0].json_path → blockDim`" in str(error_of(lambda _: plan(ops.infos()), tmp_path))
