@@ -160,7 +160,7 @@ fn load_kernels(entries: &[Entry], chip: Chip) -> Result<Vec<Arc<SubKernel>>, Mo
 
 fn load_kernel(entry: &Entry, chip: Chip) -> Result<SubKernel, ModelError> {
     let value = read_json(&entry.json_path, &entry.place)?;
-    let json = Node::root(&value, entry.place.file());
+    let json = Node::root(&value, entry.place.inside(&entry.json_path));
     let kernel_type = kernel_type(&json.required("sub_operator_kernel_type")?)?;
     let names = json.required("sub_operator_kernel_name")?;
     let code = match entry.task_type {

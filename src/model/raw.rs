@@ -2,46 +2,58 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::ModelError;
 use crate::fs;
 
-/// Where a value stands: `op_list[3].json_path → sub_operator_params[0]`.
+/// Where a value stands: `op_list[3].json_path → sub_operator_params[0]`, and in which file.
 ///
-/// The arrow leads from the entry that names a file into the file.
+/// The arrow leads from the entry that names the file into the file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct JsonPath(String);
+pub struct JsonPath {
+    text: String,
+    file: Option<Arc<Path>>,
+}
 
 impl JsonPath {
     /// The path of a key below this one.
     pub fn key(&self, key: &str) -> Self {
         let shown: String = key.chars().take(80).collect();
-        match self.0.as_str() {
-            "" => Self(shown),
-            path if path.ends_with("→ ") => Self(format!("{path}{shown}")),
-            path => Self(format!("{path}.{shown}")),
+        match self.text.as_str() {
+            "" => self.with_text(shown),
+            path if path.ends_with("→ ") => self.with_text(format!("{path}{shown}")),
+            path => self.with_text(format!("{path}.{shown}")),
         }
     }
 
     /// The path of an element below this one.
     pub fn element(&self, index: usize) -> Self {
-        Self(format!("{}[{index}]", self.0))
+        self.with_text(format!("{}[{index}]", self.text))
     }
 
-    /// The path of the top of the file that this value names.
-    pub fn file(&self) -> Self {
-        Self(format!("{} → ", self.0))
+    /// The path of the top of `file`, which this value names.
+    pub fn inside(&self, file: &Path) -> Self {
+        Self { text: format!("{} → ", self.text), file: Some(file.into()) }
+    }
+
+    fn with_text(&self, text: String) -> Self {
+        Self { text, file: self.file.clone() }
     }
 }
 
 impl fmt::Display for JsonPath {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            formatter.write_str("`kernel_infos`")
+        if self.text.is_empty() {
+            formatter.write_str("`kernel_infos`")?;
         } else {
-            write!(formatter, "`{}`", self.0.trim_end())
+            write!(formatter, "`{}`", self.text.trim_end())?;
+        }
+        match &self.file {
+            Some(file) => write!(formatter, " in `{}`", file.display()),
+            None => Ok(()),
         }
     }
 }
@@ -147,8 +159,9 @@ mod tests {
     fn paths_lead_from_the_entry_into_the_file() {
         let entry = JsonPath::default().key("op_list").element(3).key("json_path");
         assert_eq!(entry.to_string(), "`op_list[3].json_path`");
-        let inside = entry.file().key("sub_operator_params").element(0);
-        assert_eq!(inside.to_string(), "`op_list[3].json_path → sub_operator_params[0]`");
-        assert_eq!(entry.file().to_string(), "`op_list[3].json_path →`");
+        let top = entry.inside(Path::new("k.json"));
+        assert_eq!(top.to_string(), "`op_list[3].json_path →` in `k.json`");
+        let inside = top.key("sub_operator_params").element(0);
+        assert_eq!(inside.to_string(), "`op_list[3].json_path → sub_operator_params[0]` in `k.json`");
     }
 }

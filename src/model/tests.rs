@@ -404,22 +404,22 @@ fn wrong_sub_kernels_are_named() {
         (
             Fixture::new().aiv(1, json!({"sub_operator_params": "x"})),
             "SK0203",
-            "`op_list[0].json_path → sub_operator_params`: expected a list, found the string \"x\"",
+            "`op_list[0].json_path → sub_operator_params` in `DIR/k0.json`: expected a list, found the string \"x\"",
         ),
         (
             Fixture::new().aiv(1, json!({"blockDim": null})),
             "SK0204",
-            "`op_list[0].json_path → blockDim`: the key is missing",
+            "`op_list[0].json_path → blockDim` in `DIR/k0.json`: the key is missing",
         ),
         (
             Fixture::new().aiv(1, json!({"sub_operator_kernel_name": {"AiCore": {"func_name": "a b"}}})),
             "SK0207",
-            "`op_list[0].json_path → sub_operator_kernel_name.AiCore.func_name`: `a b` is not a C identifier, so it cannot be a function",
+            "`op_list[0].json_path → sub_operator_kernel_name.AiCore.func_name` in `DIR/k0.json`: `a b` is not a C identifier, so it cannot be a function",
         ),
         (
             Fixture::new().op("KERNEL_TYPE_MIX_AIC_1_3", 1, json!({})),
             "SK0208",
-            "`op_list[0].json_path → sub_operator_kernel_type`: there is no kernel type `KERNEL_TYPE_MIX_AIC_1_3` that can be fused",
+            "`op_list[0].json_path → sub_operator_kernel_type` in `DIR/k0.json`: there is no kernel type `KERNEL_TYPE_MIX_AIC_1_3` that can be fused",
         ),
         (
             Fixture::new().aiv(1, json!({"task_type": "dynamc"})),
@@ -432,12 +432,12 @@ fn wrong_sub_kernels_are_named() {
                 json!({"0x1": {"kernel_type": "KERNEL_TYPE_AIV_ONLY", "AiCore": "f"}}),
             ),
             "SK0210",
-            "`op_list[0].json_path → sub_operator_kernel_name.dynamic_func_names`: `0x1` is not a tiling key (a decimal number below 2^64)",
+            "`op_list[0].json_path → sub_operator_kernel_name.dynamic_func_names` in `DIR/k0.json`: `0x1` is not a tiling key (a decimal number below 2^64)",
         ),
         (
             Fixture::new().dynamic("KERNEL_TYPE_AIV_ONLY", json!({})),
             "SK0210",
-            "`op_list[0].json_path → sub_operator_kernel_name.dynamic_func_names`: a dynamic op needs at least one tiling key",
+            "`op_list[0].json_path → sub_operator_kernel_name.dynamic_func_names` in `DIR/k0.json`: a dynamic op needs at least one tiling key",
         ),
         (
             Fixture::new().dynamic("KERNEL_TYPE_AIV_ONLY", mix_key),

@@ -38,9 +38,10 @@ TILING = {"kernel_type": AIV, "AiCore": "f"}
 # (id, what is wrong, how to raise it). The name of the file is made of the first two.
 ROWS: list[tuple[str, str, Raiser]] = [
     ("SK0001", "no such file", lambda ops: read_json(str(ops.folder / "nothing.json"))),
-    ("SK0010", "near name", lambda ops: superkernel.configure(soc_version="Ascend950")),
+    ("SK0010", "near name", lambda ops: superkernel.configure(kernel_meta_dir="out")),
     ("SK0011", "bad value", lambda ops: superkernel.configure(jobs=0)),
     ("SK0014", "no json", lambda ops: read_json(str(written(ops.op(), "{").ops[0]["json_path"]))),
+    ("SK0090", "not built yet", lambda ops: superkernel.compile(ops.op().infos())),
     ("SK0101", "unknown option", lambda ops: plan(ops.op().infos("stream-funsion=1"))),
     ("SK0102", "bad value", lambda ops: plan(ops.op().infos("split-mode=65"))),
     ("SK0103", "given twice", lambda ops: plan(ops.op().infos("profiling=1:profiling=1"))),
@@ -80,7 +81,7 @@ ROWS: list[tuple[str, str, Raiser]] = [
         "two streams",
         lambda ops: plan(ops.op(sub_operator_early_start_set_flag=True).op(stream_id=1).infos("stream-fusion=1")),
     ),
-    ("SK0301", "both lists", lambda ops: plan(ops.op(send_event_list=[5], recv_event_list=[5]).op().infos())),
+    ("SK0301", "both lists", lambda ops: plan(ops.op().op(send_event_list=[5], recv_event_list=[5]).op().infos())),
     ("SK0302", "send list", lambda ops: plan(ops.op(send_event_list=[5, 5]).op().infos())),
     ("SK0302", "recv list", lambda ops: plan(ops.op().op(recv_event_list=[5, 5]).infos())),
     ("SK0303", "sent twice", lambda ops: plan(ops.op(send_event_list=[5]).op(send_event_list=[5]).op().infos())),
