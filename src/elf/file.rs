@@ -65,12 +65,20 @@ impl<'a> ElfFile<'a> {
             special::EXTENDED => first.link as usize,
             index => index.into(),
         };
-        if self.names_index != 0 && self.names_index >= self.sections.len() {
-            return Err(ElfError::malformed(
-                header_at::SHSTRNDX as u64,
-                "e_shstrndx",
-                format!("there is no section {}", self.names_index),
-            ));
+        self.check_special_sections()
+    }
+
+    /// Section 0 must be empty, and the section names must be a string table: both are told apart by their index, and
+    /// must not be something else by their type.
+    fn check_special_sections(&self) -> Result<(), ElfError> {
+        if self.sections.first().is_some_and(|first| first.kind != kind::NULL) {
+            let offset = self.headers_offset + section_at::TYPE;
+            return Err(ElfError::malformed(offset, "sh_type", "section 0 must be empty"));
+        }
+        let names = self.sections.get(self.names_index).map(|names| names.kind);
+        if self.names_index != 0 && names != Some(kind::STRTAB) {
+            let problem = format!("section {} is no string table", self.names_index);
+            return Err(ElfError::malformed(header_at::SHSTRNDX as u64, "e_shstrndx", problem));
         }
         Ok(())
     }

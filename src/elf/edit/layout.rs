@@ -24,6 +24,8 @@ impl Extent {
     /// another: what follows is then linear in the size of the file.
     pub fn check(file: &ElfFile<'_>, table: Option<&SymbolTable<'_>>) -> Result<Self, ElfError> {
         let mut fixed_end = fixed_end(file)?;
+        let first_segment = double(file.bytes, header_at::PHOFF);
+        let segments = first_segment..first_segment.saturating_add(file.program_headers()?.len() as u64);
         let mut order = Vec::with_capacity(file.sections.len());
         for (index, section) in file.sections.iter().enumerate() {
             if section.has_bytes() {
@@ -39,12 +41,21 @@ impl Extent {
             let end = section.offset + section.size;
             let loaded = file.is_linked() && section.is_allocated();
             if !loaded || table.is_some_and(|table| section.link as usize == table.index) {
-                if let Some((other, _)) = previous.filter(|(_, end)| *end > section.offset) {
-                    return Err(ElfError::malformed(
+                let overlap = |what: String| {
+                    ElfError::malformed(
                         file.header_offset(index) + section_at::OFFSET,
                         "sh_offset",
-                        format!("sections {other} and {index} overlap"),
-                    ));
+                        format!("section {index} overlaps {what}"),
+                    )
+                };
+                if section.offset < FILE_HEADER as u64 {
+                    return Err(overlap("the file header".to_owned()));
+                }
+                if !segments.is_empty() && section.offset < segments.end && segments.start < end {
+                    return Err(overlap("the program headers".to_owned()));
+                }
+                if let Some((other, _)) = previous.filter(|(_, end)| *end > section.offset) {
+                    return Err(overlap(format!("section {other}")));
                 }
                 previous = Some((index, end));
             }
