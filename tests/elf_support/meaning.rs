@@ -76,6 +76,9 @@ fn number(bytes: &[u8], at: usize, width: usize) -> u64 {
 }
 
 fn text(table: &[u8], at: u64) -> String {
+    if at == 0 {
+        return String::new();
+    }
     let rest = &table[at as usize..];
     String::from_utf8(rest[..rest.iter().position(|byte| *byte == 0).unwrap()].to_vec()).unwrap()
 }
@@ -236,19 +239,20 @@ fn read_symbols(
         .enumerate()
         .map(|(index, record)| {
             let info = record[4];
-            let section = match number(record, 6, 2) {
-                0xffff => number(extended.expect("a table of extended indices").data(bytes), 4 * index, 4),
-                stored => stored,
+            let in_section = |section: usize| match positions.get(&section) {
+                Some(position) => Place::Section(*position),
+                None => Place::Group(group_positions[&section]),
             };
-            let place = match section {
+            let place = match number(record, 6, 2) {
                 _ if index == 0 => Place::Null,
                 0 => Place::Undefined,
                 0xfff1 => Place::Absolute,
                 0xfff2 => Place::Common,
-                section => match positions.get(&(section as usize)) {
-                    Some(position) => Place::Section(*position),
-                    None => Place::Group(group_positions[&(section as usize)]),
-                },
+                0xffff => {
+                    let words = extended.expect("a table of extended indices").data(bytes);
+                    in_section(number(words, 4 * index, 4) as usize)
+                }
+                section => in_section(section as usize),
             };
             Symbol {
                 key: SymbolKey {

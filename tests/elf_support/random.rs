@@ -154,17 +154,21 @@ fn relocations(random: &mut Random, object: &mut Object) {
 
 fn groups(random: &mut Random, object: &mut Object) {
     let mut free: Vec<usize> = (0..object.sections.len()).collect();
-    for number in 0..random.below(3) {
+    for _ in 0..random.below(3) {
         if object.symbols.is_empty() || free.is_empty() {
             return;
         }
         let members = (0..1 + random.below(2)).filter_map(|_| free.pop()).collect();
         let comdat = !random.chance(4);
         let signature = if random.chance(4) {
-            object.symbols.push(Symbol::new("only_a_signature", LOCAL, 0, Place::Group(number), 0));
+            object.symbols.push(Symbol::new("only_a_signature", LOCAL, 0, Place::Group(object.groups.len()), 0));
             object.symbols.len() - 1
         } else {
-            random.below(object.symbols.len())
+            let symbol = random.below(object.symbols.len());
+            if matches!(object.symbols[symbol].place, Place::Group(_)) {
+                continue;
+            }
+            symbol
         };
         object.groups.push(Group { signature, members, comdat });
     }

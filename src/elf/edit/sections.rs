@@ -147,11 +147,19 @@ fn plan_groups(
         }
         let group = Group::read(file, index)?;
         let signature = file.sections[index].info as usize;
-        let Some(change) = changes.symbols.get(signature) else {
-            let offset = file.header_offset(index) + section_at::INFO;
-            return Err(ElfError::malformed(offset, "sh_info", format!("there is no symbol {signature}")));
+        let wrong = |problem| ElfError::malformed(file.header_offset(index) + section_at::INFO, "sh_info", problem);
+        let (Some(table), Some(change)) = (table, changes.symbols.get(signature)) else {
+            return Err(wrong(format!("there is no symbol {signature}")));
         };
-        let signature_gone = matches!(change.fate, Fate::Strip(_)) || signature_dropped(file, table, signature, plan)?;
+        let signature_place = table.place(file, signature)?;
+        if let Place::Section(section) = signature_place
+            && section != index
+            && file.sections[section].kind == kind::GROUP
+        {
+            return Err(wrong(format!("symbol {signature} is the signature of another group")));
+        }
+        let signature_gone = matches!(change.fate, Fate::Strip(_))
+            || matches!(signature_place, Place::Section(section) if plan.dropped[section]);
         let empty = plan.drops && group.members.iter().all(|member| plan.dropped[*member]);
         if edits.groups == Groups::Dissolve || signature_gone || empty {
             plan.dropped[index] = true;
@@ -191,20 +199,6 @@ fn touched_sections(
         }
     }
     Ok(touched)
-}
-
-fn signature_dropped(
-    file: &ElfFile<'_>,
-    table: Option<&SymbolTable<'_>>,
-    signature: usize,
-    plan: &SectionPlan,
-) -> Result<bool, ElfError> {
-    match table {
-        Some(table) if plan.drops => {
-            Ok(matches!(table.place(file, signature)?, Place::Section(section) if plan.dropped[section]))
-        }
-        _ => Ok(false),
-    }
 }
 
 /// Refuses drops that would leave the file broken.
