@@ -5,6 +5,7 @@ use crate::fs::FileError;
 use crate::model::ModelError;
 use crate::objects::ObjectError;
 use crate::options::OptionError;
+use crate::scope::ScopeError;
 use crate::toolchain::ToolchainError;
 
 /// What every phase's error says about itself beside its text.
@@ -39,6 +40,9 @@ pub enum Error {
     /// A sub-kernel's object file is wrong.
     #[error(transparent)]
     Objects(#[from] ObjectError),
+    /// A graph cannot be read or planned.
+    #[error(transparent)]
+    Scope(#[from] ScopeError),
 }
 
 impl Error {
@@ -51,6 +55,7 @@ impl Error {
             Self::Model(error) => error,
             Self::Elf(error) => error,
             Self::Objects(error) => error,
+            Self::Scope(error) => error,
         }
     }
 }

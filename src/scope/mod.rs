@@ -1,1 +1,51 @@
 //! From a marked graph to the op lists that a super kernel is compiled from.
+//!
+//! | step | module |
+//! |---|---|
+//! | read a graph | [`json`], [`pbtxt`] into [`graph`] (attributes: [`attributes`]) |
+//! | who may fuse | [`eligibility`], [`strict`], [`membership`] |
+//! | cut into pieces | [`cut`], then [`order`] for pieces that would wait for themselves |
+//! | streams and events | [`events`], [`rewrite`] |
+//! | names and op lists | [`naming`], `piece`, `listing` into [`outcome`] |
+//! | for people | [`report`] |
+//!
+//! [`plan`] calls them in turn. [`launch`] lays out the arguments of the finished kernel.
+
+pub mod attributes;
+pub mod cut;
+pub mod eligibility;
+pub mod error;
+pub mod events;
+pub mod graph;
+pub mod json;
+pub mod launch;
+mod listing;
+pub mod membership;
+pub mod naming;
+pub mod order;
+pub mod outcome;
+pub mod pbtxt;
+mod piece;
+mod plan;
+pub mod report;
+pub mod rewrite;
+pub mod settings;
+pub mod strict;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::ScopeError;
+pub use graph::Graph;
+pub use outcome::ScopePlan;
+pub use plan::plan;
+pub use settings::{Hazards, Mode, Settings, SingleOps, Target};
+
+/// Reads a graph from its JSON form or from a dump, told apart by content.
+pub fn read_graph(bytes: &[u8]) -> Result<Graph, ScopeError> {
+    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    match (first, std::str::from_utf8(bytes)) {
+        (Some(b'{'), Ok(text)) => json::read(text),
+        _ => pbtxt::read(bytes),
+    }
+}

@@ -1,0 +1,280 @@
+//! What can be wrong with a graph or with the plan made from it.
+
+use std::path::PathBuf;
+
+use super::eligibility::Reason;
+use crate::error::Diagnostic;
+use crate::options::OptionError;
+
+/// Why a graph cannot be read or planned.
+#[derive(Debug, thiserror::Error)]
+pub enum ScopeError {
+    /// The text is not JSON, or not of the documented form.
+    #[error("graph JSON: {0}")]
+    Json(#[source] serde_json::Error),
+    /// A graph in JSON has no `nodes`.
+    #[error("graph JSON: the object has no list `nodes`")]
+    NoNodes,
+    /// A graph dump does not follow the text grammar.
+    #[error("graph dump, line {line}, column {column}: {problem}")]
+    Dump {
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1, in bytes.
+        column: usize,
+        /// What was found and what was expected.
+        problem: String,
+    },
+    /// A dump follows the grammar but a field we need is missing or of the wrong kind.
+    #[error("graph dump, line {line}: {problem}")]
+    DumpField {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A node without a name.
+    #[error("node number {position} (type `{op_type}`) has no name")]
+    UnnamedNode {
+        /// Position in the list.
+        position: usize,
+        /// Its type.
+        op_type: String,
+    },
+    /// A name twice.
+    #[error("two nodes are called `{name}`")]
+    DuplicateNode {
+        /// The name.
+        name: String,
+    },
+    /// An id that leaves no room beside it.
+    #[error("node `{name}` has the topological id {id}, which is out of range")]
+    IdRange {
+        /// The node.
+        name: String,
+        /// Its id.
+        id: i64,
+    },
+    /// List order and topological ids disagree.
+    #[error("node `{name}` with topological id {id} comes after `{before}` with id {before_id}")]
+    IdOrder {
+        /// The earlier node.
+        before: String,
+        /// Its id.
+        before_id: i64,
+        /// The later node.
+        name: String,
+        /// Its id.
+        id: i64,
+    },
+    /// An edge to a node that is not there.
+    #[error("an edge ends at a node that is not in the graph")]
+    DanglingEdge,
+    /// An edge or event names a node that is not there.
+    #[error("{place} names `{name}`, which is not a node of the graph{}", suggestion(.nearest))]
+    UnknownNode {
+        /// Where the name was written.
+        place: String,
+        /// The name.
+        name: String,
+        /// Close names.
+        nearest: Vec<String>,
+    },
+    /// An attribute of the wrong kind.
+    #[error("node `{node}`: attribute `{key}` is {found}; expected {expected}")]
+    Attribute {
+        /// The node.
+        node: String,
+        /// The attribute.
+        key: String,
+        /// What it is.
+        found: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A compile-result JSON that cannot be read.
+    #[error("`{}` is not a compile result: {source}", path.display())]
+    CompileResult {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// `strict-scope-check` with an illegal value.
+    #[error(
+        "super_kernel_scope: node `{node}` of scope `{scope}`: option `strict-scope-check` cannot be `{value}`; \
+         expected `bypass` or `abort`"
+    )]
+    StrictValue {
+        /// The node.
+        node: String,
+        /// Its scope.
+        scope: String,
+        /// What was written.
+        value: String,
+    },
+    /// `strict-scope-check` that is not of the form `name=value`.
+    #[error(
+        "super_kernel_scope: node `{node}`: `{part}` is not `strict-scope-check=bypass` or `strict-scope-check=abort`"
+    )]
+    StrictMalformed {
+        /// The node.
+        node: String,
+        /// The part of its option string.
+        part: String,
+    },
+    /// One scope, two strict values.
+    #[error(
+        "super_kernel_scope: scope `{scope}` has strict-scope-check={first_value} on `{first}` and ={value} on `{node}`"
+    )]
+    StrictConflict {
+        /// The scope.
+        scope: String,
+        /// The node that said it first.
+        first: String,
+        /// What it said.
+        first_value: &'static str,
+        /// The node that disagrees.
+        node: String,
+        /// What it says.
+        value: &'static str,
+    },
+    /// `strict-scope-check=abort` and something that cannot be fused.
+    #[error("{record}")]
+    StrictAbort {
+        /// The whole record about the node.
+        record: String,
+        /// The scope.
+        scope: String,
+        /// The node.
+        node: String,
+        /// Why.
+        reason: Reason,
+    },
+    /// An option string that the compiler would refuse.
+    #[error("super_kernel_scope: options of node `{node}`: {source}")]
+    Options {
+        /// The node.
+        node: String,
+        /// Why.
+        #[source]
+        source: OptionError,
+    },
+    /// Members of one piece with different options.
+    #[error(
+        "super_kernel_scope: `{first}` and `{node}` are both in `{piece}` but have different options: \
+         `{first_options}` and `{options}`"
+    )]
+    OptionConflict {
+        /// The piece.
+        piece: String,
+        /// Its first member.
+        first: String,
+        /// Its options.
+        first_options: String,
+        /// The member that disagrees.
+        node: String,
+        /// Its options.
+        options: String,
+    },
+    /// An event that is not one send, one recv, one producer and one consumer.
+    #[error("event end `{node}`: {problem}")]
+    Event {
+        /// The send or recv node.
+        node: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A consumer in front of its producer.
+    #[error("event {id}: `{consumer}` receives what `{producer}` sends, but comes before it in the list")]
+    BackwardEvent {
+        /// The event's id.
+        id: i64,
+        /// Sends.
+        producer: String,
+        /// Receives.
+        consumer: String,
+    },
+    /// A piece that could hang, and the caller asked to refuse those.
+    #[error(
+        "super_kernel_scope: in scope `{scope}` op `{node}` waits for `{through}`, which waits for `{first}` of the \
+         same piece: a kernel that holds both could hang"
+    )]
+    WaitCycle {
+        /// The scope.
+        scope: String,
+        /// The earlier member.
+        first: String,
+        /// The node between.
+        through: String,
+        /// The later member.
+        node: String,
+    },
+    /// Ids ran out.
+    #[error("there are no memory event ids left above {last}")]
+    EventIds {
+        /// The largest id in use.
+        last: i64,
+    },
+}
+
+/// `; did you mean ...?`
+fn suggestion(nearest: &[String]) -> String {
+    if nearest.is_empty() { String::new() } else { format!("; did you mean `{}`?", nearest.join("`, `")) }
+}
+
+impl Diagnostic for ScopeError {
+    fn id(&self) -> &'static str {
+        match self {
+            Self::Json(_) | Self::NoNodes => "SK1001",
+            Self::Dump { .. } | Self::DumpField { .. } => "SK1002",
+            Self::UnnamedNode { .. } | Self::DuplicateNode { .. } => "SK1003",
+            Self::IdRange { .. } | Self::IdOrder { .. } => "SK1004",
+            Self::DanglingEdge | Self::UnknownNode { .. } => "SK1005",
+            Self::Attribute { .. } => "SK1006",
+            Self::CompileResult { .. } => "SK1007",
+            Self::StrictValue { .. } | Self::StrictMalformed { .. } => "SK1008",
+            Self::StrictConflict { .. } => "SK1009",
+            Self::StrictAbort { .. } => "SK1010",
+            Self::Options { .. } => "SK1011",
+            Self::OptionConflict { .. } => "SK1012",
+            Self::Event { .. } | Self::EventIds { .. } => "SK1013",
+            Self::BackwardEvent { .. } => "SK1014",
+            Self::WaitCycle { .. } => "SK1015",
+        }
+    }
+
+    fn solution(&self) -> String {
+        match self {
+            Self::Json(_) | Self::NoNodes => "see docs/scopes.md for the JSON form of a graph".to_owned(),
+            Self::Dump { .. } | Self::DumpField { .. } => {
+                "give a graph dump in protobuf text form (ge_proto_*.txt), complete and unedited".to_owned()
+            }
+            Self::UnnamedNode { .. } | Self::DuplicateNode { .. } => "give every node a name of its own".to_owned(),
+            Self::IdRange { .. } | Self::IdOrder { .. } => {
+                "list the nodes in execution order, or leave the ids out".to_owned()
+            }
+            Self::DanglingEdge | Self::UnknownNode { .. } => "name nodes that are in the list".to_owned(),
+            Self::Attribute { expected, .. } => format!("make it {expected}"),
+            Self::CompileResult { .. } => "point json_path at the JSON the operator compiler wrote".to_owned(),
+            Self::StrictValue { .. } | Self::StrictMalformed { .. } => {
+                "write strict-scope-check=bypass or strict-scope-check=abort, without blanks".to_owned()
+            }
+            Self::StrictConflict { .. } => "use one value for the whole scope".to_owned(),
+            Self::StrictAbort { .. } => {
+                "take the node out of the scope (or the scope apart around it), or leave strict-scope-check away"
+                    .to_owned()
+            }
+            Self::Options { source, .. } => source.solution(),
+            Self::OptionConflict { .. } => "give all blocks of one scope name the same options".to_owned(),
+            Self::Event { .. } => {
+                "an event is one send node with one producer and one recv node with one consumer, under one id"
+                    .to_owned()
+            }
+            Self::EventIds { .. } => "use smaller ids for memory events".to_owned(),
+            Self::BackwardEvent { .. } => "list the nodes in execution order".to_owned(),
+            Self::WaitCycle { node, .. } => format!("end the scope in front of `{node}`, or let the planner cut there"),
+        }
+    }
+}

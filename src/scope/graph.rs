@@ -1,0 +1,389 @@
+//! The graph a plan starts from: an ordered list of nodes, data edges and control edges.
+//!
+//! The order of the list is the execution order; restricted to one stream it is that stream's queue.
+
+use std::collections::HashMap;
+
+use super::error::ScopeError;
+
+/// A node of one [`Graph`], as its position in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeIndex(pub usize);
+
+/// The three families of events; ids are only unique within one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EventKind {
+    /// `Send` / `Recv`: a runtime event.
+    Normal,
+    /// `SendNotify` / `RecvNotify`: a notify of the runtime.
+    Notify,
+    /// `SendMem` / `RecvMem`: an 8-byte word in device memory.
+    Mem,
+}
+
+impl EventKind {
+    /// As printed in reports and written in the JSON form.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Notify => "notify",
+            Self::Mem => "mem",
+        }
+    }
+
+    /// The attribute that holds the id.
+    pub fn id_attribute(self) -> &'static str {
+        match self {
+            Self::Normal | Self::Mem => "event_id",
+            Self::Notify => "notify_id",
+        }
+    }
+
+    /// Node type of the sending end.
+    pub fn send_type(self) -> &'static str {
+        match self {
+            Self::Normal => "Send",
+            Self::Notify => "SendNotify",
+            Self::Mem => "SendMem",
+        }
+    }
+
+    /// Node type of the receiving end.
+    pub fn recv_type(self) -> &'static str {
+        match self {
+            Self::Normal => "Recv",
+            Self::Notify => "RecvNotify",
+            Self::Mem => "RecvMem",
+        }
+    }
+
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Normal, Self::Notify, Self::Mem];
+}
+
+/// Which end of an event a node is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Records the event.
+    Send,
+    /// Waits for it.
+    Recv,
+}
+
+/// What a node type means to the planner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Something a stream executes.
+    Ordinary,
+    /// A source of data that never belongs to a scope and never interrupts one.
+    Source,
+    /// One end of an event; neither belongs to a scope nor interrupts one.
+    Event(EventKind, Direction),
+}
+
+impl Role {
+    /// The role of a node type.
+    pub fn of_type(op_type: &str) -> Self {
+        match op_type {
+            "Data" | "Variable" | "Const" | "Constant" | "ConstPlaceHolder" => Self::Source,
+            "Send" => Self::Event(EventKind::Normal, Direction::Send),
+            "Recv" => Self::Event(EventKind::Normal, Direction::Recv),
+            "SendNotify" => Self::Event(EventKind::Notify, Direction::Send),
+            "RecvNotify" => Self::Event(EventKind::Notify, Direction::Recv),
+            "SendMem" => Self::Event(EventKind::Mem, Direction::Send),
+            "RecvMem" => Self::Event(EventKind::Mem, Direction::Recv),
+            _ => Self::Ordinary,
+        }
+    }
+}
+
+/// Who fixes an op's block count and tiling key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TaskType {
+    /// Known when the super kernel is built.
+    #[default]
+    Normal,
+    /// Read at run time: the op's tiling runs on the AICPU.
+    Dynamic,
+}
+
+impl TaskType {
+    /// As written in an op list.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Dynamic => "dynamic",
+        }
+    }
+
+    /// The type written `text`.
+    pub fn from_name(text: &str) -> Option<Self> {
+        match text {
+            "normal" => Some(Self::Normal),
+            "dynamic" => Some(Self::Dynamic),
+            _ => None,
+        }
+    }
+}
+
+/// One node with everything the planner reads from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Unique in its graph.
+    pub name: String,
+    /// Operator type.
+    pub op_type: String,
+    /// Topological id; grows along the list.
+    pub id: i64,
+    /// Stream id; -1: not assigned.
+    pub stream: i64,
+    /// Name of the scope the node is marked with; empty: unmarked.
+    pub scope: String,
+    /// Option string of the mark.
+    pub options: String,
+    /// Only 1 means "can be a sub-kernel".
+    pub support: i64,
+    /// Greater than 0 marks a SIMT kernel.
+    pub local_memory_size: i64,
+    /// The op type's tiling may be executed on the AICPU.
+    pub tiling_on_aicpu: bool,
+    /// This instance really does sink its tiling.
+    pub tiling_sink: bool,
+    /// A prebuilt binary was matched for this instance.
+    pub reuse_binary: bool,
+    /// A collective that has an in-kernel implementation.
+    pub hccl: bool,
+    /// User limit of cube cores.
+    pub aicore_num: Option<u32>,
+    /// User limit of vector cores.
+    pub vectorcore_num: Option<u32>,
+    /// Name of the compiled relocatable sub-kernel.
+    pub kernel_name: String,
+    /// Its object file.
+    pub bin_path: String,
+    /// Its description file.
+    pub json_path: String,
+    /// Static or tiling-sink.
+    pub task_type: TaskType,
+    /// Runs on AI cores. False for host, AICPU and DMA work: it can make progress while a kernel holds every core.
+    pub ai_core: bool,
+    /// Launches nothing at all (an elided reshape, an identity).
+    pub no_task: bool,
+    /// The id of an event end.
+    pub event_id: Option<i64>,
+}
+
+impl Node {
+    /// An unmarked node with every field at its default.
+    pub fn new(name: impl Into<String>, op_type: impl Into<String>, id: i64, stream: i64) -> Self {
+        Self {
+            name: name.into(),
+            op_type: op_type.into(),
+            id,
+            stream,
+            scope: String::new(),
+            options: String::new(),
+            support: 0,
+            local_memory_size: 0,
+            tiling_on_aicpu: false,
+            tiling_sink: false,
+            reuse_binary: false,
+            hccl: false,
+            aicore_num: None,
+            vectorcore_num: None,
+            kernel_name: String::new(),
+            bin_path: String::new(),
+            json_path: String::new(),
+            task_type: TaskType::Normal,
+            ai_core: true,
+            no_task: false,
+            event_id: None,
+        }
+    }
+
+    /// What the node's type means to the planner.
+    pub fn role(&self) -> Role {
+        Role::of_type(&self.op_type)
+    }
+
+    /// Is it marked with a scope?
+    pub fn is_marked(&self) -> bool {
+        !self.scope.is_empty()
+    }
+
+    /// Is it an end of an event?
+    pub fn is_event(&self) -> bool {
+        matches!(self.role(), Role::Event(..))
+    }
+}
+
+/// An output of one node that is an input of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DataEdge {
+    /// The producer.
+    pub from: NodeIndex,
+    /// Its output.
+    pub output: u32,
+    /// The consumer.
+    pub to: NodeIndex,
+    /// Its input.
+    pub input: u32,
+}
+
+/// "Before", without data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ControlEdge {
+    /// The earlier node.
+    pub from: NodeIndex,
+    /// The later node.
+    pub to: NodeIndex,
+}
+
+/// A whole model after streams, events and memory were assigned.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Graph {
+    /// For reports.
+    pub name: String,
+    /// Shapes are not static: such a graph is left alone.
+    pub unknown_shape: bool,
+    /// In execution order, event ends included.
+    pub nodes: Vec<Node>,
+    /// Data edges.
+    pub data: Vec<DataEdge>,
+    /// Control edges; those at event ends connect producer and consumer.
+    pub control: Vec<ControlEdge>,
+}
+
+impl Graph {
+    /// The node at `index`.
+    pub fn node(&self, index: NodeIndex) -> &Node {
+        &self.nodes[index.0]
+    }
+
+    /// All nodes with their positions, in execution order.
+    pub fn indexed(&self) -> impl DoubleEndedIterator<Item = (NodeIndex, &Node)> {
+        self.nodes.iter().enumerate().map(|(position, node)| (NodeIndex(position), node))
+    }
+
+    /// Positions by name.
+    pub fn by_name(&self) -> HashMap<&str, NodeIndex> {
+        self.indexed().map(|(index, node)| (node.name.as_str(), index)).collect()
+    }
+
+    /// What must hold before anything is planned: unique names, growing ids, edges that end at nodes.
+    pub fn check(&self) -> Result<(), ScopeError> {
+        let mut seen = HashMap::with_capacity(self.nodes.len());
+        let mut last: Option<&Node> = None;
+        for (index, node) in self.indexed() {
+            if node.name.is_empty() {
+                return Err(ScopeError::UnnamedNode { position: index.0, op_type: node.op_type.clone() });
+            }
+            if seen.insert(node.name.as_str(), index).is_some() {
+                return Err(ScopeError::DuplicateNode { name: node.name.clone() });
+            }
+            // Event ends never enter a cut, so only the rest must be in order.
+            if node.is_event() {
+                continue;
+            }
+            // The two ends keep room for `first - 1` and `last + 1`.
+            if node.id == i64::MIN || node.id == i64::MAX {
+                return Err(ScopeError::IdRange { name: node.name.clone(), id: node.id });
+            }
+            if let Some(before) = last.filter(|before| before.id >= node.id) {
+                return Err(ScopeError::IdOrder {
+                    before: before.name.clone(),
+                    before_id: before.id,
+                    name: node.name.clone(),
+                    id: node.id,
+                });
+            }
+            last = Some(node);
+        }
+        let inside = |index: NodeIndex| index.0 < self.nodes.len();
+        let data_inside = self.data.iter().all(|edge| inside(edge.from) && inside(edge.to));
+        let control_inside = self.control.iter().all(|edge| inside(edge.from) && inside(edge.to));
+        if data_inside && control_inside { Ok(()) } else { Err(ScopeError::DanglingEdge) }
+    }
+
+    /// Takes `supportSuperKernel` and `localMemorySize` from the compile results named by `json_path`.
+    ///
+    /// A missing or -1 support flag and a size outside 1 ..= 2^32-1 leave the node as it is.
+    pub fn take_compile_results(&mut self) -> Result<(), crate::Error> {
+        for node in self.nodes.iter_mut().filter(|node| !node.json_path.is_empty()) {
+            let path = std::path::Path::new(&node.json_path);
+            let bytes = crate::fs::read(path)?;
+            let result: serde_json::Value = serde_json::from_slice(&bytes)
+                .map_err(|source| ScopeError::CompileResult { path: path.to_owned(), source })?;
+            if let Some(support) = result.get("supportSuperKernel").and_then(serde_json::Value::as_i64)
+                && support != -1
+            {
+                node.support = support;
+            }
+            if let Some(size) = result.get("localMemorySize").and_then(serde_json::Value::as_i64)
+                && (1..=i64::from(u32::MAX)).contains(&size)
+            {
+                node.local_memory_size = size;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_follow_the_type() {
+        for kind in EventKind::ALL {
+            assert_eq!(Role::of_type(kind.send_type()), Role::Event(kind, Direction::Send));
+            assert_eq!(Role::of_type(kind.recv_type()), Role::Event(kind, Direction::Recv));
+        }
+        for source in ["Data", "Variable", "Const", "Constant", "ConstPlaceHolder"] {
+            assert_eq!(Role::of_type(source), Role::Source);
+        }
+        assert_eq!(Role::of_type("Reshape"), Role::Ordinary);
+    }
+
+    #[test]
+    fn task_types_print_as_they_are_read() {
+        for task_type in [TaskType::Normal, TaskType::Dynamic] {
+            assert_eq!(TaskType::from_name(task_type.as_str()), Some(task_type));
+        }
+        assert_eq!(TaskType::from_name("Normal"), None);
+    }
+
+    #[test]
+    fn names_are_unique_and_ids_grow() {
+        let mut graph =
+            Graph { nodes: vec![Node::new("a", "Add", 1, 0), Node::new("a", "Add", 2, 0)], ..Graph::default() };
+        assert!(matches!(graph.check(), Err(ScopeError::DuplicateNode { .. })));
+        graph.nodes[1] = Node::new("b", "Add", 1, 0);
+        assert!(matches!(graph.check(), Err(ScopeError::IdOrder { .. })));
+        graph.nodes[1] = Node::new("b", "Send", 0, 0);
+        assert!(graph.check().is_ok(), "ids of event ends are free");
+        graph.control.push(ControlEdge { from: NodeIndex(0), to: NodeIndex(2) });
+        assert!(matches!(graph.check(), Err(ScopeError::DanglingEdge)));
+    }
+
+    #[test]
+    fn compile_results_fill_in_two_fields() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("op.json");
+        let mut node = Node::new("a", "Add", 1, 0);
+        node.json_path = path.to_str().unwrap().to_owned();
+        let mut graph = Graph { nodes: vec![node], ..Graph::default() };
+        for (text, support, size) in [
+            (r#"{"supportSuperKernel": 1, "localMemorySize": 4096}"#, 1, 4096),
+            (r#"{"supportSuperKernel": -1, "localMemorySize": 0}"#, 1, 4096),
+            (r#"{"localMemorySize": 4294967296}"#, 1, 4096),
+            (r#"{"supportSuperKernel": 0, "localMemorySize": 4294967295}"#, 0, 4_294_967_295),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            graph.take_compile_results().unwrap();
+            assert_eq!((graph.nodes[0].support, graph.nodes[0].local_memory_size), (support, size), "{text}");
+        }
+        std::fs::write(&path, "{").unwrap();
+        assert!(graph.take_compile_results().is_err());
+    }
+}

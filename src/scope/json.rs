@@ -1,0 +1,373 @@
+//! The JSON form of a graph (documented in `docs/scopes.md`).
+//!
+//! Events can be written as nodes with control edges, as a dump has them, or in short under `events`; then the
+//! send stands right behind its producer and the recv right in front of its consumer.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::attributes::{self, AttributeValue};
+use super::error::ScopeError;
+use super::graph::{ControlEdge, DataEdge, EventKind, Graph, Node, NodeIndex, TaskType};
+use crate::nearest::nearest;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawGraph {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    unknown_shape: bool,
+    nodes: Option<Vec<RawNode>>,
+    #[serde(default)]
+    events: Vec<RawEvent>,
+    #[serde(default)]
+    data: Vec<RawData>,
+    #[serde(default)]
+    control: Vec<(String, String)>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawNode {
+    name: String,
+    #[serde(rename = "type")]
+    op_type: String,
+    id: Option<i64>,
+    stream: Option<i64>,
+    scope: Option<String>,
+    options: Option<String>,
+    support: Option<i64>,
+    local_memory_size: Option<i64>,
+    tiling_on_aicpu: Option<bool>,
+    tiling_sink: Option<bool>,
+    reuse_binary: Option<bool>,
+    hccl: Option<bool>,
+    aicore_num: Option<u32>,
+    vectorcore_num: Option<u32>,
+    kernel_name: Option<String>,
+    bin_path: Option<String>,
+    json_path: Option<String>,
+    task_type: Option<RawTaskType>,
+    ai_core: Option<bool>,
+    no_task: Option<bool>,
+    event_id: Option<i64>,
+    #[serde(default)]
+    attrs: Map<String, Value>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum RawTaskType {
+    Normal,
+    Dynamic,
+}
+
+#[derive(Deserialize, Clone, Copy, Default)]
+#[serde(rename_all = "lowercase")]
+enum RawKind {
+    #[default]
+    Normal,
+    Notify,
+    Mem,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawEvent {
+    id: i64,
+    from: String,
+    to: String,
+    #[serde(default)]
+    kind: RawKind,
+    send_stream: Option<i64>,
+    recv_stream: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawData {
+    from: String,
+    #[serde(default)]
+    output: u32,
+    to: String,
+    input: u32,
+}
+
+/// Reads a graph in JSON form and checks it.
+pub fn read(text: &str) -> Result<Graph, ScopeError> {
+    let raw: RawGraph = serde_json::from_str(text).map_err(ScopeError::Json)?;
+    let raw_nodes = raw.nodes.ok_or(ScopeError::NoNodes)?;
+    let mut nodes = Vec::with_capacity(raw_nodes.len());
+    let mut next_id = 0;
+    for raw_node in raw_nodes {
+        let node = read_node(raw_node, next_id)?;
+        next_id = node.id.saturating_add(1);
+        nodes.push(node);
+    }
+    let graph = Graph { name: raw.name, unknown_shape: raw.unknown_shape, nodes, ..Graph::default() };
+    let mut graph = add_events(graph, &raw.events)?;
+    connect(&mut graph, &raw.data, &raw.control)?;
+    graph.check()?;
+    Ok(graph)
+}
+
+fn read_node(raw: RawNode, default_id: i64) -> Result<Node, ScopeError> {
+    let mut node = Node::new(raw.name, raw.op_type, raw.id.unwrap_or(default_id), raw.stream.unwrap_or(-1));
+    for (key, value) in &raw.attrs {
+        let value = match value {
+            Value::String(text) => AttributeValue::Text(text.clone()),
+            Value::Bool(on) => AttributeValue::Switch(*on),
+            Value::Number(number) => number.as_i64().map_or(AttributeValue::Other, AttributeValue::Integer),
+            Value::Null | Value::Array(_) | Value::Object(_) => AttributeValue::Other,
+        };
+        attributes::apply(&mut node, key, &value)?;
+    }
+    fn take<T>(field: &mut T, value: Option<T>) {
+        if let Some(value) = value {
+            *field = value;
+        }
+    }
+    take(&mut node.scope, raw.scope);
+    take(&mut node.options, raw.options);
+    take(&mut node.support, raw.support);
+    take(&mut node.local_memory_size, raw.local_memory_size);
+    take(&mut node.tiling_on_aicpu, raw.tiling_on_aicpu);
+    take(&mut node.tiling_sink, raw.tiling_sink);
+    take(&mut node.reuse_binary, raw.reuse_binary);
+    take(&mut node.hccl, raw.hccl);
+    take(&mut node.aicore_num, raw.aicore_num.map(Some));
+    take(&mut node.vectorcore_num, raw.vectorcore_num.map(Some));
+    take(&mut node.kernel_name, raw.kernel_name);
+    take(&mut node.bin_path, raw.bin_path);
+    take(&mut node.json_path, raw.json_path);
+    take(&mut node.ai_core, raw.ai_core);
+    take(&mut node.no_task, raw.no_task);
+    take(&mut node.event_id, raw.event_id.map(Some));
+    take(
+        &mut node.task_type,
+        raw.task_type.map(|task_type| match task_type {
+            RawTaskType::Normal => TaskType::Normal,
+            RawTaskType::Dynamic => TaskType::Dynamic,
+        }),
+    );
+    Ok(node)
+}
+
+/// Turns short events into nodes and control edges.
+fn add_events(graph: Graph, events: &[RawEvent]) -> Result<Graph, ScopeError> {
+    if events.is_empty() {
+        return Ok(graph);
+    }
+    let names = graph.by_name();
+    let ends = events
+        .iter()
+        .enumerate()
+        .map(|(number, event)| {
+            let place = |end| format!("events[{number}].{end}");
+            Ok((find(&names, &event.from, || place("from"))?, find(&names, &event.to, || place("to"))?))
+        })
+        .collect::<Result<Vec<_>, ScopeError>>()?;
+    let mut behind = vec![Vec::new(); graph.nodes.len()];
+    let mut in_front = vec![Vec::new(); graph.nodes.len()];
+    for (number, (from, to)) in ends.iter().enumerate() {
+        behind[from.0].push(number);
+        in_front[to.0].push(number);
+    }
+    let mut expanded = Graph { name: graph.name, unknown_shape: graph.unknown_shape, ..Graph::default() };
+    let mut sends = vec![NodeIndex(0); events.len()];
+    let mut recvs = vec![NodeIndex(0); events.len()];
+    let mut moved = Vec::with_capacity(graph.nodes.len());
+    for (position, node) in graph.nodes.into_iter().enumerate() {
+        let (id, stream) = (node.id, node.stream);
+        for &number in &in_front[position] {
+            recvs[number] = NodeIndex(expanded.nodes.len());
+            expanded.nodes.push(event_end(&events[number], "recv", id, stream));
+        }
+        moved.push(NodeIndex(expanded.nodes.len()));
+        expanded.nodes.push(node);
+        for &number in &behind[position] {
+            sends[number] = NodeIndex(expanded.nodes.len());
+            expanded.nodes.push(event_end(&events[number], "send", id, stream));
+        }
+    }
+    for (number, (from, to)) in ends.iter().enumerate() {
+        expanded.control.push(ControlEdge { from: moved[from.0], to: sends[number] });
+        expanded.control.push(ControlEdge { from: recvs[number], to: moved[to.0] });
+    }
+    Ok(expanded)
+}
+
+fn event_end(event: &RawEvent, end: &'static str, id: i64, stream: i64) -> Node {
+    let kind = match event.kind {
+        RawKind::Normal => EventKind::Normal,
+        RawKind::Notify => EventKind::Notify,
+        RawKind::Mem => EventKind::Mem,
+    };
+    let (op_type, stream) = match end {
+        "send" => (kind.send_type(), event.send_stream.unwrap_or(stream)),
+        _ => (kind.recv_type(), event.recv_stream.unwrap_or(stream)),
+    };
+    // The number alone would collide between the kinds.
+    let name = format!("{op_type}_{}", event.id);
+    let mut node = Node::new(name, op_type, id, stream);
+    node.event_id = Some(event.id);
+    node
+}
+
+fn connect(graph: &mut Graph, data: &[RawData], control: &[(String, String)]) -> Result<(), ScopeError> {
+    let names = graph.by_name();
+    let mut data_edges = Vec::with_capacity(data.len());
+    for (number, edge) in data.iter().enumerate() {
+        let from = find(&names, &edge.from, || format!("data[{number}].from"))?;
+        let to = find(&names, &edge.to, || format!("data[{number}].to"))?;
+        data_edges.push(DataEdge { from, output: edge.output, to, input: edge.input });
+    }
+    let mut control_edges = Vec::with_capacity(control.len());
+    for (number, (from, to)) in control.iter().enumerate() {
+        let from = find(&names, from, || format!("control[{number}][0]"))?;
+        let to = find(&names, to, || format!("control[{number}][1]"))?;
+        control_edges.push(ControlEdge { from, to });
+    }
+    graph.data = data_edges;
+    graph.control.append(&mut control_edges);
+    Ok(())
+}
+
+/// The node called `name`.
+pub(super) fn find(
+    names: &HashMap<&str, NodeIndex>,
+    name: &str,
+    place: impl FnOnce() -> String,
+) -> Result<NodeIndex, ScopeError> {
+    names.get(name).copied().ok_or_else(|| {
+        let nearest = nearest(name, names.keys().copied(), 3).into_iter().map(str::to_owned).collect();
+        ScopeError::UnknownNode { place: place(), name: name.to_owned(), nearest }
+    })
+}
+
+/// Writes a graph in the JSON form, fields at their defaults left out; [`read`] gives the same graph back.
+pub fn write(graph: &Graph) -> Value {
+    let nodes: Vec<Value> = graph.nodes.iter().map(write_node).collect();
+    let name = |index: NodeIndex| graph.node(index).name.clone();
+    let data: Vec<Value> = graph
+        .data
+        .iter()
+        .map(|edge| json!({"from": name(edge.from), "output": edge.output, "to": name(edge.to), "input": edge.input}))
+        .collect();
+    let control: Vec<Value> = graph.control.iter().map(|edge| json!([name(edge.from), name(edge.to)])).collect();
+    json!({
+        "name": graph.name,
+        "unknown_shape": graph.unknown_shape,
+        "nodes": nodes,
+        "data": data,
+        "control": control,
+    })
+}
+
+fn write_node(node: &Node) -> Value {
+    let plain = Node::new("", "", 0, 0);
+    let mut written = Map::new();
+    written.insert("name".to_owned(), json!(node.name));
+    written.insert("type".to_owned(), json!(node.op_type));
+    written.insert("id".to_owned(), json!(node.id));
+    written.insert("stream".to_owned(), json!(node.stream));
+    let mut put = |key: &str, differs: bool, value: Value| {
+        if differs {
+            written.insert(key.to_owned(), value);
+        }
+    };
+    put("scope", node.scope != plain.scope, json!(node.scope));
+    put("options", node.options != plain.options, json!(node.options));
+    put("support", node.support != plain.support, json!(node.support));
+    put("local_memory_size", node.local_memory_size != plain.local_memory_size, json!(node.local_memory_size));
+    put("tiling_on_aicpu", node.tiling_on_aicpu, json!(true));
+    put("tiling_sink", node.tiling_sink, json!(true));
+    put("reuse_binary", node.reuse_binary, json!(true));
+    put("hccl", node.hccl, json!(true));
+    put("aicore_num", node.aicore_num.is_some(), json!(node.aicore_num));
+    put("vectorcore_num", node.vectorcore_num.is_some(), json!(node.vectorcore_num));
+    put("kernel_name", node.kernel_name != plain.kernel_name, json!(node.kernel_name));
+    put("bin_path", node.bin_path != plain.bin_path, json!(node.bin_path));
+    put("json_path", node.json_path != plain.json_path, json!(node.json_path));
+    put("task_type", node.task_type != plain.task_type, json!(node.task_type.as_str()));
+    put("ai_core", !node.ai_core, json!(false));
+    put("no_task", node.no_task, json!(true));
+    put("event_id", node.event_id.is_some(), json!(node.event_id));
+    Value::Object(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_events_become_nodes_beside_their_ends() {
+        let graph = read(
+            r#"{"nodes": [{"name": "a", "type": "Add", "stream": 1}, {"name": "b", "type": "Add", "stream": 2}],
+                "events": [{"id": 7, "from": "a", "to": "b"}, {"id": 7, "from": "a", "to": "b", "kind": "notify", "recv_stream": 5}]}"#,
+        )
+        .unwrap();
+        let shown: Vec<String> =
+            graph.nodes.iter().map(|node| format!("{} {} {}", node.name, node.op_type, node.stream)).collect();
+        assert_eq!(
+            shown,
+            [
+                "a Add 1",
+                "Send_7 Send 1",
+                "SendNotify_7 SendNotify 1",
+                "Recv_7 Recv 2",
+                "RecvNotify_7 RecvNotify 5",
+                "b Add 2"
+            ]
+        );
+        assert_eq!(graph.control.len(), 4);
+        assert_eq!(graph.nodes[5].id, 1, "ids count the nodes that were written");
+    }
+
+    #[test]
+    fn attributes_and_fields_mean_the_same() {
+        let by_field = read(r#"{"nodes": [{"name": "a", "type": "Add", "scope": "s", "support": 1, "hccl": true}]}"#);
+        let by_attribute = read(
+            r#"{"nodes": [{"name": "a", "type": "Add",
+                "attrs": {"_super_kernel_scope": "s", "supportSuperKernel": 1, "_hccl": true, "other": [1]}}]}"#,
+        );
+        assert_eq!(by_field.unwrap(), by_attribute.unwrap());
+    }
+
+    #[test]
+    fn writing_and_reading_are_inverse() {
+        let graph = read(
+            r#"{"name": "g", "nodes": [
+                {"name": "x", "type": "Data"},
+                {"name": "a", "type": "Add", "id": 4, "stream": 1, "scope": "s", "options": "profiling=1", "support": 1,
+                 "kernel_name": "k", "bin_path": "b", "json_path": "j", "task_type": "dynamic", "aicore_num": 3,
+                 "vectorcore_num": 6, "tiling_on_aicpu": true, "tiling_sink": true, "reuse_binary": true, "hccl": true,
+                 "local_memory_size": 2, "ai_core": false, "no_task": true},
+                {"name": "b", "type": "Mul", "stream": 2}],
+                "events": [{"id": 1, "from": "a", "to": "b", "kind": "mem"}],
+                "data": [{"from": "x", "to": "a", "input": 0}, {"from": "a", "output": 1, "to": "b", "input": 2}],
+                "control": [["x", "b"]]}"#,
+        )
+        .unwrap();
+        assert_eq!(read(&write(&graph).to_string()).unwrap(), graph);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, part) in [
+            ("[", "graph JSON"),
+            ("{}", "no list `nodes`"),
+            (r#"{"nodes": [{"name": "a"}]}"#, "missing field `type`"),
+            (r#"{"nodes": [{"name": "a", "type": "Add", "strem": 1}]}"#, "unknown field `strem`"),
+            (r#"{"nodes": [{"name": "a", "type": "Add", "task_type": "x"}]}"#, "unknown variant `x`"),
+            (r#"{"nodes": [{"name": "add_1", "type": "A"}], "control": [["add_2", "add_1"]]}"#, "did you mean `add_1`"),
+            (r#"{"nodes": [{"name": "", "type": "A"}]}"#, "has no name"),
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The flat array of 8-byte slots a super kernel is launched with.
+
+/// Is slot 0 the address of the cross-core scheduler?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ffts {
+    /// Platforms whose `ffts_mode` is `ffts-plus`.
+    Present,
+    /// All others.
+    Absent,
+}
+
+/// The arguments of one op.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryArguments {
+    /// The op's renumbered topological id, which prefixes its items.
+    pub id: i64,
+    /// Its own arguments, named as in a launch of the op alone: `i0`, `o0`, `ws0`, ...
+    pub own: Vec<String>,
+    /// Tiling data item of a tiling-sink op and the id of the event its tiling task records.
+    pub dynamic: Option<i64>,
+    /// Ids it records.
+    pub send: Vec<i64>,
+    /// Ids it waits for.
+    pub recv: Vec<i64>,
+}
+
+/// Slot numbers of one op.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntrySlots {
+    /// First own argument.
+    pub param: usize,
+    /// Tiling key, block count and lock follow from here on for a tiling-sink op.
+    pub tiling: Option<usize>,
+    /// First notify lock.
+    pub notify: usize,
+    /// First wait lock.
+    pub wait: usize,
+}
+
+/// The whole array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// Per op.
+    pub entries: Vec<EntrySlots>,
+    /// The kernel's own workspace slot.
+    pub workspace: Option<usize>,
+    /// One `{...}` item per slot.
+    pub format: String,
+    /// Number of slots.
+    pub slots: usize,
+}
+
+impl Layout {
+    /// Size of the array.
+    pub fn bytes(&self) -> usize {
+        self.slots * 8
+    }
+}
+
+/// Does the kernel need a workspace of its own (for debug output or `SyncAll`)?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Workspace {
+    /// One more slot at the end.
+    Needed,
+    /// No slot.
+    Unused,
+}
+
+/// Lays the arguments of all ops out.
+pub fn layout(ffts: Ffts, entries: &[EntryArguments], workspace: Workspace) -> Layout {
+    let mut items: Vec<String> = Vec::new();
+    if let (Ffts::Present, Some(first)) = (ffts, entries.first()) {
+        items.push(format!("{{skn{}ffts_addr}}", first.id));
+    }
+    let mut slots = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let id = entry.id;
+        let param = items.len();
+        items.extend(entry.own.iter().map(|name| format!("{{skn{id}{name}*}}")));
+        let tiling = entry.dynamic.map(|event| {
+            let at = items.len();
+            items.push(format!("{{skn{id}tiling_context.tiling_key}}"));
+            items.push(format!("{{skn{id}tiling_context.block_dim}}"));
+            items.push(format!("{{skn{id}event_addr{event}*}}"));
+            at
+        });
+        let notify = items.len();
+        items.extend(entry.send.iter().map(|event| format!("{{skn{id}event_addr{event}*}}")));
+        let wait = items.len();
+        items.extend(entry.recv.iter().map(|event| format!("{{skn{id}event_addr{event}*}}")));
+        slots.push(EntrySlots { param, tiling, notify, wait });
+    }
+    let workspace = (workspace == Workspace::Needed).then(|| {
+        items.push("{ws0*}".to_owned());
+        items.len() - 1
+    });
+    Layout { entries: slots, workspace, slots: items.len(), format: items.concat() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(count: usize) -> Vec<String> {
+        (0..count).map(|number| format!("i{number}")).collect()
+    }
+
+    #[test]
+    fn offsets_of_two_ops() {
+        let entries = [
+            EntryArguments { id: 4, own: names(3), dynamic: None, send: vec![10, 11], recv: vec![] },
+            EntryArguments { id: 5, own: names(4), dynamic: Some(1_073_741_825), send: vec![12], recv: vec![10] },
+        ];
+        let layout = layout(Ffts::Present, &entries, Workspace::Needed);
+        assert_eq!(layout.entries[0], EntrySlots { param: 1, tiling: None, notify: 4, wait: 6 });
+        assert_eq!(layout.entries[1], EntrySlots { param: 6, tiling: Some(10), notify: 13, wait: 14 });
+        assert_eq!(layout.workspace, Some(15));
+        assert_eq!(layout.bytes(), 128);
+        assert_eq!(
+            layout.format,
+            "{skn4ffts_addr}{skn4i0*}{skn4i1*}{skn4i2*}{skn4event_addr10*}{skn4event_addr11*}\
+             {skn5i0*}{skn5i1*}{skn5i2*}{skn5i3*}{skn5tiling_context.tiling_key}{skn5tiling_context.block_dim}\
+             {skn5event_addr1073741825*}{skn5event_addr12*}{skn5event_addr10*}{ws0*}"
+        );
+    }
+
+    #[test]
+    fn without_scheduler_and_workspace() {
+        let entries = [EntryArguments { id: 0, own: names(2), dynamic: None, send: vec![], recv: vec![] }];
+        let layout = layout(Ffts::Absent, &entries, Workspace::Unused);
+        assert_eq!(layout.entries[0], EntrySlots { param: 0, tiling: None, notify: 2, wait: 2 });
+        assert_eq!((layout.workspace, layout.bytes()), (None, 16));
+    }
+}

@@ -1,0 +1,408 @@
+//! The result of planning, as data: what `--json` prints and every other report is made from.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::eligibility::Reason;
+use super::graph::{Graph, Node};
+use super::naming::FirstSeen;
+use super::rewrite::EventLists;
+use super::settings::Mode;
+
+/// How loud a record is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// For the curious.
+    Info,
+    /// Part of every plan that did not fuse everything.
+    Event,
+    /// Somebody asked to be told.
+    Warning,
+}
+
+impl Level {
+    /// As written in the reference's logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "INFO",
+            Self::Event => "EVENT",
+            Self::Warning => "WARNING",
+        }
+    }
+}
+
+/// One sentence about one node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Record {
+    /// `INFO`, `EVENT` or `WARNING`.
+    pub level: &'static str,
+    /// The scope it is about.
+    pub scope: String,
+    /// The node it is about.
+    pub node: String,
+    /// The reason's code.
+    pub reason: &'static str,
+    /// The sentence; contains `super_kernel_scope`.
+    pub text: String,
+}
+
+/// Whether anything was planned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Yes.
+    Planned,
+    /// No: shapes are not static.
+    UnknownShape,
+}
+
+/// A node of a scope that is in no super kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Dropped {
+    /// Its name.
+    pub node: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub op_type: String,
+    /// Its topological id.
+    pub id: i64,
+    /// Its stream.
+    pub stream: i64,
+    /// The reason's code.
+    pub reason: &'static str,
+    /// The reason, for people.
+    pub explanation: &'static str,
+}
+
+impl Dropped {
+    /// `node`, left out because of `reason`.
+    pub fn new(node: &Node, reason: Reason) -> Self {
+        Self {
+            node: node.name.clone(),
+            op_type: node.op_type.clone(),
+            id: node.id,
+            stream: node.stream,
+            reason: reason.code(),
+            explanation: reason.explain(),
+        }
+    }
+}
+
+/// A place where a scope was cut.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CutReport {
+    /// The node that interrupts it; with `wait-cycle` the first node behind the cut.
+    pub node: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub op_type: String,
+    /// Its topological id.
+    pub id: i64,
+    /// Its stream.
+    pub stream: i64,
+    /// The reason's code.
+    pub reason: &'static str,
+    /// With `wait-cycle`: member, work outside, member.
+    pub through: Option<String>,
+}
+
+impl CutReport {
+    /// A cut at `node`.
+    pub fn new(node: &Node, reason: Reason, through: Option<String>) -> Self {
+        Self {
+            node: node.name.clone(),
+            op_type: node.op_type.clone(),
+            id: node.id,
+            stream: node.stream,
+            reason: reason.code(),
+            through,
+        }
+    }
+}
+
+/// What became of one scope.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ScopeReport {
+    /// Its name.
+    pub name: String,
+    /// `strict-scope-check`, if given.
+    pub strict: Option<&'static str>,
+    /// `fused`, `bypassed` or `empty`.
+    pub outcome: &'static str,
+    /// Marked nodes that were not dropped.
+    pub members: Vec<String>,
+    /// Marked nodes that are in no super kernel.
+    pub left_out: Vec<Dropped>,
+    /// Where it was cut.
+    pub cuts: Vec<CutReport>,
+    /// Names of its pieces, in the order they are built.
+    pub pieces: Vec<String>,
+}
+
+/// Something the compiler would refuse about a piece.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "code", rename_all = "kebab-case")]
+pub enum Problem {
+    /// An op without object or description file.
+    MissingPath {
+        /// The op.
+        op: String,
+    },
+    /// The first op waits for an event.
+    FirstReceives {
+        /// The op.
+        op: String,
+    },
+    /// An id in both lists of one op.
+    SendsToItself {
+        /// The op.
+        op: String,
+        /// The id.
+        id: i64,
+    },
+    /// An event between two ops of one stream.
+    EventInsideStream {
+        /// Sends.
+        from: String,
+        /// Receives.
+        to: String,
+        /// The id.
+        id: i64,
+    },
+    /// Neighbours on two streams without an event between them.
+    NeedsStreamFusion {
+        /// The first of the two.
+        first: String,
+        /// The second.
+        second: String,
+    },
+}
+
+impl Problem {
+    /// What it is and what to do, in one sentence.
+    pub fn explain(&self) -> String {
+        match self {
+            Self::MissingPath { op } => {
+                format!("`{op}` has no bin_path or no json_path: compile it as a sub-kernel first")
+            }
+            Self::FirstReceives { op } => format!("the first op `{op}` waits for an event"),
+            Self::SendsToItself { op, id } => format!("`{op}` sends and receives event {id}"),
+            Self::EventInsideStream { from, to, id } => {
+                format!("event {id} connects `{from}` and `{to}`, which are on one stream")
+            }
+            Self::NeedsStreamFusion { first, second } => format!(
+                "`{first}` and `{second}` follow each other on two streams without an event between them: set \
+                 stream-fusion=1 in the options of the scope"
+            ),
+        }
+    }
+}
+
+/// One op of a piece, as the compiler gets it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Op {
+    /// Its name in the graph.
+    pub name: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub op_type: String,
+    /// Its topological id in the graph as given.
+    pub id: i64,
+    /// Its stream.
+    pub stream: i64,
+    /// `start`, `middle` or `end`: what it is told when it is compiled as a sub-kernel.
+    pub location: &'static str,
+    /// Its object.
+    pub bin_path: String,
+    /// Its description.
+    pub json_path: String,
+    /// `normal` or `dynamic`.
+    pub task_type: &'static str,
+    /// Ids it waits for.
+    pub recv_event_list: Vec<i64>,
+    /// Ids it records.
+    pub send_event_list: Vec<i64>,
+}
+
+impl Op {
+    /// Op number `position` of `count`.
+    pub fn new(node: &Node, position: usize, count: usize, lists: &EventLists) -> Self {
+        let location = match position {
+            0 => "start",
+            last if last + 1 == count => "end",
+            _ => "middle",
+        };
+        Self {
+            name: node.name.clone(),
+            op_type: node.op_type.clone(),
+            id: node.id,
+            stream: node.stream,
+            location,
+            bin_path: node.bin_path.clone(),
+            json_path: node.json_path.clone(),
+            task_type: node.task_type.as_str(),
+            recv_event_list: lists.recv.clone(),
+            send_event_list: lists.send.clone(),
+        }
+    }
+}
+
+/// One super kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Piece {
+    /// `<scope>` or `<scope>_split_<b>_<e>`.
+    pub name: String,
+    /// The scope it is cut out of.
+    pub scope: String,
+    /// Name of its node in the graph.
+    pub node_name: String,
+    /// Name of the kernel.
+    pub kernel_name: String,
+    /// What the kernel's name is a digest of.
+    pub document: String,
+    /// The stream it is launched on.
+    pub main_stream: i64,
+    /// Its option string.
+    pub options: String,
+    /// Cube and vector cores it is limited to.
+    pub core_limits: Option<(u32, u32)>,
+    /// All members in list order.
+    pub members: Vec<String>,
+    /// Tensors it reads from outside: node and output.
+    pub inputs: Vec<(String, u32)>,
+    /// Tensors read outside: node and output.
+    pub outputs: Vec<(String, u32)>,
+    /// Its op list.
+    pub ops: Vec<Op>,
+    /// What the compiler would refuse.
+    pub problems: Vec<Problem>,
+    /// What works but deserves a look.
+    pub warnings: Vec<String>,
+}
+
+impl Piece {
+    /// The argument of `compile`.
+    pub fn kernel_infos(&self) -> Value {
+        self.infos(|stream| stream, <[i64]>::to_vec)
+    }
+
+    /// The argument of `compile` with streams and events counted from 0: equal for pieces of one name.
+    pub fn normalized_infos(&self) -> Value {
+        let mut streams = FirstSeen::default();
+        let mut events = FirstSeen::default();
+        self.infos(|stream| streams.number(stream), |ids| events.numbers(ids))
+    }
+
+    fn infos(&self, mut stream: impl FnMut(i64) -> i64, mut events: impl FnMut(&[i64]) -> Vec<i64>) -> Value {
+        let op_list: Vec<Value> = self
+            .ops
+            .iter()
+            .map(|op| {
+                let mut entry = Map::new();
+                entry.insert("bin_path".to_owned(), json!(op.bin_path));
+                entry.insert("json_path".to_owned(), json!(op.json_path));
+                entry.insert("task_type".to_owned(), json!(op.task_type));
+                entry.insert("stream_id".to_owned(), json!(stream(op.stream)));
+                // Receives before sends, as names count them.
+                if !op.recv_event_list.is_empty() {
+                    entry.insert("recv_event_list".to_owned(), json!(events(&op.recv_event_list)));
+                }
+                if !op.send_event_list.is_empty() {
+                    entry.insert("send_event_list".to_owned(), json!(events(&op.send_event_list)));
+                }
+                Value::Object(entry)
+            })
+            .collect();
+        let mut infos = Map::new();
+        infos.insert("op_list".to_owned(), Value::Array(op_list));
+        infos.insert("kernel_name".to_owned(), json!(self.kernel_name));
+        if !self.options.is_empty() {
+            infos.insert("super_kernel_options".to_owned(), json!(self.options));
+        }
+        Value::Object(infos)
+    }
+}
+
+/// A node of the list after planning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ListedNode {
+    /// Its new topological id.
+    pub id: usize,
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub op_type: String,
+    /// Its stream.
+    pub stream: i64,
+    /// The super kernel it is inside of.
+    pub parent: Option<String>,
+}
+
+/// An event after planning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EventReport {
+    /// Its id.
+    pub id: i64,
+    /// `normal`, `notify` or `mem`.
+    pub kind: &'static str,
+    /// Who records it.
+    pub from: String,
+    /// Who waits.
+    pub to: String,
+    /// Stream of the record.
+    pub send_stream: i64,
+    /// Stream of the wait.
+    pub recv_stream: i64,
+    /// Made by the planner.
+    pub created: bool,
+}
+
+/// The plan of a whole graph.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ScopePlan {
+    /// Name of the graph.
+    pub graph: String,
+    /// `default` or `compat`.
+    pub mode: &'static str,
+    /// Whether anything was planned.
+    pub status: Status,
+    /// Every scope, in the order of its first mark.
+    pub scopes: Vec<ScopeReport>,
+    /// Every super kernel, in the order they are built.
+    pub pieces: Vec<Piece>,
+    /// The list after planning; empty if nothing is fused.
+    pub nodes: Vec<ListedNode>,
+    /// The events after planning; empty if nothing is fused.
+    pub events: Vec<EventReport>,
+    /// Sentences about single nodes.
+    pub records: Vec<Record>,
+}
+
+impl ScopePlan {
+    /// An empty plan.
+    pub fn new(graph: &Graph, mode: Mode) -> Self {
+        Self {
+            graph: graph.name.clone(),
+            mode: mode.as_str(),
+            status: Status::Planned,
+            scopes: Vec::new(),
+            pieces: Vec::new(),
+            nodes: Vec::new(),
+            events: Vec::new(),
+            records: Vec::new(),
+        }
+    }
+
+    /// The plan as JSON, with the argument of `compile` for every piece.
+    pub fn to_json(&self) -> Value {
+        let mut plan = serde_json::to_value(self).unwrap_or(Value::Null);
+        if let Some(pieces) = plan.get_mut("pieces").and_then(Value::as_array_mut) {
+            for (written, piece) in pieces.iter_mut().zip(&self.pieces) {
+                written["kernel_infos"] = piece.kernel_infos();
+                written["normalized_infos"] = piece.normalized_infos();
+            }
+        }
+        plan
+    }
+}

@@ -1,0 +1,177 @@
+//! Finishes one piece: its op list, its name, its connections, and what the compiler would refuse about it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::cut::Draft;
+use super::error::ScopeError;
+use super::graph::NodeIndex;
+use super::membership::Context;
+use super::naming::{self, CanonicalOptions, FileDigests, NamedOp};
+use super::outcome::{Op, Piece, Problem};
+use super::rewrite::{EventLists, Placed};
+use super::settings::{Mode, Target};
+
+/// Everything about one finished piece.
+pub fn finish(
+    context: &Context<'_>,
+    placed: &Placed,
+    draft: &Draft,
+    lists: &HashMap<NodeIndex, EventLists>,
+    files: &mut FileDigests,
+) -> Result<Piece, ScopeError> {
+    let none = EventLists::default();
+    let written: Vec<NodeIndex> = draft.members.iter().copied().filter(|index| is_written(context, *index)).collect();
+    let named: Vec<NamedOp<'_>> = written
+        .iter()
+        .map(|index| {
+            let lists = lists.get(index).unwrap_or(&none);
+            NamedOp::new(context.node(*index), &lists.recv, &lists.send)
+        })
+        .collect();
+    let options = context.node(draft.members[0]).options.clone();
+    let limits = core_limits(context, &draft.members);
+    let (document, stream_fusion) = match context.mode() {
+        Mode::Compat => (naming::compat_document(&named), None),
+        Mode::Default => {
+            let canonical = agreed_options(context, draft)?;
+            let mut target: Target = context.settings.target.clone();
+            if let Some((aic, aiv)) = limits {
+                (target.aic_num, target.aiv_num) = (aic, aiv);
+            }
+            (naming::document(&named, &canonical, &target, files), Some(canonical.stream_fusion()))
+        }
+    };
+    let ops: Vec<Op> = written
+        .iter()
+        .enumerate()
+        .map(|(position, index)| {
+            let lists = lists.get(index).unwrap_or(&none);
+            Op::new(context.node(*index), position, written.len(), lists)
+        })
+        .collect();
+    let problems = problems(&ops, stream_fusion);
+    let name = |index: NodeIndex| context.node(index).name.clone();
+    let (first, last) = (draft.members[0], draft.members[draft.members.len() - 1]);
+    Ok(Piece {
+        name: draft.name.clone(),
+        scope: draft.scope.clone(),
+        node_name: format!("sk_{}_start_{}_end_{}", draft.name, name(first), name(last)),
+        kernel_name: naming::kernel_name(&document),
+        document,
+        main_stream: placed.main_stream,
+        options,
+        core_limits: limits,
+        members: draft.members.iter().map(|index| name(*index)).collect(),
+        inputs: outer_inputs(context, &draft.members),
+        outputs: outer_outputs(context, &draft.members),
+        ops,
+        problems,
+        warnings: Vec::new(),
+    })
+}
+
+/// AI-core ops and collectives are written to the op list; nothing else is.
+fn is_written(context: &Context<'_>, index: NodeIndex) -> bool {
+    let node = context.node(index);
+    node.ai_core || node.hccl || node.op_type.starts_with("Hcom")
+}
+
+/// The options all members share.
+fn agreed_options(context: &Context<'_>, draft: &Draft) -> Result<CanonicalOptions, ScopeError> {
+    let first = context.node(draft.members[0]);
+    let canonical = CanonicalOptions::of(first)?;
+    for member in &draft.members[1..] {
+        let node = context.node(*member);
+        if node.options != first.options && CanonicalOptions::of(node)? != canonical {
+            return Err(ScopeError::OptionConflict {
+                piece: draft.name.clone(),
+                first: first.name.clone(),
+                first_options: first.options.clone(),
+                node: node.name.clone(),
+                options: node.options.clone(),
+            });
+        }
+    }
+    Ok(canonical)
+}
+
+/// User limits over all members that are not collectives, if there are both.
+fn core_limits(context: &Context<'_>, members: &[NodeIndex]) -> Option<(u32, u32)> {
+    let own = || members.iter().map(|index| context.node(*index)).filter(|node| !node.hccl);
+    let aic = own().filter_map(|node| node.aicore_num).max().filter(|count| *count > 0)?;
+    let aiv = own().filter_map(|node| node.vectorcore_num).max().filter(|count| *count > 0)?;
+    Some((aic, aiv))
+}
+
+/// What the compiler would refuse about the op list.
+fn problems(ops: &[Op], stream_fusion: Option<bool>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for op in ops.iter().filter(|op| op.bin_path.is_empty() || op.json_path.is_empty()) {
+        problems.push(Problem::MissingPath { op: op.name.clone() });
+    }
+    if let Some(first) = ops.first().filter(|op| !op.recv_event_list.is_empty()) {
+        problems.push(Problem::FirstReceives { op: first.name.clone() });
+    }
+    for op in ops {
+        if let Some(id) = op.recv_event_list.iter().find(|id| op.send_event_list.contains(id)) {
+            problems.push(Problem::SendsToItself { op: op.name.clone(), id: *id });
+        }
+    }
+    let sender: BTreeMap<i64, &Op> =
+        ops.iter().flat_map(|op| op.send_event_list.iter().map(move |id| (*id, op))).collect();
+    for op in ops {
+        for id in &op.recv_event_list {
+            if let Some(from) = sender.get(id).filter(|from| from.stream == op.stream && from.name != op.name) {
+                problems.push(Problem::EventInsideStream { from: from.name.clone(), to: op.name.clone(), id: *id });
+            }
+        }
+    }
+    for pair in ops.windows(2) {
+        let linked = pair[0].send_event_list.iter().any(|id| pair[1].recv_event_list.contains(id));
+        if pair[0].stream != pair[1].stream && !linked && stream_fusion == Some(false) {
+            problems.push(Problem::NeedsStreamFusion { first: pair[0].name.clone(), second: pair[1].name.clone() });
+            break;
+        }
+    }
+    problems
+}
+
+/// Members in the order their connections are listed.
+fn connection_order(context: &Context<'_>, members: &[NodeIndex]) -> Vec<NodeIndex> {
+    let mut order = members.to_vec();
+    if context.mode() == Mode::Compat {
+        order.sort_by_key(|member| &context.node(*member).name);
+    }
+    order
+}
+
+fn outer_inputs(context: &Context<'_>, members: &[NodeIndex]) -> Vec<(String, u32)> {
+    let inside: HashSet<NodeIndex> = members.iter().copied().collect();
+    let mut inputs = Vec::new();
+    for member in connection_order(context, members) {
+        let mut edges: Vec<_> = context.inputs[member.0].iter().map(|edge| context.graph.data[*edge]).collect();
+        edges.sort_by_key(|edge| edge.input);
+        let outer = edges.into_iter().filter(|edge| !inside.contains(&edge.from));
+        for source in outer.map(|edge| (context.node(edge.from).name.clone(), edge.output)) {
+            // The reference lists a tensor once per reader.
+            if context.mode() == Mode::Compat || !inputs.contains(&source) {
+                inputs.push(source);
+            }
+        }
+    }
+    inputs
+}
+
+fn outer_outputs(context: &Context<'_>, members: &[NodeIndex]) -> Vec<(String, u32)> {
+    let inside: HashSet<NodeIndex> = members.iter().copied().collect();
+    let mut outputs = Vec::new();
+    for member in connection_order(context, members) {
+        let edges = context.outputs[member.0].iter().map(|edge| context.graph.data[*edge]);
+        let edges = edges.filter(|edge| !inside.contains(&edge.to));
+        let mut used: Vec<u32> = edges.map(|edge| edge.output).collect();
+        used.sort_unstable();
+        used.dedup();
+        outputs.extend(used.into_iter().map(|output| (context.node(member).name.clone(), output)));
+    }
+    outputs
+}

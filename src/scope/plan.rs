@@ -1,0 +1,241 @@
+//! The whole way from a marked graph to op lists, step by step.
+
+use std::collections::HashSet;
+
+use super::cut::{self, CutScope, Draft, Outcome};
+use super::eligibility::Reason;
+use super::error::ScopeError;
+use super::events::{self, Event};
+use super::graph::{Graph, NodeIndex};
+use super::membership::{self, Context, Scope};
+use super::naming::FileDigests;
+use super::order::{Detour, Order, Segment};
+use super::outcome::{CutReport, Dropped, Level, Record, ScopePlan, ScopeReport, Status};
+use super::rewrite::Rewriter;
+use super::settings::{Hazards, Mode, Settings, SingleOps};
+use super::{listing, piece};
+
+/// Plans every scope of a graph.
+pub fn plan(graph: &Graph, settings: &Settings) -> Result<ScopePlan, ScopeError> {
+    graph.check()?;
+    let mut plan = ScopePlan::new(graph, settings.mode);
+    // Only static shapes are planned; anything else is left as it is, without an error.
+    if graph.unknown_shape {
+        plan.status = Status::UnknownShape;
+        return Ok(plan);
+    }
+    let context = Context::new(graph, settings);
+    let scopes = membership::scopes(&context)?;
+    let drafts = cut_scopes(&context, &scopes, &mut plan)?;
+    if drafts.is_empty() {
+        return Ok(plan);
+    }
+    let events = events::collect(graph, settings.mode)?;
+    let pieces = settle(&context, drafts, &events, &mut plan)?;
+    let mut rewriter = Rewriter::new(&context, events);
+    for piece in &pieces {
+        rewriter.build(&piece.draft.members, &piece.dependents)?;
+    }
+    let lists = rewriter.event_lists();
+    let mut files = FileDigests::default();
+    for (number, piece) in pieces.iter().enumerate() {
+        let mut finished = piece::finish(&context, &rewriter.pieces[number], &piece.draft, &lists, &mut files)?;
+        finished.warnings.clone_from(&piece.warnings);
+        plan.pieces.push(finished);
+    }
+    plan.nodes = listing::nodes(&context, &rewriter, &plan.pieces);
+    plan.events = listing::events(&context, &rewriter, &plan.pieces);
+    for scope in &mut plan.scopes {
+        let of_scope = plan.pieces.iter().filter(|piece| piece.scope == scope.name);
+        scope.pieces = of_scope.map(|piece| piece.name.clone()).collect();
+    }
+    Ok(plan)
+}
+
+/// A draft that will become a kernel, with what is known about its surroundings.
+struct Settled {
+    draft: Draft,
+    dependents: HashSet<NodeIndex>,
+    warnings: Vec<String>,
+}
+
+/// Cuts every scope and writes down what was left out.
+fn cut_scopes(context: &Context<'_>, scopes: &[Scope], plan: &mut ScopePlan) -> Result<Vec<Draft>, ScopeError> {
+    let mut kept_in = vec![""; context.graph.nodes.len()];
+    for scope in scopes {
+        for node in &scope.kept {
+            kept_in[node.0] = &scope.name;
+        }
+    }
+    let mut drafts = Vec::new();
+    for scope in scopes {
+        for dropped in &scope.dropped {
+            plan.record(context, Level::Event, dropped.node, &scope.name, dropped.reason);
+        }
+        let CutScope { outcome, cuts } = match cut::cut(context, scope, &kept_in) {
+            Ok(cut) => cut,
+            Err(error) => {
+                if let ScopeError::StrictAbort { record, .. } = &error {
+                    log::error!(target: "superkernel.scope", "{record}");
+                }
+                return Err(error);
+            }
+        };
+        for cut in &cuts {
+            plan.record(context, Level::Event, cut.node, &scope.name, cut.reason);
+        }
+        let report = match outcome {
+            Outcome::Pieces(pieces) => {
+                drafts.extend(pieces);
+                "fused"
+            }
+            Outcome::Bypassed => {
+                if let Some(found) = cuts.first() {
+                    plan.record(context, Level::Warning, found.node, &scope.name, found.reason);
+                }
+                "bypassed"
+            }
+            Outcome::Empty => "empty",
+        };
+        plan.scopes.push(describe(context, scope, report, &cuts));
+    }
+    Ok(drafts)
+}
+
+fn describe(context: &Context<'_>, scope: &Scope, outcome: &'static str, cuts: &[cut::Cut]) -> ScopeReport {
+    let name = |index: NodeIndex| context.node(index).name.clone();
+    let mut left_out: Vec<Dropped> =
+        scope.dropped.iter().map(|dropped| Dropped::new(context.node(dropped.node), dropped.reason)).collect();
+    if outcome == "bypassed" {
+        left_out.extend(scope.kept.iter().map(|node| Dropped::new(context.node(*node), Reason::Bypassed)));
+    }
+    ScopeReport {
+        name: scope.name.clone(),
+        strict: scope.strict.map(super::strict::Strict::as_str),
+        outcome,
+        members: scope.kept.iter().map(|node| name(*node)).collect(),
+        left_out,
+        cuts: cuts.iter().map(|cut| CutReport::new(context.node(cut.node), cut.reason, None)).collect(),
+        pieces: Vec::new(),
+    }
+}
+
+/// Decides which drafts become kernels, in the order they are built.
+fn settle(
+    context: &Context<'_>,
+    mut drafts: Vec<Draft>,
+    events: &[Event],
+    plan: &mut ScopePlan,
+) -> Result<Vec<Settled>, ScopeError> {
+    let parts = match context.mode() {
+        Mode::Compat => {
+            drafts.sort_by(|left, right| left.name.cmp(&right.name));
+            let settled = |draft| Settled { draft, dependents: HashSet::new(), warnings: Vec::new() };
+            drafts.into_iter().map(settled).collect()
+        }
+        Mode::Default => {
+            drafts.sort_by_key(|draft| draft.members[0]);
+            let parts = without_hazards(context, drafts, events, plan)?;
+            unique_names(parts, plan)
+        }
+    };
+    let mut settled = Vec::with_capacity(parts.len());
+    for part in parts {
+        match (context.settings.single_ops, part.draft.members.as_slice()) {
+            (SingleOps::Leave, &[alone]) => {
+                plan.record(context, Level::Info, alone, &part.draft.scope, Reason::SingleOp);
+                if let Some(scope) = plan.scopes.iter_mut().find(|scope| scope.name == part.draft.scope) {
+                    scope.left_out.push(Dropped::new(context.node(alone), Reason::SingleOp));
+                }
+            }
+            (SingleOps::Leave | SingleOps::Fuse, _) => settled.push(part),
+        }
+    }
+    Ok(settled)
+}
+
+/// Cuts drafts that would wait for themselves.
+fn without_hazards(
+    context: &Context<'_>,
+    drafts: Vec<Draft>,
+    events: &[Event],
+    plan: &mut ScopePlan,
+) -> Result<Vec<Settled>, ScopeError> {
+    let mut order = Order::new(context, events);
+    let mut settled = Vec::new();
+    for draft in drafts {
+        let segments = order.segments(context, &draft.members);
+        let name = |index: NodeIndex| context.node(index).name.clone();
+        let whole = segments.len() == 1;
+        let starts: Vec<i64> = segments.iter().map(|segment| context.node(segment.members[0]).id).collect();
+        for (number, segment) in segments.into_iter().enumerate() {
+            let Segment { members, cut_by, inner_waits, dependents } = segment;
+            if let Some(Detour { first, through, node }) = cut_by {
+                if context.settings.hazards == Hazards::Refuse {
+                    return Err(ScopeError::WaitCycle {
+                        scope: draft.scope.clone(),
+                        first: name(first),
+                        through: name(through),
+                        node: name(node),
+                    });
+                }
+                plan.record(context, Level::Event, members[0], &draft.scope, Reason::WaitCycle);
+                let through = format!("{} -> {} -> {}", name(first), name(through), name(node));
+                let cut = CutReport::new(context.node(members[0]), Reason::WaitCycle, Some(through));
+                plan.scopes.iter_mut().filter(|scope| scope.name == draft.scope).for_each(|scope| {
+                    scope.cuts.push(cut.clone());
+                });
+            }
+            let begin = if number == 0 { draft.bounds.0 } else { starts[number] - 1 };
+            let end = starts.get(number + 1).copied().unwrap_or(draft.bounds.1);
+            let piece_name = if whole { draft.name.clone() } else { Draft::split_name(&draft.scope, (begin, end)) };
+            let warnings = inner_waits.iter().map(|wait| inner_wait_warning(&name, wait)).collect();
+            let part = Draft { name: piece_name, scope: draft.scope.clone(), bounds: (begin, end), members };
+            settled.push(Settled { draft: part, dependents, warnings });
+        }
+    }
+    // A later cut may have moved the first member of a piece behind that of another one.
+    settled.sort_by_key(|part| part.draft.members[0]);
+    Ok(settled)
+}
+
+fn inner_wait_warning(name: &impl Fn(NodeIndex) -> String, wait: &Detour) -> String {
+    format!(
+        "`{}` waits inside the kernel for `{}`, which waits for `{}` of the same kernel; that works only because the \
+         work between needs no AI core",
+        name(wait.node),
+        name(wait.through),
+        name(wait.first)
+    )
+}
+
+/// A piece must not be called like another scope or piece.
+fn unique_names(mut parts: Vec<Settled>, plan: &ScopePlan) -> Vec<Settled> {
+    let scopes: HashSet<&str> = plan.scopes.iter().map(|scope| scope.name.as_str()).collect();
+    let mut used: HashSet<String> = HashSet::new();
+    for part in &mut parts {
+        let wanted = part.draft.name.clone();
+        let mut number = 2;
+        while used.contains(&part.draft.name)
+            || (part.draft.name != part.draft.scope && scopes.contains(part.draft.name.as_str()))
+        {
+            part.draft.name = format!("{wanted}_{number}");
+            number += 1;
+        }
+        used.insert(part.draft.name.clone());
+    }
+    parts
+}
+
+impl ScopePlan {
+    /// Writes one sentence down, in the plan and in the log.
+    fn record(&mut self, context: &Context<'_>, level: Level, node: NodeIndex, scope: &str, reason: Reason) {
+        let text = context.record_text(node, scope, reason);
+        match level {
+            Level::Info | Level::Event => log::info!(target: "superkernel.scope", "{text}"),
+            Level::Warning => log::warn!(target: "superkernel.scope", "{text}"),
+        }
+        let node = context.node(node).name.clone();
+        self.records.push(Record { level: level.as_str(), scope: scope.to_owned(), node, reason: reason.code(), text });
+    }
+}

@@ -1,0 +1,125 @@
+//! The plan as a table a person can read.
+
+use std::fmt::Write;
+
+use super::outcome::{Piece, ScopePlan, ScopeReport, Status};
+
+/// The whole report.
+pub fn text(plan: &ScopePlan) -> String {
+    let mut out = String::new();
+    let title = if plan.graph.is_empty() { "graph" } else { &plan.graph };
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        out,
+        "{title}: {} scope(s), {} super kernel(s), mode {}",
+        plan.scopes.len(),
+        plan.pieces.len(),
+        plan.mode
+    );
+    if plan.status == Status::UnknownShape {
+        let _ = writeln!(out, "  not planned: the shapes of this graph are not static");
+    }
+    for scope in &plan.scopes {
+        let _ = writeln!(out);
+        scope_text(&mut out, plan, scope);
+    }
+    out
+}
+
+fn scope_text(out: &mut String, plan: &ScopePlan, scope: &ScopeReport) {
+    let strict = scope.strict.map_or_else(String::new, |strict| format!(", strict-scope-check={strict}"));
+    let fate = match (scope.outcome, scope.pieces.len()) {
+        ("bypassed", _) => "left unfused as a whole".to_owned(),
+        ("empty", _) => "nothing in it can be fused".to_owned(),
+        (_, 0) => "no super kernel".to_owned(),
+        (_, 1) => "1 super kernel".to_owned(),
+        (_, count) => format!("{count} super kernels"),
+    };
+    let _ = writeln!(out, "scope {}: {fate}{strict}", scope.name);
+    let pieces = plan.pieces.iter().filter(|piece| piece.scope == scope.name);
+    for piece in pieces {
+        piece_text(out, piece);
+    }
+    if !scope.cuts.is_empty() {
+        let rows: Vec<[String; 5]> = scope
+            .cuts
+            .iter()
+            .map(|cut| {
+                let name = match &cut.through {
+                    Some(through) => format!("{} ({through})", cut.node),
+                    None => cut.node.clone(),
+                };
+                [cut.id.to_string(), name, cut.op_type.clone(), cut.stream.to_string(), cut.reason.to_owned()]
+            })
+            .collect();
+        let _ = writeln!(out, "  cut at:");
+        table(out, ["id", "node", "type", "stream", "reason"], &rows);
+    }
+    if !scope.left_out.is_empty() {
+        let rows: Vec<[String; 5]> = scope
+            .left_out
+            .iter()
+            .map(|dropped| {
+                let reason = format!("{}: {}", dropped.reason, dropped.explanation);
+                [
+                    dropped.id.to_string(),
+                    dropped.node.clone(),
+                    dropped.op_type.clone(),
+                    dropped.stream.to_string(),
+                    reason,
+                ]
+            })
+            .collect();
+        let _ = writeln!(out, "  left out:");
+        table(out, ["id", "node", "type", "stream", "reason"], &rows);
+    }
+}
+
+fn piece_text(out: &mut String, piece: &Piece) {
+    let options = if piece.options.is_empty() { String::new() } else { format!(", options {}", piece.options) };
+    let _ =
+        writeln!(out, "  piece {}: {} op(s), main stream {}{options}", piece.name, piece.ops.len(), piece.main_stream);
+    let _ = writeln!(out, "    {}", piece.kernel_name);
+    let ids = |ids: &[i64]| ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let rows: Vec<[String; 5]> = piece
+        .ops
+        .iter()
+        .map(|op| {
+            let events = match (ids(&op.recv_event_list), ids(&op.send_event_list)) {
+                (recv, send) if recv.is_empty() && send.is_empty() => String::new(),
+                (recv, send) if send.is_empty() => format!("waits {recv}"),
+                (recv, send) if recv.is_empty() => format!("sends {send}"),
+                (recv, send) => format!("waits {recv}, sends {send}"),
+            };
+            [op.id.to_string(), op.name.clone(), op.op_type.clone(), op.stream.to_string(), events]
+        })
+        .collect();
+    table(out, ["id", "op", "type", "stream", "events"], &rows);
+    for problem in &piece.problems {
+        let _ = writeln!(out, "    problem: {}", problem.explain());
+    }
+    for warning in &piece.warnings {
+        let _ = writeln!(out, "    warning: {warning}");
+    }
+}
+
+/// Left-aligned columns, as wide as their widest cell; no blanks at line ends.
+fn table<const N: usize>(out: &mut String, header: [&str; N], rows: &[[String; N]]) {
+    let mut widths = header.map(|cell| cell.chars().count());
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut line = |cells: [&str; N]| {
+        let mut text = String::from("    ");
+        for (cell, width) in cells.iter().zip(widths) {
+            let _ = write!(text, "{cell:width$}  ");
+        }
+        let _ = writeln!(out, "{}", text.trim_end());
+    };
+    line(header);
+    for row in rows {
+        line(std::array::from_fn(|column| row[column].as_str()));
+    }
+}

@@ -1,0 +1,97 @@
+//! How a plan is made.
+
+/// Whose rules count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Ours: the reference's rules without its defects.
+    #[default]
+    Default,
+    /// The reference stack, value for value.
+    Compat,
+}
+
+impl Mode {
+    /// As printed in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Compat => "compat",
+        }
+    }
+}
+
+/// What to do with a piece of one op.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SingleOps {
+    /// Leave the op alone: a super kernel around one op gains nothing.
+    Leave,
+    /// Build it anyway.
+    Fuse,
+}
+
+/// What to do with a piece that would wait for work that itself waits for the piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hazards {
+    /// Cut it in front of the op that would wait.
+    Cut,
+    /// Fail.
+    Refuse,
+}
+
+/// The device a plan is for; part of every kernel's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Short SoC version.
+    pub soc: String,
+    /// Cube cores.
+    pub aic_num: u32,
+    /// Vector cores.
+    pub aiv_num: u32,
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        Self { soc: "Ascend910_93".to_owned(), aic_num: 24, aiv_num: 48 }
+    }
+}
+
+/// Everything about a plan that is not in the graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Whose rules count.
+    pub mode: Mode,
+    /// What to do with one-op pieces.
+    pub single_ops: SingleOps,
+    /// What to do with pieces that could hang.
+    pub hazards: Hazards,
+    /// The device.
+    pub target: Target,
+    /// Op types whose tiling may run on the AICPU, beside the nodes that say so themselves.
+    pub tiling_on_aicpu: Vec<String>,
+    /// Names of nodes to treat as if they could not be fused.
+    pub exclude: Vec<String>,
+}
+
+impl Settings {
+    /// The usual settings of a mode.
+    pub fn new(mode: Mode) -> Self {
+        let single_ops = match mode {
+            Mode::Default => SingleOps::Leave,
+            Mode::Compat => SingleOps::Fuse,
+        };
+        Self {
+            mode,
+            single_ops,
+            hazards: Hazards::Cut,
+            target: Target::default(),
+            tiling_on_aicpu: Vec::new(),
+            exclude: Vec::new(),
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::new(Mode::Default)
+    }
+}
