@@ -15,6 +15,7 @@ __all__ = [
     "configure",
     "current_config",
     "plan",
+    "scope",
     "super_kernel",
     "super_kernel_constants",
     "super_kernel_feature_manager",
@@ -25,6 +26,7 @@ _install_check.warn_of_namesake()
 _logging.install()
 
 from superkernel import (  # noqa: E402
+    scope,
     super_kernel,
     super_kernel_constants,
     super_kernel_feature_manager,

@@ -21,6 +21,9 @@ __all__ = [
     "parse_options",
     "plan",
     "refresh_log_levels",
+    "scope_launch_layout",
+    "scope_plan",
+    "scope_read",
 ]
 
 _BytesLike = bytes | bytearray | memoryview
@@ -70,3 +73,11 @@ def plan(
 # -- operator builder ------------------------------------------------------------------------------------------------
 
 def build_op(request: dict[str, object], emulation_dir: str, timeout: float | None) -> dict[str, Any]: ...
+
+# -- scope -----------------------------------------------------------------------------------------------------------
+
+def scope_read(data: bytes, compile_results: bool) -> dict[str, Any]: ...
+def scope_plan(graph: str, request: dict[str, object]) -> tuple[dict[str, Any], str]: ...
+def scope_launch_layout(
+    ffts: bool, entries: list[tuple[int, list[str], int | None, list[int], list[int]]], workspace: bool
+) -> tuple[list[tuple[int, int | None, int, int]], int | None, int, str]: ...

@@ -143,10 +143,10 @@ pub struct ScopeReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum Problem {
-    /// An op without object or description file.
+    /// Ops without object or description file.
     MissingPath {
-        /// The op.
-        op: String,
+        /// The ops.
+        ops: Vec<String>,
     },
     /// The first op waits for an event.
     FirstReceives {
@@ -182,8 +182,11 @@ impl Problem {
     /// What it is and what to do, in one sentence.
     pub fn explain(&self) -> String {
         match self {
-            Self::MissingPath { op } => {
-                format!("`{op}` has no bin_path or no json_path: compile it as a sub-kernel first")
+            Self::MissingPath { ops } => {
+                let shown = ops.iter().take(3).map(|op| format!("`{op}`")).collect::<Vec<_>>().join(", ");
+                let more = ops.len().checked_sub(3).filter(|more| *more > 0);
+                let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
+                format!("no bin_path or no json_path for {shown}{more}: compile them as sub-kernels first")
             }
             Self::FirstReceives { op } => format!("the first op `{op}` waits for an event"),
             Self::SendsToItself { op, id } => format!("`{op}` sends and receives event {id}"),

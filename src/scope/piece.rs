@@ -106,8 +106,10 @@ fn core_limits(context: &Context<'_>, members: &[NodeIndex]) -> Option<(u32, u32
 /// What the compiler would refuse about the op list.
 fn problems(ops: &[Op], stream_fusion: Option<bool>) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for op in ops.iter().filter(|op| op.bin_path.is_empty() || op.json_path.is_empty()) {
-        problems.push(Problem::MissingPath { op: op.name.clone() });
+    let without = ops.iter().filter(|op| op.bin_path.is_empty() || op.json_path.is_empty());
+    let without: Vec<String> = without.map(|op| op.name.clone()).collect();
+    if !without.is_empty() {
+        problems.push(Problem::MissingPath { ops: without });
     }
     if let Some(first) = ops.first().filter(|op| !op.recv_event_list.is_empty()) {
         problems.push(Problem::FirstReceives { op: first.name.clone() });

@@ -1,0 +1,84 @@
+"""``superkernel scope``."""
+
+from __future__ import annotations
+
+import argparse
+
+from superkernel.cli._settings import add_settings, given_settings
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the sub-command."""
+    command = subparsers.add_parser(
+        "scope",
+        help="show what the scopes of a model become, and why",
+        description="Show per scope of a marked model: its super kernels, their ops, where it was cut, what was left "
+        "out and why. The exit status is 1 if the compiler would refuse one of them.",
+    )
+    add_graph_arguments(command)
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the whole plan as JSON")
+    form.add_argument("--graph", action="store_true", help="print the graph itself in JSON form")
+    add_settings(command, "soc", "aic_num", "aiv_num")
+    command.set_defaults(run=run)
+
+
+def add_graph_arguments(command: argparse.ArgumentParser) -> None:
+    """The graph and how it is planned."""
+    command.add_argument(
+        "file",
+        metavar="GRAPH",
+        help="a graph in JSON form (docs/scopes.md) or a dump in protobuf text form",
+    )
+    command.add_argument("--compat", action="store_true", help="follow the reference stack value for value")
+    command.add_argument("--fuse-single-ops", action="store_true", help="also build super kernels of one op")
+    command.add_argument(
+        "--hazards",
+        choices=("cut", "refuse"),
+        default="cut",
+        help="what to do with a piece that could wait for itself (default: %(default)s)",
+    )
+    command.add_argument("--exclude", action="append", default=[], metavar="NODE", help="leave this node out")
+    command.add_argument(
+        "--tiling-on-aicpu",
+        action="append",
+        default=[],
+        metavar="TYPE",
+        help="the tiling of this op type may run on the AICPU",
+    )
+    command.add_argument(
+        "--compile-results",
+        action="store_true",
+        help="take supportSuperKernel and localMemorySize from the JSONs the ops name",
+    )
+
+
+def planning(options: argparse.Namespace) -> dict[str, object]:
+    """Arguments of ``superkernel.scope.plan`` from the command line."""
+    return {
+        "compat": options.compat,
+        "fuse_single_ops": True if options.fuse_single_ops else None,
+        "hazards": options.hazards,
+        "tiling_on_aicpu": options.tiling_on_aicpu,
+        "exclude": options.exclude,
+    }
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the plan."""
+    import json
+
+    import superkernel
+    from superkernel.scope import Graph, plan
+
+    graph = Graph.read(options.file, compile_results=options.compile_results)
+    if options.graph:
+        print(graph.to_json(indent=2))
+        return 0
+    with superkernel.configure(**given_settings(options)):
+        planned = plan(graph, **planning(options))  # type: ignore[arg-type]
+    if options.json:
+        print(json.dumps(planned.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        print(str(planned), end="")
+    return 1 if planned.blocked else 0

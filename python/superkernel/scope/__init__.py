@@ -1,0 +1,32 @@
+"""Scopes: mark ranges of a model, see what they become, build all their super kernels."""
+
+from __future__ import annotations
+
+from superkernel.scope._graph import Graph, Node
+from superkernel.scope._launch import LaunchEntry, LaunchLayout, launch_layout
+from superkernel.scope._marking import (
+    current_attributes,
+    limit_core_num,
+    mark,
+    merge_frames,
+    npu_stream_switch,
+    super_kernel,
+)
+from superkernel.scope._plan import Piece, ScopePlan, plan
+
+__all__ = [
+    "Graph",
+    "LaunchEntry",
+    "LaunchLayout",
+    "Node",
+    "Piece",
+    "ScopePlan",
+    "current_attributes",
+    "launch_layout",
+    "limit_core_num",
+    "mark",
+    "merge_frames",
+    "npu_stream_switch",
+    "plan",
+    "super_kernel",
+]

@@ -1,0 +1,214 @@
+"""Building and reading graphs; the checking is done by the native core."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Any, Union
+
+from superkernel import _core
+from superkernel._errors import make_error
+from superkernel.scope import _marking
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+class Node:
+    """A node of a :class:`Graph`; ``node[1]`` is its second output."""
+
+    def __init__(self, graph: Graph, name: str) -> None:
+        self.graph = graph
+        self.name = name
+
+    def __getitem__(self, output: int) -> tuple[Node, int]:
+        return (self, output)
+
+    def __repr__(self) -> str:
+        return f"Node({self.name!r})"
+
+
+#: A node, its name, or one of its outputs.
+Source = Union[Node, str, tuple[Union[Node, str], int]]
+
+
+class Graph:
+    """A model after streams were assigned: nodes in execution order, data edges, events.
+
+    As a ``with`` block it checks that every mark that was entered inside was left again.
+    """
+
+    def __init__(self, name: str = "graph", *, unknown_shape: bool = False) -> None:
+        self._content: dict[str, Any] = {
+            "name": name,
+            "unknown_shape": unknown_shape,
+            "nodes": [],
+            "events": [],
+            "data": [],
+            "control": [],
+        }
+        self._labels: dict[str, int] = {}
+        self._depths: list[int] = []
+
+    # -- building --------------------------------------------------------------------------------------------------
+
+    def op(
+        self,
+        name: str,
+        type: str,
+        inputs: Sequence[Source | None] = (),
+        *,
+        stream: int | None = None,
+        **fields: Any,
+    ) -> Node:
+        """Appends a node; ``fields`` are those of the JSON form. Marks in force apply unless ``scope`` is given.
+
+        ``None`` among the inputs is an optional input that is not connected.
+        """
+        attributes = _marking.current_attributes()
+        label = attributes.pop("_user_stream_label", None)
+        if stream is None:
+            stream = 0 if label is None else self._labels.setdefault(label, len(self._labels) + 1)
+        if "scope" in fields:
+            attributes.pop(_marking.SCOPE, None)
+            attributes.pop(_marking.OPTIONS, None)
+        attributes.update(fields.pop("attrs", {}))
+        node = {"name": name, "type": type, "stream": stream, **fields}
+        if attributes:
+            node["attrs"] = attributes
+        self._content["nodes"].append(node)
+        for number, source in enumerate(inputs):
+            if source is not None:
+                origin, output = source if isinstance(source, tuple) else (source, 0)
+                self._content["data"].append(
+                    {"from": _name(origin), "output": output, "to": name, "input": number},
+                )
+        return Node(self, name)
+
+    def event(
+        self,
+        producer: Node | str,
+        consumer: Node | str,
+        id: int | None = None,
+        *,
+        kind: str = "normal",
+        send_stream: int | None = None,
+        recv_stream: int | None = None,
+    ) -> int:
+        """Lets ``consumer`` wait for ``producer``; the id of the event."""
+        if id is None:
+            id = 1 + max((event["id"] for event in self._content["events"]), default=-1)
+        event: dict[str, Any] = {"id": id, "from": _name(producer), "to": _name(consumer), "kind": kind}
+        if send_stream is not None:
+            event["send_stream"] = send_stream
+        if recv_stream is not None:
+            event["recv_stream"] = recv_stream
+        self._content["events"].append(event)
+        return id
+
+    def control(self, before: Node | str, after: Node | str) -> None:
+        """A control edge; between ordinary nodes it carries no order."""
+        self._content["control"].append([_name(before), _name(after)])
+
+    def __enter__(self) -> Graph:
+        self._depths.append(_marking.depth())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        entered = self._depths.pop()
+        if error is None and _marking.depth() != entered:
+            raise RuntimeError(
+                f"scopes are not paired in graph `{self.name}`: {_marking.depth()} frame(s) at its end, "
+                f"{entered} at its start; a graph break inside a `with` block does this"
+            )
+
+    # -- reading and writing ---------------------------------------------------------------------------------------
+
+    @classmethod
+    def read(cls, path: PathLike, *, compile_results: bool = False) -> Graph:
+        """Reads the JSON form or a dump in protobuf text form, told apart by content.
+
+        With ``compile_results`` the flags of the operators come from the JSONs their ``json_path`` names.
+        """
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except OSError as error:
+            raise make_error(
+                "SK0001",
+                f"cannot read `{os.fspath(path)}`: {error.strerror or error}",
+                "check that the path exists and that this user may access it",
+            ) from None
+        return cls.parse(data, compile_results=compile_results)
+
+    @classmethod
+    def parse(cls, data: bytes | str, *, compile_results: bool = False) -> Graph:
+        """Like :meth:`read`, from the content of the file."""
+        graph = cls()
+        raw = data.encode() if isinstance(data, str) else data
+        graph._content = {"events": [], **_core.scope_read(raw, compile_results)}
+        return graph
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form as plain data."""
+        copied: dict[str, Any] = json.loads(self.to_json())
+        return copied
+
+    def to_json(self, indent: int | None = None) -> str:
+        """The JSON form."""
+        return json.dumps(self._content, indent=indent, ensure_ascii=False)
+
+    def write(self, path: PathLike) -> None:
+        """Writes the JSON form."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.to_json(indent=2) + "\n")
+
+    def take_compile_results(self) -> Graph:
+        """A copy whose operators have the flags of the JSONs their ``json_path`` names."""
+        return self.parse(self.to_json(), compile_results=True)
+
+    # -- asking ----------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """Name of the graph."""
+        name: str = self._content["name"]
+        return name
+
+    @property
+    def nodes(self) -> list[dict[str, Any]]:
+        """The nodes as in the JSON form."""
+        nodes: list[dict[str, Any]] = self.to_dict()["nodes"]
+        return nodes
+
+    def __len__(self) -> int:
+        return len(self._content["nodes"])
+
+    def __repr__(self) -> str:
+        return f"Graph({self.name!r}, {len(self)} nodes)"
+
+
+def _name(node: Node | str) -> str:
+    return node.name if isinstance(node, Node) else node
+
+
+def as_graph(graph: Graph | PathLike | dict[str, Any]) -> Graph:
+    """A graph from whatever a user may have."""
+    if isinstance(graph, Graph):
+        return graph
+    if isinstance(graph, dict):
+        return Graph.parse(json.dumps(graph))
+    return Graph.read(graph)
+
+
+def names(values: Iterable[str]) -> list[str]:
+    """A list of names, where a single string is a mistake people make."""
+    if isinstance(values, str):
+        raise TypeError("expected a list of names, not one string")
+    return list(values)

@@ -1,0 +1,116 @@
+"""Planning: from a marked graph to super kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from superkernel import _core
+from superkernel._environment import snapshot
+from superkernel.scope._graph import Graph, PathLike, as_graph, names
+
+
+class Piece:
+    """One super kernel of a plan."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+        self.name: str = data["name"]
+        self.scope: str = data["scope"]
+        self.kernel_name: str = data["kernel_name"]
+        self.node_name: str = data["node_name"]
+        self.main_stream: int = data["main_stream"]
+        self.options: str = data["options"]
+        self.members: list[str] = data["members"]
+        self.ops: list[dict[str, Any]] = data["ops"]
+        self.problems: list[dict[str, Any]] = data["problems"]
+        self.warnings: list[str] = data["warnings"]
+        #: The argument of ``superkernel.compile``.
+        self.kernel_infos: dict[str, Any] = data["kernel_infos"]
+        #: The same with streams and events counted from 0: equal for pieces of one name.
+        self.normalized_infos: dict[str, Any] = data["normalized_infos"]
+        limits = data["core_limits"]
+        self.core_limits: tuple[int, int] | None = None if limits is None else (limits[0], limits[1])
+
+    def __repr__(self) -> str:
+        return f"Piece({self.name!r}, {len(self.ops)} ops)"
+
+
+class ScopePlan:
+    """What becomes of every scope of a graph; printing it explains every split."""
+
+    def __init__(self, data: dict[str, Any], text: str) -> None:
+        self._data = data
+        self._text = text
+        self.pieces = [Piece(piece) for piece in data["pieces"]]
+
+    @property
+    def scopes(self) -> list[dict[str, Any]]:
+        """Per scope: members, what was left out and why, cuts, pieces."""
+        scopes: list[dict[str, Any]] = self._data["scopes"]
+        return scopes
+
+    @property
+    def nodes(self) -> list[dict[str, Any]]:
+        """The list after planning, renumbered; empty if nothing is fused."""
+        nodes: list[dict[str, Any]] = self._data["nodes"]
+        return nodes
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """The events after planning; empty if nothing is fused."""
+        events: list[dict[str, Any]] = self._data["events"]
+        return events
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """Sentences about single nodes, as logged."""
+        records: list[dict[str, Any]] = self._data["records"]
+        return records
+
+    @property
+    def blocked(self) -> list[Piece]:
+        """Pieces that the compiler would refuse."""
+        return [piece for piece in self.pieces if piece.problems]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return self._data
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"ScopePlan({self._data['graph']!r}, {len(self.scopes)} scopes, {len(self.pieces)} super kernels)"
+
+
+def plan(
+    graph: Graph | PathLike | dict[str, Any],
+    *,
+    compat: bool = False,
+    fuse_single_ops: bool | None = None,
+    hazards: Literal["cut", "refuse"] = "cut",
+    tiling_on_aicpu: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+) -> ScopePlan:
+    """Plans every scope of ``graph`` (a :class:`Graph`, its JSON form, or the path of either form).
+
+    ``compat`` follows the reference stack value for value. ``fuse_single_ops`` also builds super kernels of one op.
+    ``hazards="refuse"`` fails instead of cutting a piece that could wait for itself. ``tiling_on_aicpu`` names op
+    types whose tiling may run on the AICPU. Nodes named in ``exclude`` are treated as if they could not be fused.
+    """
+    if hazards not in ("cut", "refuse"):
+        raise ValueError(f"hazards cannot be {hazards!r}; expected 'cut' or 'refuse'")
+    environment = snapshot()
+    request: dict[str, object] = {
+        "compat": compat,
+        "fuse_single_ops": fuse_single_ops,
+        "refuse_hazards": hazards == "refuse",
+        "soc": environment["soc"],
+        "aic_num": environment["aic_num"] or 0,
+        "aiv_num": environment["aiv_num"] or 0,
+        "tiling_on_aicpu": names(tiling_on_aicpu),
+        "exclude": names(exclude),
+    }
+    data, text = _core.scope_plan(as_graph(graph).to_json(), request)
+    return ScopePlan(data, text)
