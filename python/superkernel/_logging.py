@@ -20,9 +20,9 @@ _kernel_name: contextvars.ContextVar[str] = contextvars.ContextVar("superkernel_
 
 
 @contextlib.contextmanager
-def building(kernel_name: str) -> Iterator[None]:
-    """What is logged inside concerns ``kernel_name``."""
-    token = _kernel_name.set(kernel_name)
+def building(kernel_name: object) -> Iterator[None]:
+    """What is logged inside concerns ``kernel_name``, which may not have been checked yet."""
+    token = _kernel_name.set(kernel_name if isinstance(kernel_name, str) else "superkernel")
     try:
         yield
     finally:

@@ -18,7 +18,7 @@ def plan(kernel_infos: Mapping[str, Any], kernel_name: str = "ascendc_super_kern
     Reads the sub-kernels' JSONs and, where they exist, their objects; needs no toolchain and writes nothing.
     """
     environment = snapshot()
-    with building(str(kernel_name)):
+    with building(kernel_name):
         planned = _core.plan(
             kernel_infos, kernel_name, environment["soc"], environment["aic_num"], environment["aiv_num"]
         )

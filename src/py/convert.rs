@@ -9,7 +9,7 @@ use crate::model::{JsonPath, ModelError};
 /// Deeper data is a mistake, most likely a cycle.
 const DEEPEST: usize = 64;
 /// More values are a mistake too: lists that contain one another many times over.
-const MOST_VALUES: usize = 20_000_000;
+const MOST_VALUES: usize = 1_000_000;
 
 /// Python data as a JSON value; anything JSON cannot say is an error that tells where.
 pub fn to_json(data: &Bound<'_, PyAny>) -> PyResult<Result<Value, ModelError>> {
@@ -75,7 +75,7 @@ impl Reader {
             return Err(Refusal::Data("at most 64 levels of nesting", "more (does it contain itself?)".to_owned()));
         }
         if self.values > MOST_VALUES {
-            return Err(Refusal::Data("at most 20 million values", "more".to_owned()));
+            return Err(Refusal::Data("at most a million values", "more".to_owned()));
         }
         if data.is_none() {
             Ok(Value::Null)

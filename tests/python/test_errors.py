@@ -38,7 +38,7 @@ TILING = {"kernel_type": AIV, "AiCore": "f"}
 # (id, what is wrong, how to raise it). The name of the file is made of the first two.
 ROWS: list[tuple[str, str, Raiser]] = [
     ("SK0001", "no such file", lambda ops: read_json(str(ops.folder / "nothing.json"))),
-    ("SK0010", "near name", lambda ops: superkernel.configure(kernel_meta_dir="out")),
+    ("SK0010", "near name", lambda ops: superkernel.configure(kernel_meta_parent="out")),
     ("SK0011", "bad value", lambda ops: superkernel.configure(jobs=0)),
     ("SK0014", "no json", lambda ops: read_json(str(written(ops.op(), "{").ops[0]["json_path"]))),
     ("SK0090", "not built yet", lambda ops: superkernel.compile(ops.op().infos())),
