@@ -6,6 +6,7 @@ use crate::model::ModelError;
 use crate::objects::ObjectError;
 use crate::options::OptionError;
 use crate::scope::ScopeError;
+use crate::plan::PlanError;
 use crate::toolchain::ToolchainError;
 
 /// What every phase's error says about itself beside its text.
@@ -43,6 +44,9 @@ pub enum Error {
     /// A graph cannot be read or planned.
     #[error(transparent)]
     Scope(#[from] ScopeError),
+    /// No device program can be made.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
 }
 
 impl Error {
@@ -56,6 +60,7 @@ impl Error {
             Self::Elf(error) => error,
             Self::Objects(error) => error,
             Self::Scope(error) => error,
+            Self::Plan(error) => error,
         }
     }
 }

@@ -1,1 +1,53 @@
-//! Prints a [program](crate::program) as C++.
+//! Prints C++ from a [program](crate::program).
+//!
+//! Everything is decided before: a step becomes a line or two. What steps have in common (picking a code copy, locks,
+//! barriers, records, the clearing of the workspace) is a small helper at the top of the file, there only if used.
+
+mod dynamic;
+mod entry;
+mod helpers;
+mod meta;
+mod profiling;
+mod writer;
+
+pub use writer::CppWriter;
+
+use crate::plan::PlanError;
+use crate::program::{Action, Program};
+
+/// The source of a super kernel. Equal programs give equal text.
+///
+/// Fails if the size of a function that is to be preloaded is not known.
+pub fn emit(program: &Program) -> Result<String, PlanError> {
+    check_sizes(program)?;
+    let mut out = CppWriter::default();
+    out.line("#if 1");
+    out.line("#include \"kernel_operator.h\"");
+    out.blank();
+    meta::title(program, &mut out);
+    meta::run_config(program, &mut out);
+    helpers::write(program, &mut out);
+    dynamic::write(program, &mut out);
+    entry::write(program, &mut out);
+    meta::sections(program, &mut out);
+    out.line("#endif");
+    Ok(out.finish())
+}
+
+fn check_sizes(program: &Program) -> Result<(), PlanError> {
+    let unknown = |action: &Action| matches!(action, Action::Preload { units: None, .. });
+    match program.steps.iter().find(|step| unknown(&step.action)) {
+        Some(step) => {
+            let op = &program.ops[step.op.unwrap_or(0)];
+            Err(PlanError::UnknownSize {
+                op: crate::model::OpName { index: op.index, kernel_name: op.kernel_name.clone() },
+            })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Does any step do something like this?
+fn uses(program: &Program, wanted: impl Fn(&Action) -> bool) -> bool {
+    program.steps.iter().any(|step| wanted(&step.action))
+}

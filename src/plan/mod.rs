@@ -1,1 +1,93 @@
 //! Decides what every core does and writes it down as a [program](crate::program).
+//!
+//! [`plan`] runs the passes: `prologue` (set up, clear the workspace), then for one stream `one_stream` (op after op,
+//! with a barrier or an early-start hand-over between), for several `order` (edges between ops, which of them need
+//! flags) and `sides` (the cube and the vector side with those flags), then `epilogue`. `ops` holds what both forms do
+//! for each op: preload, switch, call.
+
+mod error;
+mod frontier;
+mod functions;
+mod one_stream;
+mod ops;
+mod order;
+mod prologue;
+mod sides;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+pub use error::PlanError;
+
+use crate::model::{CoreClass, Op, StreamForm, SuperKernel};
+use crate::objects::TextSizes;
+use crate::program::{self, EarlyStartConfig, OpFacts, Program, Round};
+use functions::Functions;
+use ops::OpPlanner;
+use steps::Steps;
+
+/// Makes the program of a super kernel and checks it.
+///
+/// Sizes that are not known stay open in the program; it cannot be emitted then.
+pub fn plan(kernel: &SuperKernel, sizes: &TextSizes) -> Result<Program, PlanError> {
+    let functions = Functions::of(kernel);
+    let ops = OpPlanner { kernel, functions: &functions, sizes };
+    let mut steps = Steps::default();
+    let mut edges = Vec::new();
+    match kernel.form {
+        StreamForm::One => {
+            prologue::one_stream(kernel, &mut steps);
+            one_stream::plan(&ops, &mut steps);
+        }
+        StreamForm::Several => {
+            let order = order::Order::of(kernel)?;
+            prologue::several_streams(kernel, &mut steps);
+            sides::plan(&ops, &order, &mut steps);
+            edges = order.into_edges();
+        }
+    }
+    prologue::epilogue(kernel, &mut steps);
+    let program = Program {
+        kernel_name: kernel.name.clone(),
+        chip: kernel.platform.chip(),
+        kernel_type: kernel.kernel_type,
+        block_num: kernel.block_num,
+        split: kernel.options.split.get(),
+        func_align: kernel.options.func_align,
+        form: kernel.form,
+        ops: kernel.ops.iter().enumerate().map(|(position, op)| facts(kernel, position, op)).collect(),
+        tables: functions.tables,
+        functions: functions.list,
+        edges,
+        steps: steps.finish(),
+    };
+    program::verify(&program).map_err(|violations| PlanError::Broken { violations })?;
+    Ok(program)
+}
+
+fn facts(kernel: &SuperKernel, position: usize, op: &Op) -> OpFacts {
+    let early_start = op.kernel.early_start;
+    let is_last = position + 1 == kernel.ops.len();
+    OpFacts {
+        index: op.index,
+        kernel_name: op.kernel.kernel_name.clone(),
+        kernel_type: op.kernel.kernel_type,
+        block_num: op.block_num,
+        stream_id: op.stream_id,
+        own_set: early_start.sets_itself.then_some(if is_last { Round::AtEnd } else { Round::Into(position + 1) }),
+        own_wait: early_start.waits_itself.then(|| own_wait(kernel, position)),
+        is_dynamic: op.is_dynamic(),
+        feeds_sync_all: op.needs_feed_sync_all,
+    }
+}
+
+/// The hand-over that an op's own wait takes part in.
+fn own_wait(kernel: &SuperKernel, position: usize) -> (EarlyStartConfig, Round) {
+    let between = one_stream::Between::of(kernel, position);
+    (between.config, between.own_wait_round())
+}
+
+/// The early-start classes of two neighbours.
+fn config(previous: CoreClass, current: CoreClass) -> EarlyStartConfig {
+    EarlyStartConfig { previous, current }
+}

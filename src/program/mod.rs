@@ -1,1 +1,133 @@
-//! The device program: one intermediate representation that every reader shares.
+//! The device program: every decision about what each core does, as data.
+//!
+//! [`Program`] is what [`plan`](crate::plan) makes and what everything else reads: [`emit`](crate::emit) prints it as
+//! C++, [`verify`](verify::verify) checks it, [`Program::text`] and [`Program::steps_json`] show it to people.
+//! A core's program is the list of [steps](Step), without those that are for other cores.
+
+mod describe;
+mod edge;
+pub mod launch;
+mod show;
+mod step;
+mod verify;
+
+pub use describe::Field;
+pub use edge::{CrossNeed, Edge, EdgeOrigin};
+pub use step::{
+    Action, Barrier, CoreId, CoreIndex, Cores, Direction, EarlyStartConfig, FunctionId, Kinds, Pair, Part, Reason,
+    RecordEdge, RecordSubject, Round, Step, TableEntry, TableId,
+};
+pub use verify::{Violation, verify};
+
+use crate::model::{Chip, CoreClass, CoreKind, KernelType, StreamForm, SuperKernelType};
+
+/// What every core of a super kernel does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// Name of the super kernel.
+    pub kernel_name: String,
+    /// The chip it is for.
+    pub chip: Chip,
+    /// The cores it starts for each block.
+    pub kernel_type: SuperKernelType,
+    /// Blocks it is launched with.
+    pub block_num: u32,
+    /// Number of code copies of every function.
+    pub split: u32,
+    /// Alignment of the entry; 0: none.
+    pub func_align: u64,
+    /// One stream, or several side by side.
+    pub form: StreamForm,
+    /// The ops, by position.
+    pub ops: Vec<OpFacts>,
+    /// The sub-kernel functions it calls, each once, in order of first use.
+    pub functions: Vec<FunctionRef>,
+    /// The functions of dynamic ops by tiling key; ops with the same sub-kernel share one.
+    pub tables: Vec<Vec<TableEntry>>,
+    /// Order between the ops of several streams; empty with one stream, where list order holds.
+    pub edges: Vec<Edge>,
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
+/// What readers of the program need to know about an op.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpFacts {
+    /// Its place in `op_list`.
+    pub index: usize,
+    /// Its kernel's name.
+    pub kernel_name: String,
+    /// Its type.
+    pub kernel_type: KernelType,
+    /// Blocks it runs on.
+    pub block_num: u32,
+    /// Its stream.
+    pub stream_id: i64,
+    /// Its code sets for early start, in this hand-over.
+    pub own_set: Option<Round>,
+    /// Its code waits for early start, in this hand-over, with these classes.
+    pub own_wait: Option<(EarlyStartConfig, Round)>,
+    /// Functions and block count are picked at run time.
+    pub is_dynamic: bool,
+    /// Idle cores follow its `SyncAll` calls.
+    pub feeds_sync_all: bool,
+}
+
+impl OpFacts {
+    /// The kinds of core it runs on.
+    pub fn class(&self) -> CoreClass {
+        self.kernel_type.class()
+    }
+}
+
+/// A sub-kernel function; its copies are called `<name>_split1` and so on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionRef {
+    /// Its symbol.
+    pub name: String,
+    /// The kind of core that runs it.
+    pub kind: CoreKind,
+}
+
+impl Program {
+    /// The entry function's name in the source. The build maps it to one symbol per core kind.
+    pub fn entry_name(&self) -> String {
+        format!("auto_gen_{}_kernel", self.kernel_name)
+    }
+
+    /// Kinds of core the super kernel has, cube first.
+    pub fn kinds(&self) -> &'static [CoreKind] {
+        self.kernel_type.class().kinds()
+    }
+
+    /// Names of all sub-kernel functions with their copies.
+    pub fn function_symbols(&self) -> impl Iterator<Item = String> + '_ {
+        self.functions.iter().flat_map(|function| (0..self.split).map(|copy| copy_name(&function.name, copy)))
+    }
+
+    /// Does the source itself define `g_opSystemRunCfg`? Otherwise the entry object of the copies does.
+    pub fn defines_run_config(&self) -> bool {
+        self.split == 1
+    }
+
+    /// The cores of a launch with `blocks` blocks, block by block, cube first.
+    pub fn cores(&self, blocks: impl IntoIterator<Item = u32>) -> Vec<CoreId> {
+        let (aic, aiv) = self.kernel_type.task_ratio();
+        let of = |kind, block, count: u16| {
+            let sub_blocks = u32::from(count);
+            (0..sub_blocks).map(move |sub_block| CoreId { kind, block, sub_block, sub_blocks })
+        };
+        blocks
+            .into_iter()
+            .flat_map(|block| of(CoreKind::Aic, block, aic).chain(of(CoreKind::Aiv, block, aiv)))
+            .collect()
+    }
+}
+
+/// Symbol of one copy of a function: the first keeps the name.
+pub fn copy_name(function: &str, copy: u32) -> String {
+    match copy {
+        0 => function.to_owned(),
+        _ => format!("{function}_split{copy}"),
+    }
+}

@@ -1,0 +1,239 @@
+//! Declarations and small functions at the top of the file.
+
+use super::profiling;
+use super::uses;
+use super::writer::CppWriter;
+use crate::model::{Chip, CoreClass, CoreKind};
+use crate::program::{Action, Barrier, Direction, Kinds, Part, Program, copy_name};
+
+pub(super) fn write(program: &Program, out: &mut CppWriter) {
+    markers(out);
+    functions(program, out);
+    barriers(program, out);
+    flags(program, out);
+    locks(program, out);
+    if uses(program, |action| matches!(action, Action::Flush)) {
+        out.line("// Writes back and drops the whole data cache.");
+        out.block("static __aicore__ inline void sk_flush()", |out| {
+            out.line("dcci((__gm__ uint64_t *)0, cache_line_t::ENTIRE_DATA_CACHE, dcci_dst_t::CACHELINE_OUT);");
+        });
+        out.blank();
+    }
+    if uses(program, |action| matches!(action, Action::ClearWorkspace { .. })) {
+        clear_workspace(program, out);
+    }
+    if uses(program, |action| matches!(action, Action::InitProfiling { .. })) {
+        profiling::write(out);
+    }
+}
+
+fn markers(out: &mut CppWriter) {
+    out.line("// Labels for a simulator; nothing on a device.");
+    out.line("#ifndef SK_OP_BEGIN");
+    out.line("#define SK_OP_BEGIN(position) ((void)(position))");
+    out.line("#define SK_OP_END(position) ((void)(position))");
+    out.line("#endif");
+    out.blank();
+}
+
+/// The sub-kernel functions with all their copies, and for each a way to use the copy of this core.
+fn functions(program: &Program, out: &mut CppWriter) {
+    if program.functions.is_empty() {
+        return;
+    }
+    for symbol in program.function_symbols() {
+        out.line(format_args!("extern \"C\" __aicore__ void {symbol}(uint64_t args_offset);"));
+    }
+    out.blank();
+    if program.split > 1 {
+        out.line("// Cores fetch their instructions from different copies of the same code.");
+        out.block("static __aicore__ inline uint32_t sk_copy()", |out| {
+            out.line(format_args!("return (uint8_t)get_coreid() % {}u;", program.split));
+        });
+        out.blank();
+    }
+    out.line("// sk_call_NAME and sk_address_NAME: this core's copy of a function.");
+    function_macro(program.split, out);
+    out.blank();
+    for function in &program.functions {
+        out.line(format_args!("SK_FUNCTION({})", function.name));
+    }
+    out.blank();
+}
+
+fn function_macro(split: u32, out: &mut CppWriter) {
+    let mut lines = vec!["#define SK_FUNCTION(name)".to_owned()];
+    let mut dispatch = |head: &str, before: &[&str], use_copy: &dyn Fn(&str) -> String, after: &[&str]| {
+        lines.push(format!("    static __aicore__ inline {head} {{"));
+        lines.extend(before.iter().map(|line| format!("        {line}")));
+        if split == 1 {
+            lines.push(format!("        {}", use_copy("name")));
+        } else {
+            lines.push("        switch (sk_copy()) {".to_owned());
+            for copy in 1..split {
+                // `name##_split1`: the macro's argument with the copy's suffix.
+                let symbol = copy_name("name##", copy);
+                lines.push(format!("            case {copy}: {} break;", use_copy(&symbol)));
+            }
+            lines.push(format!("            default: {} break;", use_copy("name")));
+            lines.push("        }".to_owned());
+        }
+        lines.extend(after.iter().map(|line| format!("        {line}")));
+        lines.push("    }".to_owned());
+    };
+    dispatch(
+        "void sk_call_##name(uint32_t position, uint64_t offset)",
+        &["SK_OP_BEGIN(position);"],
+        &|symbol| format!("{symbol}(offset);"),
+        &["SK_OP_END(position);"],
+    );
+    dispatch(
+        "uint64_t sk_address_##name()",
+        &["uint64_t address = 0;"],
+        &|symbol| format!("address = (uint64_t){symbol};"),
+        &["return address;"],
+    );
+    let last = lines.len() - 1;
+    for (number, line) in lines.iter().enumerate() {
+        out.line(if number == last { line.clone() } else { format!("{line} \\") });
+    }
+}
+
+/// The barriers over one kind; that over both is `SyncAll`.
+fn barriers(program: &Program, out: &mut CppWriter) {
+    for (barrier, name, who, pipe, flag) in [
+        (Barrier::Aic, "sk_meet_aic", "All cube cores meet.", "PIPE_FIX", "SYNC_AIC_FLAG"),
+        (
+            Barrier::AicAfterMte3,
+            "sk_meet_aic_after_mte3",
+            "All cube cores meet, each once its MTE3 pipe is done.",
+            "PIPE_MTE3",
+            "SYNC_AIC_FLAG",
+        ),
+        (Barrier::Aiv, "sk_meet_aiv", "All vector cores meet.", "PIPE_MTE3", "SYNC_AIV_ONLY_ALL"),
+    ] {
+        if uses(program, |action| *action == Action::Barrier(barrier)) {
+            out.line(format_args!("// {who}"));
+            out.block(format_args!("static __aicore__ inline void {name}()"), |out| {
+                out.line(set(pipe, "0x0", flag));
+                out.line(wait(program.chip, flag));
+            });
+            out.blank();
+        }
+    }
+}
+
+fn flags(program: &Program, out: &mut CppWriter) {
+    for (direction, from, to, flag) in [
+        (Direction::CubeToVector, "aic", "aiv", "SYNC_AIC_AIV_FLAG"),
+        (Direction::VectorToCube, "aiv", "aic", "SYNC_AIV_FLAG"),
+    ] {
+        let sets = |action: &Action| matches!(action, Action::SetFlag { direction: set, .. } if *set == direction);
+        let waits = |action: &Action| matches!(action, Action::WaitFlag { direction: wait, .. } if *wait == direction);
+        if uses(program, sets) {
+            out.block(format_args!("static __aicore__ inline void sk_tell_{to}()"), |out| {
+                out.line(set("PIPE_MTE3", "0x02", flag));
+            });
+            out.blank();
+        }
+        if uses(program, waits) {
+            out.block(format_args!("static __aicore__ inline void sk_wait_for_{from}()"), |out| {
+                out.line(wait(program.chip, flag));
+            });
+            out.blank();
+        }
+    }
+}
+
+fn set(pipe: &str, mode: &str, flag: &str) -> String {
+    format!("ffts_cross_core_sync({pipe}, AscendC::GetffstMsg({mode}, AscendC::{flag}));")
+}
+
+fn wait(chip: Chip, flag: &str) -> String {
+    match chip {
+        Chip::C220 => format!("wait_flag_dev(AscendC::{flag});"),
+        Chip::C310 => format!("wait_flag_dev(PIPE_S, AscendC::{flag});"),
+    }
+}
+
+/// Words in global memory that the world outside shares.
+fn locks(program: &Program, out: &mut CppWriter) {
+    const LOCK: &str = "__gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;";
+    let notifies = uses(program, |action| matches!(action, Action::Notify { .. }));
+    let waits = uses(program, |action| matches!(action, Action::WaitEvent { .. } | Action::Switch { .. }));
+    let clears = uses(program, |action| matches!(action, Action::ClearEvent { .. }));
+    let releases = uses(program, |action| matches!(action, Action::ReleaseLock { .. }));
+    if notifies || releases {
+        out.block("static __aicore__ inline void sk_publish(GM_ADDR address, uint64_t value)", |out| {
+            out.line(LOCK);
+            out.line("*lock = value;");
+            out.line("dcci(lock, 0, 2);");
+        });
+        out.blank();
+    }
+    if waits {
+        out.block("static __aicore__ inline void sk_wait_until_set(GM_ADDR address)", |out| {
+            out.line(LOCK);
+            out.line("do {");
+            out.line("    dcci(lock, 0, 2);");
+            out.line("} while (*lock != 1);");
+        });
+        out.blank();
+    }
+    if clears {
+        out.block("static __aicore__ inline void sk_clear(GM_ADDR address)", |out| {
+            out.line(LOCK);
+            out.line("*lock = 0;");
+        });
+        out.blank();
+    }
+}
+
+/// Zeroes this core's share of the workspace, 512 bytes at a time, from local memory.
+fn clear_workspace(program: &Program, out: &mut CppWriter) {
+    const VECTOR: &str = "AscendC::DuplicateImpl((__ubuf__ uint32_t *)0, (uint32_t)0, 128);";
+    const CUBE: &str = "create_cbuf_matrix((__cbuf__ uint32_t *)0, 0x10010, 0);";
+    let (fill, event, copy) = match (program.kernel_type.class(), program.chip) {
+        (CoreClass::Aic, _) => (CUBE, "MTE2_MTE3", "copy_cbuf_to_gm(piece, (__cbuf__ void *)0, 0, 1, 16, 1, 1);"),
+        (CoreClass::Aiv | CoreClass::Mix, Chip::C220) => {
+            (VECTOR, "V_MTE3", "copy_ubuf_to_gm(piece, (__ubuf__ void *)0, 0, 1, 16, 1, 1);")
+        }
+        (CoreClass::Aiv | CoreClass::Mix, Chip::C310) => {
+            (VECTOR, "V_MTE3", "copy_ubuf_to_gm_align_v2(piece, (__ubuf__ void *)0, 0, 1, 512, 0, 512, 512);")
+        }
+    };
+    out.line("// Zeroes this core's share of the workspace.");
+    out.block("static __aicore__ inline void sk_clear_workspace(GM_ADDR workspace, uint64_t bytes)", |out| {
+        out.line("GM_ADDR share = workspace + bytes * (uint64_t)AscendC::GetBlockIdxImpl();");
+        out.line(fill);
+        out.line(format_args!("AscendC::SetFlag<AscendC::HardEvent::{event}>(EVENT_ID0);"));
+        out.line(format_args!("AscendC::WaitFlag<AscendC::HardEvent::{event}>(EVENT_ID0);"));
+        out.block("for (uint64_t done = 0; done < bytes; done += 512)", |out| {
+            out.line("__gm__ void *piece = (__gm__ void *)(share + done);");
+            out.line(copy);
+        });
+        out.line("AscendC::PipeBarrier<PIPE_ALL>();");
+    });
+    out.blank();
+}
+
+/// The condition that picks the cores of a step inside the code of its kind; `None`: all.
+pub(super) fn part_condition(kinds: Kinds, part: Part) -> Option<String> {
+    use crate::program::CoreIndex;
+    let register = |index: CoreIndex| match index {
+        CoreIndex::Block => "block_index",
+        CoreIndex::Core => "core_index",
+    };
+    match part {
+        Part::All => None,
+        Part::Below(index, count) => Some(format!("{} < {count}", register(index))),
+        Part::From(index, count) => Some(format!("{} >= {count}", register(index))),
+        Part::First => {
+            let kind = match kinds {
+                Kinds::Only(kind) => kind,
+                Kinds::Every => CoreKind::Aiv,
+            };
+            Some(format!("{} == 0", register(CoreIndex::first_of(kind))))
+        }
+    }
+}

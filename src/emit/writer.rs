@@ -1,0 +1,118 @@
+//! A writer for C++ that owns indentation and braces.
+
+use std::fmt::{Display, Write as _};
+
+/// Text being written, line by line.
+///
+/// ```
+/// use superkernel::emit::CppWriter;
+/// let mut out = CppWriter::default();
+/// out.block("void f()", |out| out.line("g();"));
+/// assert_eq!(out.finish(), "void f() {\n    g();\n}\n");
+/// ```
+#[derive(Debug, Default)]
+pub struct CppWriter {
+    text: String,
+    depth: usize,
+}
+
+impl CppWriter {
+    /// One line at the current indentation; preprocessor lines start at the margin.
+    pub fn line(&mut self, line: impl Display) {
+        let start = self.text.len();
+        for _ in 0..self.depth {
+            self.text.push_str("    ");
+        }
+        let indented = self.text.len();
+        // Writing to a string cannot fail.
+        let _ = write!(self.text, "{line}");
+        if self.text[indented..].starts_with('#') {
+            self.text.replace_range(start..indented, "");
+        }
+        self.text.push('\n');
+    }
+
+    /// Several lines that are already laid out.
+    pub fn lines(&mut self, lines: &str) {
+        for line in lines.lines() {
+            if line.is_empty() {
+                self.text.push('\n');
+            } else {
+                self.line(line);
+            }
+        }
+    }
+
+    /// An empty line.
+    pub fn blank(&mut self) {
+        self.text.push('\n');
+    }
+
+    /// `head {`, the body one level deeper, `}`.
+    pub fn block(&mut self, head: impl Display, body: impl FnOnce(&mut Self)) {
+        self.line(format_args!("{head} {{"));
+        self.depth += 1;
+        body(self);
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// Opens a block that [`CppWriter::close`] ends.
+    pub fn open(&mut self, head: impl Display) {
+        self.line(format_args!("{head} {{"));
+        self.depth += 1;
+    }
+
+    /// Ends a block.
+    pub fn close(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        self.line("}");
+    }
+
+    /// Ends the first half of a condition and opens the second.
+    pub fn else_block(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        self.line("} else {");
+        self.depth += 1;
+    }
+
+    /// The text.
+    pub fn finish(self) -> String {
+        self.text
+    }
+}
+
+/// Foreign text for a comment: one line, no character that could end the comment or the line.
+pub(super) fn comment_text(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.:/ ".contains(letter);
+    let mut out: String = text.chars().take(LONGEST).map(|letter| if plain(letter) { letter } else { '_' }).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        out.push_str("...");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_text_cannot_leave_its_comment() {
+        for text in ["a\nb", "a\\", "a??/", "*/ x", "a\r\u{2028}b", "\u{7}"] {
+            let shown = comment_text(text);
+            assert!(!shown.contains(['\n', '\r', '\\', '?', '*', '\u{2028}', '\u{7}']), "{shown:?}");
+        }
+        assert_eq!(comment_text(&"x".repeat(500)).len(), 123);
+    }
+
+    #[test]
+    fn preprocessor_lines_stay_at_the_margin() {
+        let mut out = CppWriter::default();
+        out.block("if (x)", |out| {
+            out.line("#if A");
+            out.line("f();");
+        });
+        assert_eq!(out.finish(), "if (x) {\n#if A\n    f();\n}\n");
+    }
+}

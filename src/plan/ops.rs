@@ -1,0 +1,266 @@
+//! What both forms do for an op: preload, outer events, switch, call.
+
+use super::functions::{Functions, OpCode};
+use super::prologue::{WHOLE_CACHE_UNITS, notifying_kind, waiting_kind};
+use super::steps::{Scope, Steps, barrier_of_class, side_barrier, whole_barrier};
+use crate::model::{CoreClass, CoreKind, Op, SuperKernel};
+use crate::objects::TextSizes;
+use crate::options::PreloadMode;
+use crate::program::{Action, Barrier, CoreIndex, Cores, Kinds, Part, Reason, RecordEdge, RecordSubject, TableId};
+
+/// Bytes of a feed-sync-all record's slot: one cache line.
+const RECORD_BYTES: u64 = 64;
+
+/// What the passes over ops look things up in.
+#[derive(Clone, Copy)]
+pub(super) struct OpPlanner<'a> {
+    pub(super) kernel: &'a SuperKernel,
+    pub(super) functions: &'a Functions,
+    pub(super) sizes: &'a TextSizes,
+}
+
+impl OpPlanner<'_> {
+    pub(super) fn op(&self, position: usize) -> &Op {
+        &self.kernel.ops[position]
+    }
+
+    /// The cores of `kind` that run the op.
+    pub(super) fn running(&self, position: usize, kind: CoreKind) -> Cores {
+        let op = self.op(position);
+        Cores { kinds: Kinds::Only(kind), part: Part::Below(index(op.class()), op.block_num) }
+    }
+
+    /// The cores of `kind` that do not.
+    pub(super) fn idle(&self, position: usize, kind: CoreKind) -> Cores {
+        let op = self.op(position);
+        Cores { kinds: Kinds::Only(kind), part: Part::From(index(op.class()), op.block_num) }
+    }
+
+    /// Preloads in front of `position`: its successor's code, and its own if nobody came before.
+    pub(super) fn preloads(
+        &self,
+        steps: &mut Steps,
+        scope: Scope,
+        previous: Option<usize>,
+        position: usize,
+        next: Option<usize>,
+    ) {
+        match self.kernel.options.preload {
+            PreloadMode::PerFunction => {}
+            PreloadMode::Whole | PreloadMode::Never => return,
+        }
+        if previous.is_none() {
+            self.preload(steps, scope, position);
+        }
+        if let Some(next) = next {
+            self.preload(steps, scope, next);
+        }
+    }
+
+    fn preload(&self, steps: &mut Steps, scope: Scope, position: usize) {
+        for kind in scope.kinds_of(self.op(position).class()) {
+            if let Some(function) = self.functions.code(position).function(kind) {
+                let units = self.sizes.preload_units(position, kind);
+                steps.push(Some(position), self.running(position, kind), Action::Preload { function, units });
+            }
+        }
+    }
+
+    /// Does the op tell outer events?
+    pub(super) fn notifies(&self, position: usize) -> bool {
+        self.op(position).outer_sends().next().is_some()
+    }
+
+    /// Does the op wait for outer events?
+    pub(super) fn waits(&self, position: usize) -> bool {
+        self.op(position).outer_receives().next().is_some()
+    }
+
+    /// Tells the op's outer events, if that is for cores in scope.
+    pub(super) fn notify(&self, steps: &mut Steps, scope: Scope, position: usize) {
+        let kind = notifying_kind(self.kernel, position);
+        if !scope.kinds().contain(kind) {
+            return;
+        }
+        for event in self.op(position).outer_sends() {
+            let action = Action::Notify { event: event.id, slot: event.slot };
+            let subject = RecordSubject::Notify(event.id);
+            self.recorded(steps, Cores::all_of(kind), Some(position), subject, |steps| {
+                steps.because(Reason::OuterNotify(event.id), Some(position), Cores::first_of(kind), action);
+            });
+        }
+    }
+
+    /// Waits for the op's outer events, if that is for cores in scope.
+    pub(super) fn wait(&self, steps: &mut Steps, scope: Scope, position: usize) {
+        let kind = waiting_kind(self.op(position).class());
+        if !scope.kinds().contain(kind) {
+            return;
+        }
+        for event in self.op(position).outer_receives() {
+            let action = Action::WaitEvent { event: event.id, slot: event.slot };
+            let subject = RecordSubject::Wait(event.id);
+            self.recorded(steps, Cores::all_of(kind), Some(position), subject, |steps| {
+                steps.because(Reason::OuterWait(event.id), Some(position), Cores::first_of(kind), action);
+            });
+        }
+    }
+
+    /// A dynamic op's switch, and the meeting of all that polled.
+    pub(super) fn switch(&self, steps: &mut Steps, scope: Scope, position: usize) {
+        let (OpCode::Dynamic(table), Some(key_slot)) =
+            (self.functions.code(position), self.op(position).offsets.tiling_key)
+        else {
+            return;
+        };
+        let op = Some(position);
+        steps.because(Reason::Tiling, op, scope.every(), Action::Switch { table, key_slot });
+        if self.kernel.kernel_type.class() == CoreClass::Aiv {
+            let running = self.running(position, CoreKind::Aiv);
+            steps.push(op, running, Action::PreloadPicked { units: WHOLE_CACHE_UNITS });
+        }
+        let reason = Reason::AfterSwitch;
+        let barrier = match scope {
+            Scope::Everyone => {
+                steps.because(reason, op, scope.every(), Action::PipeBarrier);
+                whole_barrier(self.kernel.kernel_type)
+            }
+            // Both halves of a MIX op polled; otherwise this side alone did.
+            Scope::Side(kind) => match self.op(position).class() {
+                CoreClass::Mix => Barrier::All,
+                CoreClass::Aic | CoreClass::Aiv => side_barrier(kind),
+            },
+        };
+        steps.because(reason, op, scope.every(), Action::Barrier(barrier));
+    }
+
+    /// The op itself, with feed-sync-all, records and the debug options.
+    pub(super) fn run(&self, steps: &mut Steps, scope: Scope, position: usize) {
+        self.feed_sync_all(steps, scope, position);
+        self.recorded(steps, scope.every(), Some(position), RecordSubject::Op(position), |steps| {
+            match self.functions.code(position) {
+                OpCode::Static { .. } => self.call(steps, scope, position),
+                OpCode::Dynamic(table) => self.call_picked(steps, scope, position, table),
+            }
+            self.debug(steps, scope, position);
+        });
+    }
+
+    fn feed_sync_all(&self, steps: &mut Steps, scope: Scope, position: usize) {
+        if !self.kernel.options.feed_sync_all {
+            return;
+        }
+        let action = if self.op(position).needs_feed_sync_all {
+            let (position, count) = (position as u64, self.kernel.ops.len() as u64);
+            Action::EnableSyncAll { aic_offset: RECORD_BYTES * position, aiv_offset: RECORD_BYTES * (count + position) }
+        } else {
+            Action::DisableSyncAll
+        };
+        steps.push(Some(position), scope.every(), action);
+    }
+
+    /// A static op: on each kind flush, call, complete the sync-alls, flush.
+    fn call(&self, steps: &mut Steps, scope: Scope, position: usize) {
+        let op = self.op(position);
+        let at = Some(position);
+        for kind in scope.kinds_of(op.class()) {
+            let (running, idle) = (self.running(position, kind), self.idle(position, kind));
+            if op.dcci.flushes_before() {
+                steps.push(at, Cores::all_of(kind), Action::Flush);
+            }
+            if let Some(function) = self.functions.code(position).function(kind) {
+                steps.push(at, running, Action::Call { function, offset: op.offsets.param });
+            }
+            if op.needs_feed_sync_all {
+                steps.push(at, running, Action::EndSyncAll);
+                steps.push(at, idle, Action::ComplementSyncAll);
+            }
+            if op.dcci.flushes_after() {
+                steps.push(at, Cores::all_of(kind), Action::Flush);
+            }
+        }
+        if op.needs_feed_sync_all {
+            // Left on, a later barrier of the super kernel could overwrite the end record before a slow idle core
+            // has read it.
+            steps.push(at, scope.every(), Action::DisableSyncAll);
+        }
+    }
+
+    /// A dynamic op: the picked type decides which cores call, so nothing here is split by kind.
+    fn call_picked(&self, steps: &mut Steps, scope: Scope, position: usize, table: TableId) {
+        let op = self.op(position);
+        let at = Some(position);
+        if op.dcci.flushes_before() {
+            steps.push(at, scope.every(), Action::Flush);
+        }
+        steps.push(at, scope.every(), Action::CallPicked { table, offset: op.offsets.param });
+        if op.dcci.flushes_after() {
+            steps.push(at, scope.every(), Action::Flush);
+        }
+        let releasing = match op.class() {
+            CoreClass::Aiv => CoreKind::Aiv,
+            CoreClass::Aic | CoreClass::Mix => CoreKind::Aic,
+        };
+        if let Some(slot) = op.offsets.wait_lock().filter(|_| scope.kinds().contain(releasing)) {
+            steps.push(at, Cores::first_of(releasing), Action::ReleaseLock { slot });
+        }
+    }
+
+    fn debug(&self, steps: &mut Steps, scope: Scope, position: usize) {
+        let (at, every) = (Some(position), scope.every());
+        if self.kernel.options.debug_dcci_all {
+            steps.because(Reason::DebugDcciAll, at, every, Action::PipeBarrier);
+            steps.because(Reason::DebugDcciAll, at, every, Action::Flush);
+        }
+        if !self.kernel.options.debug_sync_all {
+            return;
+        }
+        let reason = Reason::DebugSyncAll;
+        match scope {
+            // A hand-over is pending if the op's code has set: the barrier is made up for behind it.
+            Scope::Everyone if self.op(position).kernel.early_start.sets_itself => {}
+            Scope::Everyone => {
+                steps.because(reason, at, every, Action::Barrier(whole_barrier(self.kernel.kernel_type)));
+            }
+            Scope::Side(kind) => {
+                let barrier = match kind {
+                    CoreKind::Aic => Barrier::AicAfterMte3,
+                    CoreKind::Aiv => Barrier::Aiv,
+                };
+                steps.because(reason, at, every, Action::PipeBarrier);
+                steps.because(reason, at, every, Action::Barrier(barrier));
+            }
+        }
+    }
+
+    /// The barrier in front of an op whose outer events have been waited for on one core only.
+    pub(super) fn barrier_after_wait(&self, position: usize) -> Barrier {
+        barrier_of_class(self.op(position).class())
+    }
+
+    fn recorded(
+        &self,
+        steps: &mut Steps,
+        cores: Cores,
+        op: Option<usize>,
+        subject: RecordSubject,
+        body: impl FnOnce(&mut Steps),
+    ) {
+        let profiling = self.kernel.options.profiling;
+        if profiling {
+            steps.push(op, cores, Action::Record { subject, edge: RecordEdge::Start });
+        }
+        body(steps);
+        if profiling {
+            steps.push(op, cores, Action::Record { subject, edge: RecordEdge::End });
+        }
+    }
+}
+
+/// How the cores of an op of this class are counted.
+fn index(class: CoreClass) -> CoreIndex {
+    match class {
+        CoreClass::Aiv => CoreIndex::Core,
+        CoreClass::Aic | CoreClass::Mix => CoreIndex::Block,
+    }
+}

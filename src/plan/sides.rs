@@ -1,0 +1,120 @@
+//! Several streams: the cube cores run the cube side, the vector cores the vector side, and flags keep the two in the
+//! order that streams and events ask for.
+
+use super::ops::OpPlanner;
+use super::order::Order;
+use super::prologue::{notifying_kind, preload_whole};
+use super::steps::{Scope, Steps, side_barrier};
+use crate::model::{CoreClass, CoreKind};
+use crate::program::{Action, Barrier, Cores, Direction, EdgeOrigin, Pair, Reason};
+
+/// Steps of both sides, as far as the super kernel has them.
+pub(super) fn plan(ops: &OpPlanner<'_>, order: &Order, steps: &mut Steps) {
+    for &kind in ops.kernel.kernel_type.class().kinds() {
+        preload_whole(ops.kernel, steps, Cores::all_of(kind));
+        Side { ops, order, kind, received: received(ops, order, Direction::entering(kind)) }.plan(steps);
+    }
+}
+
+/// The flags each op waits for, by position.
+fn received(ops: &OpPlanner<'_>, order: &Order, direction: Direction) -> Vec<Option<(usize, EdgeOrigin)>> {
+    let mut received = vec![None; ops.kernel.ops.len()];
+    for (sender, receiver, origin) in order.flags(direction) {
+        received[receiver] = Some((sender, origin));
+    }
+    received
+}
+
+struct Side<'a> {
+    ops: &'a OpPlanner<'a>,
+    order: &'a Order,
+    kind: CoreKind,
+    received: Vec<Option<(usize, EdgeOrigin)>>,
+}
+
+impl Side<'_> {
+    fn plan(&self, steps: &mut Steps) {
+        let (ops, scope) = (self.ops, Scope::Side(self.kind));
+        let list = self.order.side(self.kind);
+        for (place, &position) in list.iter().enumerate() {
+            let previous = place.checked_sub(1).map(|place| list[place]);
+            ops.preloads(steps, scope, previous, position, list.get(place + 1).copied());
+            if let Some(previous) = previous {
+                self.send(steps, previous, IsLast::No);
+            }
+            self.receive(steps, position);
+            ops.switch(steps, scope, position);
+            ops.run(steps, scope, position);
+        }
+        if let Some(&last) = list.last() {
+            self.send(steps, last, IsLast::Yes);
+        }
+    }
+
+    /// Behind an op: the side meets if somebody relies on it, then flags and outer events tell that the op has ended.
+    fn send(&self, steps: &mut Steps, position: usize, is_last_of_side: IsLast) {
+        if position + 1 < self.ops.kernel.ops.len() {
+            self.meet(steps, position, is_last_of_side);
+            self.set(steps, position);
+        }
+        self.ops.notify(steps, Scope::Side(self.kind), position);
+    }
+
+    fn meet(&self, steps: &mut Steps, position: usize, is_last_of_side: IsLast) {
+        let (at, cores) = (Some(position), Cores::all_of(self.kind));
+        let notifies = self.ops.notifies(position);
+        if notifies && self.ops.op(position).class() == CoreClass::Mix {
+            // The notify must know that both halves have ended, without waiting for any other op.
+            steps.because(Reason::BeforeNotify, at, cores, Action::Barrier(Barrier::All));
+            return;
+        }
+        let notifies_here = notifies && notifying_kind(self.ops.kernel, position) == self.kind;
+        let reason = self
+            .order
+            .own_side(position, self.kind)
+            .or_else(|| self.sent(position).map(|(_, origin)| origin))
+            .map(Reason::from)
+            .or(notifies_here.then_some(Reason::BeforeNotify));
+        match (reason, is_last_of_side) {
+            (Some(reason), _) => {
+                steps.because(reason, at, cores, Action::Barrier(side_barrier(self.kind)));
+            }
+            (None, IsLast::No) => steps.because(Reason::NextOnThisCore, at, cores, Action::PipeBarrier),
+            (None, IsLast::Yes) => {}
+        }
+    }
+
+    fn sent(&self, position: usize) -> Option<(usize, EdgeOrigin)> {
+        self.order.sent(Direction::leaving(self.kind), position)
+    }
+
+    fn set(&self, steps: &mut Steps, position: usize) {
+        if let Some((receiver, origin)) = self.sent(position) {
+            let pair = Pair::Ops { sender: position, receiver };
+            let action = Action::SetFlag { direction: Direction::leaving(self.kind), pair };
+            steps.because(origin.into(), Some(position), Cores::all_of(self.kind), action);
+        }
+    }
+
+    /// In front of an op: flags of the other side, then outer events.
+    fn receive(&self, steps: &mut Steps, position: usize) {
+        let (at, cores) = (Some(position), Cores::all_of(self.kind));
+        if let Some((sender, origin)) = self.received[position] {
+            let pair = Pair::Ops { sender, receiver: position };
+            let action = Action::WaitFlag { direction: Direction::entering(self.kind), pair };
+            steps.because(origin.into(), at, cores, action);
+        }
+        if self.ops.waits(position) {
+            self.ops.wait(steps, Scope::Side(self.kind), position);
+            let barrier = Action::Barrier(self.ops.barrier_after_wait(position));
+            steps.because(Reason::AfterOuterWait, at, cores, barrier);
+        }
+    }
+}
+
+/// Is the op the last of its side?
+#[derive(Clone, Copy)]
+enum IsLast {
+    Yes,
+    No,
+}

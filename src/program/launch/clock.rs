@@ -1,0 +1,50 @@
+//! What a core can know about the others: vector clocks.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// For each core of the launch, how far this core knows it to be.
+#[derive(Debug, Clone)]
+pub(super) struct Clock(Vec<u32>);
+
+impl Clock {
+    pub(super) fn new(cores: usize) -> Self {
+        Self(vec![0; cores])
+    }
+
+    /// One more step of the core itself.
+    pub(super) fn tick(&mut self, core: usize) {
+        self.0[core] += 1;
+    }
+
+    /// The core's own time.
+    pub(super) fn own(&self, core: usize) -> u32 {
+        self.0[core]
+    }
+
+    pub(super) fn snapshot(&self) -> Rc<Self> {
+        Rc::new(self.clone())
+    }
+
+    /// Learns what another clock knows.
+    pub(super) fn join(&mut self, other: &Self) {
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+}
+
+/// When something happened to an op, core by core.
+#[derive(Debug, Default)]
+pub(super) struct Times(HashMap<(usize, usize), u32>);
+
+impl Times {
+    pub(super) fn note(&mut self, op: usize, core: usize, time: u32) {
+        self.0.insert((op, core), time);
+    }
+
+    /// Has it happened on `core`, as far as `clock` knows?
+    pub(super) fn before(&self, op: usize, core: usize, clock: &Clock) -> bool {
+        self.0.get(&(op, core)).is_some_and(|time| clock.0[core] >= *time)
+    }
+}

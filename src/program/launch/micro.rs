@@ -1,0 +1,269 @@
+//! What a step means on one core, in sets and waits of single flags.
+
+use std::fmt;
+
+use super::super::{Action, Barrier, CoreId, CoreIndex, EarlyStartConfig, Pair, Program, Reason, Round, Step};
+use crate::model::{Chip, CoreClass, CoreKind, SuperKernelType};
+
+/// A flag, and with it the mode it is set in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Flag {
+    /// 11: all cube cores.
+    AllCubes,
+    /// 14: all vector cores; on cube cores all cube cores (`SyncAll<true>`).
+    AllOfKind,
+    /// 12: the vector cores of a block to its cube core.
+    Arrive,
+    /// 13: the cube core of a block to its vector cores.
+    Release,
+    /// The same two as the in-block flags that `SyncAll` and early start use on newer chips.
+    ArriveInBlock,
+    /// See [`Flag::ArriveInBlock`].
+    ReleaseInBlock,
+}
+
+impl Flag {
+    pub(super) const ALL: [Self; 6] =
+        [Self::AllCubes, Self::AllOfKind, Self::Arrive, Self::Release, Self::ArriveInBlock, Self::ReleaseInBlock];
+
+    pub(super) fn number(self) -> u32 {
+        match self {
+            Self::AllCubes => 11,
+            Self::Arrive | Self::ArriveInBlock => 12,
+            Self::Release | Self::ReleaseInBlock => 13,
+            Self::AllOfKind => 14,
+        }
+    }
+}
+
+/// What a set or a wait is for. A set must be taken by a wait for the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tag {
+    /// A barrier of the super kernel.
+    Barrier(Option<usize>, Option<Reason>),
+    /// An edge, or the cleared workspace.
+    Pair(Pair),
+    /// An early-start hand-over.
+    Round(Round),
+    /// A `SyncAll` in an op's own code.
+    InOp(usize),
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Barrier(Some(op), Some(reason)) => write!(formatter, "barrier at position {op} ({reason})"),
+            Self::Barrier(_, _) => formatter.write_str("barrier of the super kernel"),
+            Self::Pair(Pair::Ops { sender, receiver }) => {
+                write!(formatter, "flag from position {sender} to {receiver}")
+            }
+            Self::Pair(Pair::Workspace) => formatter.write_str("flag of the cleared workspace"),
+            Self::Round(Round::Into(op)) => write!(formatter, "hand-over to position {op}"),
+            Self::Round(Round::OwnWait(op)) => write!(formatter, "own wait of position {op}"),
+            Self::Round(Round::AtEnd) => formatter.write_str("hand-over at the end"),
+            Self::InOp(op) => write!(formatter, "SyncAll inside position {op}"),
+        }
+    }
+}
+
+/// One indivisible thing a core does, as far as order is concerned.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Micro {
+    Set {
+        flag: Flag,
+        tag: Tag,
+    },
+    Wait {
+        flag: Flag,
+        tag: Tag,
+    },
+    /// From here on the op touches data.
+    Start(usize),
+    /// From here on it does not.
+    End(usize),
+    /// An outer event has been seen.
+    Waited(usize),
+    /// An outer event is told.
+    Notify(usize),
+    /// The lock of a dynamic op has been polled.
+    Switched(usize),
+    /// It is cleared.
+    Release(usize),
+}
+
+/// A few micro steps, without allocation.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct MicroList {
+    items: [Option<Micro>; 12],
+    count: usize,
+}
+
+impl MicroList {
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(super) fn get(&self, place: usize) -> Option<Micro> {
+        self.items.get(place).copied().flatten()
+    }
+
+    fn push(&mut self, micro: Micro) {
+        self.items[self.count] = Some(micro);
+        self.count += 1;
+    }
+
+    fn set(&mut self, flag: Flag, tag: Tag) {
+        self.push(Micro::Set { flag, tag });
+    }
+
+    fn wait(&mut self, flag: Flag, tag: Tag) {
+        self.push(Micro::Wait { flag, tag });
+    }
+}
+
+/// The micro steps of a step on a core that takes it.
+pub(super) fn expand(program: &Program, step: &Step, core: CoreId) -> MicroList {
+    let mut list = MicroList::default();
+    let position = step.op.unwrap_or(0);
+    match &step.action {
+        Action::Barrier(barrier) => {
+            let tag = Tag::Barrier(step.op, step.reason);
+            match barrier {
+                Barrier::Aic | Barrier::AicAfterMte3 => meet(&mut list, Flag::AllCubes, tag),
+                Barrier::Aiv => meet(&mut list, Flag::AllOfKind, tag),
+                Barrier::All => sync_all(program, &mut list, core, tag),
+            }
+        }
+        Action::SetFlag { direction, pair } => list.set(Flag::of(*direction), Tag::Pair(*pair)),
+        Action::WaitFlag { direction, pair } => list.wait(Flag::of(*direction), Tag::Pair(*pair)),
+        Action::EarlyStartSet { round } => early_start_set(&mut list, core, *round),
+        Action::EarlyStartWait { config, round } => early_start_wait(program, &mut list, core, *config, *round),
+        Action::Notify { .. } => list.push(Micro::Notify(position)),
+        Action::WaitEvent { .. } => list.push(Micro::Waited(position)),
+        Action::Switch { .. } => list.push(Micro::Switched(position)),
+        Action::ReleaseLock { .. } => list.push(Micro::Release(position)),
+        Action::Call { .. } => call(program, &mut list, core, position),
+        Action::CallPicked { .. } if runs(program, core, position) => {
+            list.push(Micro::Start(position));
+            list.push(Micro::End(position));
+        }
+        Action::ComplementSyncAll => sync_all_in_op(program, &mut list, core, position),
+        Action::CallPicked { .. }
+        | Action::LoadParameters
+        | Action::LoadWorkspace { .. }
+        | Action::SetSyncAllBase
+        | Action::InitDump { .. }
+        | Action::InitProfiling { .. }
+        | Action::SetFftsBase { .. }
+        | Action::ClearWorkspace { .. }
+        | Action::PreloadHere { .. }
+        | Action::Preload { .. }
+        | Action::PreloadPicked { .. }
+        | Action::Record { .. }
+        | Action::PipeBarrier
+        | Action::EarlyStartConfig { .. }
+        | Action::ClearEvent { .. }
+        | Action::EnableSyncAll { .. }
+        | Action::DisableSyncAll
+        | Action::EndSyncAll
+        | Action::Flush => {}
+    }
+    list
+}
+
+/// Does this core run the op? (A dynamic op may run on every core of its kinds.)
+pub(super) fn runs(program: &Program, core: CoreId, op: usize) -> bool {
+    let facts = &program.ops[op];
+    let index = match facts.class() {
+        CoreClass::Aiv => CoreIndex::Core,
+        CoreClass::Aic | CoreClass::Mix => CoreIndex::Block,
+    };
+    facts.class().runs_on(core.kind) && (facts.is_dynamic || core.index(index) < u64::from(facts.block_num))
+}
+
+/// A static op's code.
+fn call(program: &Program, list: &mut MicroList, core: CoreId, op: usize) {
+    let facts = &program.ops[op];
+    if let Some((config, round)) = facts.own_wait {
+        early_start_wait(program, list, core, config, round);
+    }
+    list.push(Micro::Start(op));
+    sync_all_in_op(program, list, core, op);
+    list.push(Micro::End(op));
+    if let Some(round) = facts.own_set {
+        early_start_set(list, core, round);
+    }
+}
+
+/// A `SyncAll` in the op's code, where idle cores follow it. (Without them it hangs unless the op uses all cores,
+/// which nobody here can know.)
+fn sync_all_in_op(program: &Program, list: &mut MicroList, core: CoreId, op: usize) {
+    let facts = &program.ops[op];
+    if !facts.feeds_sync_all {
+        return;
+    }
+    match facts.class() {
+        CoreClass::Aic | CoreClass::Aiv => meet(list, Flag::AllOfKind, Tag::InOp(op)),
+        CoreClass::Mix => sync_all(program, list, core, Tag::InOp(op)),
+    }
+}
+
+fn meet(list: &mut MicroList, flag: Flag, tag: Tag) {
+    list.set(flag, tag);
+    list.wait(flag, tag);
+}
+
+/// `SyncAll<false>`.
+fn sync_all(program: &Program, list: &mut MicroList, core: CoreId, tag: Tag) {
+    let (arrive, release) = in_block(program);
+    match core.kind {
+        CoreKind::Aic => {
+            list.wait(arrive, tag);
+            meet(list, Flag::AllCubes, tag);
+            list.set(release, tag);
+        }
+        CoreKind::Aiv => {
+            list.set(arrive, tag);
+            list.wait(release, tag);
+        }
+    }
+}
+
+fn early_start_set(list: &mut MicroList, core: CoreId, round: Round) {
+    list.set(own_flag(core.kind), Tag::Round(round));
+}
+
+/// The table of `WaitPreTaskEndImpl`.
+fn early_start_wait(program: &Program, list: &mut MicroList, core: CoreId, config: EarlyStartConfig, round: Round) {
+    let (arrive, release) = in_block(program);
+    let tag = Tag::Round(round);
+    let (incoming, outgoing) = match core.kind {
+        CoreKind::Aic => (arrive, release),
+        CoreKind::Aiv => (release, arrive),
+    };
+    let other = core.kind.other();
+    if config.previous.runs_on(core.kind) {
+        list.wait(own_flag(core.kind), tag);
+        if config.current.runs_on(other) {
+            list.set(outgoing, tag);
+        }
+    }
+    if config.previous.runs_on(other) && config.current.runs_on(core.kind) {
+        list.wait(incoming, tag);
+    }
+}
+
+fn own_flag(kind: CoreKind) -> Flag {
+    match kind {
+        CoreKind::Aic => Flag::AllCubes,
+        CoreKind::Aiv => Flag::AllOfKind,
+    }
+}
+
+/// The flags inside a block that `SyncAll` and early start use.
+fn in_block(program: &Program) -> (Flag, Flag) {
+    match (program.chip, program.kernel_type) {
+        (Chip::C310, SuperKernelType::Mix1_2) => (Flag::ArriveInBlock, Flag::ReleaseInBlock),
+        _ => (Flag::Arrive, Flag::Release),
+    }
+}

@@ -1,0 +1,356 @@
+//! Plays a launch on a model of the cross-core flags: every core takes its steps, sets and waits as the device does.
+//!
+//! What the model knows: each core's counters, the modes of sets (all cores of a kind, or the cores of a block), what
+//! `SyncAll` and the early-start calls consist of, and that sub-kernels may set, wait or call `SyncAll` themselves.
+//! What it shows: that every set meets the wait it is meant for, that nobody waits for ever, that no counter runs
+//! over, and that ops, outer events and locks are ordered by chains of sets and waits, not by luck of timing.
+
+mod clock;
+mod flags;
+mod micro;
+
+use super::{Action, CoreId, Cores, Direction, EdgeOrigin, Program, Violation};
+use crate::model::{CoreKind, StreamForm};
+use clock::{Clock, Times};
+use flags::{Flags, Received};
+use micro::{Flag, Micro, MicroList, expand};
+
+/// Which core goes on when several could.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Schedule {
+    /// Cores of this kind run ahead as far as they can.
+    Eager(CoreKind),
+    /// Pseudo-random, repeatable.
+    Random(u64),
+}
+
+/// The largest number of unanswered sets seen on any flag of any core.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The largest counter value.
+    pub most_ahead: usize,
+}
+
+/// Plays the cores of `blocks`, as if the launch had only those. All violations are reported, none twice.
+pub fn play(program: &Program, blocks: &[u32], schedule: Schedule) -> Result<Outcome, Vec<Violation>> {
+    let mut launch = Launch::new(program, blocks);
+    launch.run(schedule);
+    launch.finish()
+}
+
+struct Launch<'a> {
+    program: &'a Program,
+    cores: Vec<Core>,
+    flags: Flags,
+    ends: Times,
+    waited: Times,
+    switched: Times,
+    /// Ops that must have ended before the op at each position starts.
+    before: Vec<Vec<usize>>,
+    /// The cores that wait for the outer events of the op at each position.
+    waiters: Vec<Option<Cores>>,
+    most_ahead: usize,
+    violations: Vec<Violation>,
+}
+
+/// One core on its way through the program.
+struct Core {
+    id: CoreId,
+    step: usize,
+    /// Micro steps of `step` that are done.
+    done: usize,
+    micros: MicroList,
+    clock: Clock,
+}
+
+/// What became of an attempt to go on.
+enum Progress {
+    Made,
+    Blocked,
+    Ended,
+}
+
+impl<'a> Launch<'a> {
+    fn new(program: &'a Program, blocks: &[u32]) -> Self {
+        let ids = program.cores(blocks.iter().copied());
+        let count = ids.len();
+        let mut cores: Vec<Core> = ids
+            .iter()
+            .map(|&id| Core { id, step: 0, done: 0, micros: MicroList::default(), clock: Clock::new(count) })
+            .collect();
+        for core in &mut cores {
+            core.micros = first_micros(program, core);
+        }
+        Self {
+            program,
+            cores,
+            flags: Flags::new(ids),
+            ends: Times::default(),
+            waited: Times::default(),
+            switched: Times::default(),
+            before: before(program),
+            waiters: waiters(program),
+            most_ahead: 0,
+            violations: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, schedule: Schedule) {
+        match schedule {
+            Schedule::Eager(kind) => self.run_eager(kind),
+            Schedule::Random(seed) => self.run_random(seed),
+        }
+    }
+
+    /// One kind first; the other takes a single micro step whenever the first can do nothing.
+    fn run_eager(&mut self, kind: CoreKind) {
+        let (eager, lazy): (Vec<usize>, Vec<usize>) =
+            (0..self.cores.len()).partition(|&core| self.cores[core].id.kind == kind);
+        loop {
+            let mut moved = false;
+            for &core in &eager {
+                while let Progress::Made = self.advance(core) {
+                    moved = true;
+                }
+            }
+            if !moved && !lazy.iter().any(|&core| matches!(self.advance(core), Progress::Made)) {
+                return;
+            }
+        }
+    }
+
+    fn run_random(&mut self, seed: u64) {
+        let mut state = seed | 1;
+        let mut alive: Vec<usize> = (0..self.cores.len()).collect();
+        let mut idle = 0;
+        while !alive.is_empty() && idle <= alive.len() {
+            // xorshift: good enough to shuffle, the same everywhere.
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let start = (state % alive.len() as u64) as usize;
+            let turns = 1 + (state >> 32) % 4;
+            let place = (start + idle) % alive.len();
+            let mut made = false;
+            for _ in 0..turns {
+                match self.advance(alive[place]) {
+                    Progress::Made => made = true,
+                    Progress::Blocked => break,
+                    Progress::Ended => {
+                        alive.swap_remove(place);
+                        made = true;
+                        break;
+                    }
+                }
+            }
+            idle = if made { 0 } else { idle + 1 };
+            if idle > 0 {
+                // Nobody may be overlooked: try all the others in turn.
+                let moved = (0..alive.len()).any(|place| matches!(self.advance(alive[place]), Progress::Made));
+                if !moved && alive.iter().all(|&core| self.is_blocked(core)) {
+                    return;
+                }
+                idle = 0;
+            }
+        }
+    }
+
+    fn is_blocked(&self, core: usize) -> bool {
+        let state = &self.cores[core];
+        match state.micros.get(state.done) {
+            Some(Micro::Wait { flag, .. }) => self.flags.count(core, flag) == 0,
+            Some(_) => false,
+            None => true,
+        }
+    }
+
+    /// Lets a core take its next micro step.
+    fn advance(&mut self, core: usize) -> Progress {
+        let Some(micro) = self.cores[core].micros.get(self.cores[core].done) else {
+            return Progress::Ended;
+        };
+        if let Micro::Wait { flag, .. } = micro {
+            if self.flags.count(core, flag) == 0 {
+                return Progress::Blocked;
+            }
+        }
+        self.cores[core].clock.tick(core);
+        self.take(core, micro);
+        let program = self.program;
+        let state = &mut self.cores[core];
+        state.done += 1;
+        if state.done == state.micros.len() {
+            state.step += 1;
+            state.micros = first_micros(program, state);
+            state.done = 0;
+        }
+        Progress::Made
+    }
+
+    fn take(&mut self, core: usize, micro: Micro) {
+        match micro {
+            Micro::Set { flag, tag } => {
+                let arrival = Received { tag, clock: self.cores[core].clock.snapshot() };
+                match self.flags.set(core, flag, arrival) {
+                    Ok(most) => self.most_ahead = self.most_ahead.max(most),
+                    Err(problem) => self.report(problem),
+                }
+            }
+            Micro::Wait { flag, tag } => {
+                let received = self.flags.take(core, flag);
+                self.cores[core].clock.join(&received.clock);
+                if received.tag != tag {
+                    let id = self.cores[core].id;
+                    self.report(Violation::WrongPartner {
+                        core: id,
+                        flag: flag.number(),
+                        wait: tag.to_string(),
+                        set: received.tag.to_string(),
+                    });
+                }
+            }
+            Micro::Start(op) => self.check_start(core, op),
+            Micro::End(op) => self.ends.note(op, core, self.cores[core].clock.own(core)),
+            Micro::Waited(op) => self.waited.note(op, core, self.cores[core].clock.own(core)),
+            Micro::Switched(op) => self.switched.note(op, core, self.cores[core].clock.own(core)),
+            Micro::Notify(op) => {
+                if !self.knows_end(core, op) {
+                    self.report(Violation::EarlyNotify { op: self.program.ops[op].index });
+                }
+            }
+            Micro::Release(op) => {
+                let clock = &self.cores[core].clock;
+                let pollers = self.cores.iter().enumerate().filter(|(_, other)| polls(self.program, other.id, op));
+                if !pollers.into_iter().all(|(other, _)| self.switched.before(op, other, clock)) {
+                    self.report(Violation::EarlyRelease { op: self.program.ops[op].index });
+                }
+            }
+        }
+    }
+
+    /// An op may start when all ops before it have ended and its outer events have come.
+    fn check_start(&mut self, core: usize, op: usize) {
+        for place in 0..self.before[op].len() {
+            let first = self.before[op][place];
+            if !self.knows_end(core, first) {
+                let (first, second) = (self.program.ops[first].index, self.program.ops[op].index);
+                self.report(Violation::Unordered { first, second });
+            }
+        }
+        let clock = &self.cores[core].clock;
+        let seen = self.waiters[op].is_none_or(|wanted| {
+            self.cores
+                .iter()
+                .enumerate()
+                .filter(|(_, other)| wanted.contain(other.id))
+                .all(|(other, _)| self.waited.before(op, other, clock))
+        });
+        if !seen {
+            self.report(Violation::EarlyStart { op: self.program.ops[op].index });
+        }
+    }
+
+    /// Does this core know that every core that runs `op` has ended it?
+    fn knows_end(&self, core: usize, op: usize) -> bool {
+        let clock = &self.cores[core].clock;
+        let runs = |id: CoreId| micro::runs(self.program, id, op);
+        self.cores
+            .iter()
+            .enumerate()
+            .filter(|(_, other)| runs(other.id))
+            .all(|(other, _)| self.ends.before(op, other, clock))
+    }
+
+    fn report(&mut self, violation: Violation) {
+        if !self.violations.contains(&violation) {
+            self.violations.push(violation);
+        }
+    }
+
+    fn finish(mut self) -> Result<Outcome, Vec<Violation>> {
+        for core in 0..self.cores.len() {
+            let state = &self.cores[core];
+            if let Some(Micro::Wait { flag, tag }) = state.micros.get(state.done) {
+                let step = &self.program.steps[state.step];
+                self.report(Violation::Stuck {
+                    core: state.id,
+                    flag: flag.number(),
+                    wait: tag.to_string(),
+                    op: step.op.map(|op| self.program.ops[op].index),
+                });
+            }
+        }
+        // After a hang flags are left over for that reason alone.
+        if self.violations.is_empty() {
+            for (core, flag) in self.flags.left_over() {
+                let id = self.cores[core].id;
+                self.report(Violation::LeftRaised { core: id, flag: flag.number() });
+            }
+        }
+        if self.violations.is_empty() { Ok(Outcome { most_ahead: self.most_ahead }) } else { Err(self.violations) }
+    }
+}
+
+/// The micro steps of the first step from `core.step` on that has any for this core; `core.step` moves there.
+fn first_micros(program: &Program, core: &mut Core) -> MicroList {
+    while let Some(step) = program.steps.get(core.step) {
+        if step.cores.contain(core.id) {
+            let micros = expand(program, step, core.id);
+            if micros.len() > 0 {
+                return micros;
+            }
+        }
+        core.step += 1;
+    }
+    MicroList::default()
+}
+
+/// The cores that wait for the outer events of each op that has any.
+fn waiters(program: &Program) -> Vec<Option<Cores>> {
+    let mut waiters = vec![None; program.ops.len()];
+    for step in &program.steps {
+        if let (Some(op), Action::WaitEvent { .. }) = (step.op, &step.action) {
+            waiters[op] = Some(step.cores);
+        }
+    }
+    waiters
+}
+
+/// Does this core poll the lock of a dynamic op?
+fn polls(program: &Program, core: CoreId, op: usize) -> bool {
+    match program.form {
+        StreamForm::One => true,
+        StreamForm::Several => program.ops[op].class().runs_on(core.kind),
+    }
+}
+
+/// Which ops come before which: list order, or the edges of streams and events.
+fn before(program: &Program) -> Vec<Vec<usize>> {
+    let mut before = vec![Vec::new(); program.ops.len()];
+    match program.form {
+        StreamForm::One => {
+            for (position, list) in before.iter_mut().enumerate().skip(1) {
+                list.push(position - 1);
+            }
+        }
+        StreamForm::Several => {
+            for edge in &program.edges {
+                match edge.origin {
+                    EdgeOrigin::Stream(_) | EdgeOrigin::Event(_) => before[edge.receiver].push(edge.sender),
+                    // Orders two flags, not two ops.
+                    EdgeOrigin::FlowControl => {}
+                }
+            }
+        }
+    }
+    before
+}
+
+impl Flag {
+    fn of(direction: Direction) -> Self {
+        match direction {
+            Direction::CubeToVector => Self::Release,
+            Direction::VectorToCube => Self::Arrive,
+        }
+    }
+}
