@@ -5,6 +5,7 @@ from superkernel._config import configure
 from superkernel._core import __version__
 from superkernel._environment import Configuration, current_config
 from superkernel._errors import SuperKernelError
+from superkernel._generate import generate
 from superkernel._plan import plan
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "compile",
     "configure",
     "current_config",
+    "generate",
     "plan",
     "scope",
     "super_kernel",

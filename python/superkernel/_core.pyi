@@ -16,10 +16,12 @@ __all__ = [
     "elf_symbols",
     "elf_text_size",
     "elf_write_archive",
+    "generate",
     "nearest",
     "option_table",
     "parse_options",
     "plan",
+    "program_text",
     "refresh_log_levels",
     "scope_launch_layout",
     "scope_plan",
@@ -69,6 +71,12 @@ def elf_write_archive(members: list[tuple[str, _BytesLike]], /) -> bytes: ...
 def plan(
     kernel_infos: object, kernel_name: object, soc: str, aic_num: int | None = None, aiv_num: int | None = None
 ) -> dict[str, Any]: ...
+def generate(
+    kernel_infos: object, kernel_name: object, soc: str, aic_num: int | None = None, aiv_num: int | None = None
+) -> tuple[str, list[str]]: ...
+def program_text(
+    kernel_infos: object, kernel_name: object, soc: str, aic_num: int | None = None, aiv_num: int | None = None
+) -> tuple[str, list[str]]: ...
 
 # -- operator builder ------------------------------------------------------------------------------------------------
 

@@ -53,9 +53,9 @@ impl Entry<'_> {
     /// Steps for the same cores share their conditions.
     fn steps(&mut self, out: &mut CppWriter) {
         let program = self.program;
-        let groups = program.steps.chunk_by(|before, after| self.guard(before) == self.guard(after));
+        let groups = program.steps.chunk_by(|before, after| guard(program, before) == guard(program, after));
         for group in groups {
-            let guard = self.guard(&group[0]);
+            let guard = guard(program, &group[0]);
             if let Some(kind) = guard {
                 out.open(match kind {
                     CoreKind::Aic => "if ASCEND_IS_AIC",
@@ -68,14 +68,6 @@ impl Entry<'_> {
             if guard.is_some() {
                 out.close();
             }
-        }
-    }
-
-    /// The kind condition of a step: none where the kernel has one kind only.
-    fn guard(&self, step: &Step) -> Option<CoreKind> {
-        match step.cores.kinds {
-            Kinds::Only(kind) if self.program.kernel_type.is_mix() => Some(kind),
-            Kinds::Only(_) | Kinds::Every => None,
         }
     }
 
@@ -200,6 +192,14 @@ impl Entry<'_> {
             }
             Action::ReleaseLock { slot } => out.line(format_args!("sk_publish(param_base[{slot}], 0);")),
         }
+    }
+}
+
+/// The kind condition of a step: none where the kernel has one kind only.
+fn guard(program: &Program, step: &Step) -> Option<CoreKind> {
+    match step.cores.kinds {
+        Kinds::Only(kind) if program.kernel_type.is_mix() => Some(kind),
+        Kinds::Only(_) | Kinds::Every => None,
     }
 }
 

@@ -25,12 +25,22 @@ pub fn load(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<Sup
     let options = load_options(&root)?;
     let entries = load_entries(&root)?;
     let kernels = load_kernels(&entries, platform.chip())?;
-    let mut warnings = options.warnings.clone();
-
     let mut ops = Vec::with_capacity(entries.len());
     for (entry, kernel) in entries.into_iter().zip(kernels) {
         ops.push(make_op(entry, kernel, &options, platform)?);
     }
+    assemble(name, platform, options, ops)
+}
+
+/// Checks ops against each other and derives what follows from all of them. Their events need ids only; ends, slots and
+/// offsets are filled in here.
+pub fn assemble(
+    name: &str,
+    platform: &Platform,
+    options: Options,
+    mut ops: Vec<Op>,
+) -> Result<SuperKernel, ModelError> {
+    let mut warnings = options.warnings.clone();
     check_ops(&ops, &options)?;
     let inner_events = events::match_ends(&mut ops)?;
     let form = streams::choose(&ops, &inner_events, &options)?;

@@ -18,7 +18,7 @@ mod tests;
 
 pub use error::{ModelError, OpName};
 pub use kernel_type::{CoreClass, CoreKind, KernelType, SuperKernelType};
-pub use load::load;
+pub use load::{assemble, load};
 pub use op::{
     DcciFlags, DebugOutput, EarlyStartFlags, EventUse, Function, Op, OtherEnd, ParamOffsets, SubKernel, SubKernelCode,
     TaskType, TilingFunctions,

@@ -14,8 +14,6 @@ mod order;
 mod prologue;
 mod sides;
 mod steps;
-#[cfg(test)]
-mod tests;
 
 pub use error::PlanError;
 

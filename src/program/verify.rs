@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use super::launch::{self, Schedule};
+use super::launch::{self, Accounting, Schedule};
 use super::{Action, Barrier, CoreId, CoreIndex, Cores, Kinds, Part, Program, Step};
 use crate::model::CoreKind;
 
@@ -23,8 +23,6 @@ pub enum Violation {
     NoSuchKind { step: usize, action: &'static str, kind: CoreKind },
     /// Rule 3: a wait takes a set that was meant for another.
     WrongPartner { core: CoreId, flag: u32, wait: String, set: String },
-    /// Rule 3: a core sets a flag again before the others have.
-    SetTwice { core: CoreId, flag: u32 },
     /// Rule 3: a set that nobody can receive.
     NoPartner { core: CoreId, flag: u32 },
     /// Rule 3: a counter above 15.
@@ -39,6 +37,8 @@ pub enum Violation {
     EarlyNotify { op: usize },
     /// Rule 4: an op can start before its outer event.
     EarlyStart { op: usize },
+    /// Rule 4: an op's records are used before all cores have cleared their share.
+    EarlyWorkspace { op: usize },
     /// Rule 4: a lock is cleared while a core may still poll it.
     EarlyRelease { op: usize },
 }
@@ -59,9 +59,6 @@ impl fmt::Display for Violation {
             Self::WrongPartner { core, flag, wait, set } => {
                 write!(formatter, "on {core} the wait of flag {flag} for the {wait} takes the set of the {set}")
             }
-            Self::SetTwice { core, flag } => {
-                write!(formatter, "{core} sets flag {flag} again before the other cores have set it once")
-            }
             Self::NoPartner { core, flag } => write!(formatter, "{core} sets flag {flag}, which nobody receives"),
             Self::Overflow { core, flag } => write!(formatter, "flag {flag} of {core} counts beyond 15"),
             Self::Stuck { core, flag, wait, op } => {
@@ -72,6 +69,9 @@ impl fmt::Display for Violation {
             Self::Unordered { first, second } => write!(formatter, "op {second} can start before op {first} has ended"),
             Self::EarlyNotify { op } => write!(formatter, "an event of op {op} is told before all cores have ended it"),
             Self::EarlyStart { op } => write!(formatter, "op {op} can start before its outer event has come"),
+            Self::EarlyWorkspace { op } => {
+                write!(formatter, "op {op} can use the workspace before all cores have cleared it")
+            }
             Self::EarlyRelease { op } => {
                 write!(formatter, "the lock of dynamic op {op} is cleared while a core may still poll it")
             }
@@ -87,9 +87,13 @@ pub fn verify(program: &Program) -> Result<(), Vec<Violation>> {
     }
     if violations.is_empty() {
         let blocks = representative_blocks(program);
-        for kind in CoreKind::BOTH {
+        for (kind, accounting) in [
             // Each kind running ahead shows how far the flags towards the other one can count.
-            if let Err(found) = launch::play(program, &blocks, Schedule::Eager(kind)) {
+            (CoreKind::Aic, Accounting::PerCore),
+            (CoreKind::Aiv, Accounting::PerCore),
+            (CoreKind::Aiv, Accounting::Summed),
+        ] {
+            if let Err(found) = launch::play(program, &blocks, Schedule::Eager(kind), accounting) {
                 for violation in found {
                     if !violations.contains(&violation) {
                         violations.push(violation);

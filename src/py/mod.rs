@@ -5,6 +5,7 @@
 mod convert;
 mod elf;
 mod errors;
+mod generate;
 mod interrupt;
 mod opbuild;
 mod options;
@@ -22,6 +23,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     support::register(module)?;
     options::register(module)?;
     plan::register(module)?;
+    generate::register(module)?;
     elf::register(module)?;
     sim::register(module)?;
     opbuild::register(module)?;

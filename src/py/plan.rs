@@ -31,7 +31,8 @@ fn plan<'py>(
         let mut kernel = model::load(&infos, &name, &platform)?;
         let measured = objects::measure(&kernel);
         kernel.warnings.extend(measured.warnings);
-        Ok(report::plan_json(&kernel, &measured.sizes))
+        let program = crate::plan::plan(&kernel, &measured.sizes)?;
+        Ok(report::plan_json(&kernel, &measured.sizes, &program))
     });
     match planned {
         Ok(value) => convert::to_python(py, &value),

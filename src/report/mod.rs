@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 
 use crate::model::{EventUse, Function, Op, StreamForm, SubKernelCode, SuperKernel, TilingFunctions};
 use crate::objects::TextSizes;
+use crate::program::Program;
 
-/// The model's part of the plan. `edges` and `steps` are empty here: the device program fills them.
-pub fn plan_json(kernel: &SuperKernel, sizes: &TextSizes) -> Value {
+/// The model and its device program.
+pub fn plan_json(kernel: &SuperKernel, sizes: &TextSizes, program: &Program) -> Value {
     let ops: Vec<Value> = kernel.ops.iter().enumerate().map(|(position, op)| op_json(position, op, sizes)).collect();
     json!({
         "kernel_name": kernel.name,
@@ -23,8 +24,8 @@ pub fn plan_json(kernel: &SuperKernel, sizes: &TextSizes) -> Value {
         "defines": kernel.defines(),
         "slots": slots_json(kernel),
         "ops": ops,
-        "edges": [],
-        "steps": [],
+        "edges": program.edges_json(),
+        "steps": program.steps_json(),
         "warnings": kernel.warnings,
     })
 }

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 # Grown with the package; a name here is a module of this folder.
 COMMANDS: tuple[str, ...] = (
+    "generate",
     "options",
     "plan",
     "scope",

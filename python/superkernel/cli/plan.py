@@ -26,7 +26,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.add_argument("--options", metavar="STRING", help="use these options instead of those of the file")
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the whole plan as JSON")
-    form.add_argument("--text", action="store_true", help="print a summary for people (default)")
+    form.add_argument("--text", action="store_true", help="print the device program, step by step")
     add_settings(command, "soc", "aic_num", "aiv_num")
     command.set_defaults(run=run)
 
@@ -40,6 +40,11 @@ def run(options: argparse.Namespace) -> None:
     if options.options is not None and isinstance(kernel_infos, dict):
         kernel_infos["super_kernel_options"] = options.options
     with superkernel.configure(**given_settings(options)):
+        if options.text:
+            from superkernel._generate import program_text
+
+            print(program_text(kernel_infos, options.name), end="")
+            return
         plan = superkernel.plan(kernel_infos, options.name)
     if options.json:
         import json

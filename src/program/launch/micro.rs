@@ -89,6 +89,10 @@ pub(super) enum Micro {
     Switched(usize),
     /// It is cleared.
     Release(usize),
+    /// This core's share of the workspace is zero.
+    Cleared,
+    /// The op's feed-sync-all records are written or read.
+    UseWorkspace(usize),
 }
 
 /// A few micro steps, without allocation.
@@ -141,6 +145,7 @@ pub(super) fn expand(program: &Program, step: &Step, core: CoreId) -> MicroList 
         Action::Notify { .. } => list.push(Micro::Notify(position)),
         Action::WaitEvent { .. } => list.push(Micro::Waited(position)),
         Action::Switch { .. } => list.push(Micro::Switched(position)),
+        Action::ClearWorkspace { .. } => list.push(Micro::Cleared),
         Action::ReleaseLock { .. } => list.push(Micro::Release(position)),
         Action::Call { .. } => call(program, &mut list, core, position),
         Action::CallPicked { .. } if runs(program, core, position) => {
@@ -155,7 +160,6 @@ pub(super) fn expand(program: &Program, step: &Step, core: CoreId) -> MicroList 
         | Action::InitDump { .. }
         | Action::InitProfiling { .. }
         | Action::SetFftsBase { .. }
-        | Action::ClearWorkspace { .. }
         | Action::PreloadHere { .. }
         | Action::Preload { .. }
         | Action::PreloadPicked { .. }
@@ -202,6 +206,7 @@ fn sync_all_in_op(program: &Program, list: &mut MicroList, core: CoreId, op: usi
     if !facts.feeds_sync_all {
         return;
     }
+    list.push(Micro::UseWorkspace(op));
     match facts.class() {
         CoreClass::Aic | CoreClass::Aiv => meet(list, Flag::AllOfKind, Tag::InOp(op)),
         CoreClass::Mix => sync_all(program, list, core, Tag::InOp(op)),

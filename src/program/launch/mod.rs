@@ -10,8 +10,9 @@ mod flags;
 mod micro;
 
 use super::{Action, CoreId, Cores, Direction, EdgeOrigin, Program, Violation};
-use crate::model::{CoreKind, StreamForm};
+use crate::model::{CoreClass, CoreKind, StreamForm};
 use clock::{Clock, Times};
+pub use flags::Accounting;
 use flags::{Flags, Received};
 use micro::{Flag, Micro, MicroList, expand};
 
@@ -32,8 +33,13 @@ pub struct Outcome {
 }
 
 /// Plays the cores of `blocks`, as if the launch had only those. All violations are reported, none twice.
-pub fn play(program: &Program, blocks: &[u32], schedule: Schedule) -> Result<Outcome, Vec<Violation>> {
-    let mut launch = Launch::new(program, blocks);
+pub fn play(
+    program: &Program,
+    blocks: &[u32],
+    schedule: Schedule,
+    accounting: Accounting,
+) -> Result<Outcome, Vec<Violation>> {
+    let mut launch = Launch::new(program, blocks, accounting);
     launch.run(schedule);
     launch.finish()
 }
@@ -42,9 +48,11 @@ struct Launch<'a> {
     program: &'a Program,
     cores: Vec<Core>,
     flags: Flags,
+    accounting: Accounting,
     ends: Times,
     waited: Times,
     switched: Times,
+    cleared: Times,
     /// Ops that must have ended before the op at each position starts.
     before: Vec<Vec<usize>>,
     /// The cores that wait for the outer events of the op at each position.
@@ -71,7 +79,7 @@ enum Progress {
 }
 
 impl<'a> Launch<'a> {
-    fn new(program: &'a Program, blocks: &[u32]) -> Self {
+    fn new(program: &'a Program, blocks: &[u32], accounting: Accounting) -> Self {
         let ids = program.cores(blocks.iter().copied());
         let count = ids.len();
         let mut cores: Vec<Core> = ids
@@ -84,10 +92,12 @@ impl<'a> Launch<'a> {
         Self {
             program,
             cores,
-            flags: Flags::new(ids),
+            flags: Flags::new(ids, accounting),
+            accounting,
             ends: Times::default(),
             waited: Times::default(),
             switched: Times::default(),
+            cleared: Times::default(),
             before: before(program),
             waiters: waiters(program),
             most_ahead: 0,
@@ -169,10 +179,8 @@ impl<'a> Launch<'a> {
         let Some(micro) = self.cores[core].micros.get(self.cores[core].done) else {
             return Progress::Ended;
         };
-        if let Micro::Wait { flag, .. } = micro {
-            if self.flags.count(core, flag) == 0 {
-                return Progress::Blocked;
-            }
+        if matches!(micro, Micro::Wait { flag, .. } if self.flags.count(core, flag) == 0) {
+            return Progress::Blocked;
         }
         self.cores[core].clock.tick(core);
         self.take(core, micro);
@@ -199,7 +207,8 @@ impl<'a> Launch<'a> {
             Micro::Wait { flag, tag } => {
                 let received = self.flags.take(core, flag);
                 self.cores[core].clock.join(&received.clock);
-                if received.tag != tag {
+                // In sum, sets of neighbouring rounds may stand in for each other; order is checked all the same.
+                if self.accounting == Accounting::PerCore && received.tag != tag {
                     let id = self.cores[core].id;
                     self.report(Violation::WrongPartner {
                         core: id,
@@ -216,6 +225,14 @@ impl<'a> Launch<'a> {
             Micro::Notify(op) => {
                 if !self.knows_end(core, op) {
                     self.report(Violation::EarlyNotify { op: self.program.ops[op].index });
+                }
+            }
+            Micro::Cleared => self.cleared.note(0, core, self.cores[core].clock.own(core)),
+            Micro::UseWorkspace(op) => {
+                let clock = &self.cores[core].clock;
+                let cleared = |(other, _): (usize, &Core)| self.cleared.before(0, other, clock);
+                if !self.cores.iter().enumerate().filter(|(_, other)| self.clears(other.id)).all(cleared) {
+                    self.report(Violation::EarlyWorkspace { op: self.program.ops[op].index });
                 }
             }
             Micro::Release(op) => {
@@ -259,6 +276,14 @@ impl<'a> Launch<'a> {
             .enumerate()
             .filter(|(_, other)| runs(other.id))
             .all(|(other, _)| self.ends.before(op, other, clock))
+    }
+
+    /// Does this core clear a share of the workspace?
+    fn clears(&self, core: CoreId) -> bool {
+        match self.program.kernel_type.class() {
+            CoreClass::Aic => true,
+            CoreClass::Aiv | CoreClass::Mix => core.kind == CoreKind::Aiv,
+        }
     }
 
     fn report(&mut self, violation: Violation) {

@@ -1,0 +1,61 @@
+//! `superkernel.generate`, and the device program as text.
+
+use pyo3::prelude::*;
+
+use super::convert;
+use super::errors::to_python;
+use crate::Error;
+use crate::model::{self, Platform};
+use crate::objects::{self, Objects};
+use crate::{emit, plan};
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(generate, module)?)?;
+    module.add_function(wrap_pyfunction!(program_text, module)?)
+}
+
+/// The C++ source of a super kernel, and the warnings.
+#[pyfunction]
+#[pyo3(signature = (kernel_infos, kernel_name, soc, aic_num=None, aiv_num=None))]
+fn generate(
+    py: Python<'_>,
+    kernel_infos: &Bound<'_, PyAny>,
+    kernel_name: &Bound<'_, PyAny>,
+    soc: &str,
+    aic_num: Option<u32>,
+    aiv_num: Option<u32>,
+) -> PyResult<(String, Vec<String>)> {
+    let infos = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
+    let name = convert::to_text(kernel_name, "kernel_name")?.map_err(|error| to_python(py, &error))?;
+    let generated = py.detach(|| -> Result<_, Error> {
+        let platform = Platform::new(soc, aic_num, aiv_num)?;
+        let kernel = model::load(&infos, &name, &platform)?;
+        let sizes = Objects::read(&kernel)?.text_sizes(&kernel)?;
+        let source = emit::emit(&plan::plan(&kernel, &sizes)?)?;
+        Ok((source, kernel.warnings))
+    });
+    generated.map_err(|error| to_python(py, error.diagnostic()))
+}
+
+/// The device program in its text form, and the warnings. Objects that are missing leave sizes open.
+#[pyfunction]
+#[pyo3(signature = (kernel_infos, kernel_name, soc, aic_num=None, aiv_num=None))]
+fn program_text(
+    py: Python<'_>,
+    kernel_infos: &Bound<'_, PyAny>,
+    kernel_name: &Bound<'_, PyAny>,
+    soc: &str,
+    aic_num: Option<u32>,
+    aiv_num: Option<u32>,
+) -> PyResult<(String, Vec<String>)> {
+    let infos = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
+    let name = convert::to_text(kernel_name, "kernel_name")?.map_err(|error| to_python(py, &error))?;
+    let planned = py.detach(|| -> Result<_, Error> {
+        let platform = Platform::new(soc, aic_num, aiv_num)?;
+        let mut kernel = model::load(&infos, &name, &platform)?;
+        let measured = objects::measure(&kernel);
+        kernel.warnings.extend(measured.warnings);
+        Ok((plan::plan(&kernel, &measured.sizes)?.text(), kernel.warnings))
+    });
+    planned.map_err(|error| to_python(py, error.diagnostic()))
+}

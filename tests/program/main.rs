@@ -1,0 +1,7 @@
+//! The device program: rules of the plan, and random programs played on the flag model.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod random;
+mod rules;

@@ -1,0 +1,205 @@
+//! Random super kernels of all forms.
+
+use proptest::prelude::*;
+use superkernel::model::{CoreKind, KernelType, StreamForm};
+use superkernel::plan::PlanError;
+use superkernel::program::launch::{Accounting, Schedule, play};
+
+use crate::support::{KernelBuilder, OpBuilder};
+
+/// Programs per run: enough for every change, more on request.
+fn cases() -> u32 {
+    std::env::var("SUPERKERNEL_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000)
+}
+
+/// Everything about an op that does not depend on the others.
+#[derive(Debug, Clone)]
+struct OpSeed {
+    kernel_type: KernelType,
+    blocks: u32,
+    stream: i64,
+    dynamic: bool,
+    keys: Vec<(u64, usize)>,
+    sets_itself: bool,
+    waits_itself: bool,
+    calls_sync_all: bool,
+    flushes: (bool, bool, bool),
+    outer_sends: usize,
+    outer_receives: usize,
+}
+
+fn op_seed() -> impl Strategy<Value = OpSeed> {
+    let kernel_type = prop::sample::select(&KernelType::ALL[..]);
+    let keys = prop::collection::vec((any::<u64>(), 0usize..6), 1..5);
+    let flushes = (prop::bool::weighted(0.1), prop::bool::weighted(0.1), prop::bool::weighted(0.1));
+    (
+        (kernel_type, 1u32..5, 0i64..3, prop::bool::weighted(0.15), keys),
+        (any::<bool>(), any::<bool>(), prop::bool::weighted(0.3), flushes),
+        (prop::sample::select(&[0usize, 0, 0, 1, 2][..]), prop::sample::select(&[0usize, 0, 0, 1, 2][..])),
+    )
+        .prop_map(
+            |(
+                (kernel_type, blocks, stream, dynamic, keys),
+                (sets_itself, waits_itself, calls_sync_all, flushes),
+                (outer_sends, outer_receives),
+            )| OpSeed {
+                kernel_type,
+                blocks,
+                stream,
+                dynamic,
+                keys,
+                sets_itself,
+                waits_itself,
+                calls_sync_all,
+                flushes,
+                outer_sends,
+                outer_receives,
+            },
+        )
+}
+
+#[derive(Debug, Clone)]
+struct Seed {
+    ops: Vec<OpSeed>,
+    /// Inner events as pairs of positions, taken modulo the number of ops.
+    events: Vec<(usize, usize)>,
+    several: bool,
+    early_start: u8,
+    switches: [bool; 5],
+    preload: &'static str,
+    split: u32,
+    c310: bool,
+}
+
+fn seed(most_ops: usize) -> impl Strategy<Value = Seed> {
+    (
+        prop::collection::vec(op_seed(), 1..most_ops),
+        prop::collection::vec((any::<usize>(), any::<usize>()), 0..most_ops),
+        any::<bool>(),
+        0u8..3,
+        prop::array::uniform5(prop::bool::weighted(0.3)),
+        prop::sample::select(&["max", "none", "per-func"][..]),
+        1u32..6,
+        prop::bool::weighted(0.3),
+    )
+        .prop_map(|(ops, events, several, early_start, switches, preload, split, c310)| Seed {
+            ops,
+            events,
+            several,
+            early_start,
+            switches,
+            preload,
+            split,
+            c310,
+        })
+}
+
+/// A legal super kernel from a seed: what the model would refuse is left out.
+fn kernel(seed: &Seed) -> KernelBuilder {
+    let count = seed.ops.len();
+    let [dcci_all, sync_all, feed, profiling, debug] = seed.switches;
+    let number = |on: bool| u8::from(on);
+    let options = format!(
+        "stream-fusion={}:early-start={}:debug-dcci-all={}:debug-sync-all={}:feed-sync-all={}:profiling={}:preload-code={}:split-mode={}",
+        number(seed.several),
+        seed.early_start,
+        number(dcci_all),
+        number(sync_all),
+        number(feed),
+        number(profiling),
+        seed.preload,
+        seed.split
+    );
+    let mut builder = KernelBuilder::new(&options).cores(4, 8);
+    if seed.c310 {
+        builder = builder.c310();
+    }
+    let own_early_start = !seed.several && seed.early_start > 0;
+    for (position, op) in seed.ops.iter().enumerate() {
+        let mut made = OpBuilder::new(op.kernel_type, op.blocks);
+        made.stream = if seed.several { op.stream } else { 0 };
+        if op.dynamic {
+            let fits = |kernel_type: &KernelType| {
+                let kinds = kernel_type.class().kinds();
+                kinds.iter().all(|kind| op.kernel_type.class().runs_on(*kind))
+            };
+            let types: Vec<KernelType> = KernelType::ALL.into_iter().filter(fits).collect();
+            let mut keys: Vec<(u64, KernelType)> =
+                op.keys.iter().map(|(key, number)| (*key, types[number % types.len()])).collect();
+            keys.sort_by_key(|(key, _)| *key);
+            keys.dedup_by_key(|(key, _)| *key);
+            made.keys = keys;
+        } else {
+            made.sets_itself = own_early_start && op.sets_itself;
+            made.waits_itself = own_early_start && op.waits_itself;
+            made.calls_sync_all = op.calls_sync_all;
+            made = made.flushes(op.flushes.0, op.flushes.1, op.flushes.2);
+            made.debug_output = debug && position == 0;
+        }
+        if position + 1 < count {
+            made.sends = (0..op.outer_sends).map(|number| (1000 + 10 * position + number) as i64).collect();
+        }
+        if position > 0 {
+            made.receives = (0..op.outer_receives).map(|number| (2000 + 10 * position + number) as i64).collect();
+        }
+        builder.ops.push(made);
+    }
+    if seed.several {
+        // Neighbours on different streams without an event between them: only then there are several streams.
+        add_events(seed, &mut builder);
+    }
+    builder
+}
+
+/// Inner events, forwards and backwards, wherever the model allows one.
+fn add_events(seed: &Seed, builder: &mut KernelBuilder) {
+    let count = seed.ops.len();
+    for (number, (sender, receiver)) in seed.events.iter().enumerate() {
+        let (sender, receiver) = (sender % count, receiver % count);
+        let legal = sender + 1 < count
+            && receiver > 0
+            && sender != receiver
+            && builder.ops[sender].stream != builder.ops[receiver].stream
+            // Mostly forwards: a backward event easily closes a circle.
+            && (sender < receiver || number % 4 == 0);
+        if legal {
+            builder.ops[sender].sends.push(number as i64);
+            builder.ops[receiver].receives.push(number as i64);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Planning checks the program for a launch with its own block count (`verify`); here it is also played with other
+    /// block counts, on all blocks, in other orders.
+    #[test]
+    fn programs_hold_their_rules(seed in seed(14), order in any::<u64>()) {
+        let builder = kernel(&seed);
+        let Ok(model) = builder.try_build() else {
+            // A backward event in the one-stream form.
+            return Ok(());
+        };
+        let program = match builder.try_plan() {
+            Ok(program) => program,
+            Err(PlanError::Cycle { ops }) => {
+                prop_assert!(ops.len() > 1, "a circle of {ops:?}");
+                prop_assert_eq!(model.form, StreamForm::Several);
+                return Ok(());
+            }
+            Err(error) => return Err(TestCaseError::fail(format!("{error}"))),
+        };
+        let full = program.block_num;
+        for blocks in [full, full + 1, 1] {
+            let all: Vec<u32> = (0..blocks).collect();
+            for schedule in [Schedule::Eager(CoreKind::Aic), Schedule::Eager(CoreKind::Aiv), Schedule::Random(order)] {
+                for accounting in [Accounting::PerCore, Accounting::Summed] {
+                    let outcome = play(&program, &all, schedule, accounting);
+                    let how = format!("{blocks} blocks, {schedule:?}, {accounting:?}");
+                    prop_assert!(outcome.is_ok(), "{how}: {outcome:#?}\n{}", program.text());
+                }
+            }
+        }
+    }
+}
