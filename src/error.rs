@@ -5,8 +5,8 @@ use crate::fs::FileError;
 use crate::model::ModelError;
 use crate::objects::ObjectError;
 use crate::options::OptionError;
-use crate::scope::ScopeError;
 use crate::plan::PlanError;
+use crate::scope::ScopeError;
 use crate::toolchain::ToolchainError;
 
 /// What every phase's error says about itself beside its text.
