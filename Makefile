@@ -58,5 +58,16 @@ rust-test:
 python-test: develop
 	pytest
 
+# Times depend on optimisation: these run the release build.
+bench: release
+	@for script in benches/*.py; do echo "== $$script"; python $$script || exit 1; done
+
+# The same tests with far more inputs; each campaign takes its size from a variable.
+stress: export SUPERKERNEL_FUZZ_EXAMPLES ?= 10000
+stress: export PROPTEST_CASES ?= 10000
+stress: release packages
+	cargo test --release --quiet --no-fail-fast
+	pytest
+
 clean:
 	rm -rf target $(VENV) dist

@@ -106,3 +106,45 @@ print(len(logger.handlers))
         )
         == "1\n"
     )
+
+
+NATIVE = """
+from superkernel import scope
+graph = scope.Graph()
+with scope.super_kernel("sp"):
+    for name in "abc":
+        graph.op(name, "HcomAllReduce" if name == "b" else "Add")
+
+def plan():
+    scope.plan(graph)
+"""
+
+
+def test_the_native_core_logs_to_the_logger_of_its_module_at_the_level_of_the_moment():
+    lines = output_of(
+        LOG
+        + NATIVE
+        + """
+class Show(logging.Handler):
+    def emit(self, record):
+        print(record.name, record.levelname)
+
+logger.addHandler(Show())
+plan()
+print("now with INFO")
+logger.setLevel(logging.INFO)
+plan()
+print("now without")
+logger.setLevel(logging.ERROR)
+plan()
+"""
+    ).splitlines()
+    first, second = lines.index("now with INFO"), lines.index("now without")
+    assert "superkernel.scope INFO" not in lines[:first]
+    assert "superkernel.scope INFO" in lines[first:second]
+    assert lines[second + 1 :] == []
+
+
+def test_what_the_native_core_logs_reaches_cann_s_log():
+    shown = output_of(CANN + NATIVE + "logger.setLevel(logging.INFO); plan(); show()", path=[STANDINS]).splitlines()
+    assert [line for line in shown if line.startswith("superkernel ") and line.endswith(" LOG_INFO")]
