@@ -13,6 +13,7 @@ __all__ = [
     "SuperKernelError",
     "__version__",
     "compile",
+    "compile_graph",
     "configure",
     "current_config",
     "generate",
@@ -34,4 +35,5 @@ from superkernel import (  # noqa: E402
     super_kernel_feature_manager,
     super_kernel_option_parse,
 )
+from superkernel.scope import compile_graph  # noqa: E402
 from superkernel.super_kernel import compile  # noqa: E402

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 
 # Grown with the package; a name here is a module of this folder.
 COMMANDS: tuple[str, ...] = (
+    "build",
+    "compare",
     "generate",
     "options",
     "plan",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from superkernel.scope._build import KernelResult, ModelBuild, compile_graph
+from superkernel.scope._cache import KernelCache, kernels
 from superkernel.scope._graph import Graph, Node
 from superkernel.scope._launch import LaunchEntry, LaunchLayout, launch_layout
 from superkernel.scope._marking import (
@@ -16,12 +18,17 @@ from superkernel.scope._plan import Piece, ScopePlan, plan
 
 __all__ = [
     "Graph",
+    "KernelCache",
+    "KernelResult",
     "LaunchEntry",
     "LaunchLayout",
+    "ModelBuild",
     "Node",
     "Piece",
     "ScopePlan",
+    "compile_graph",
     "current_attributes",
+    "kernels",
     "launch_layout",
     "limit_core_num",
     "mark",

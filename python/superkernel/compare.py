@@ -1,0 +1,219 @@
+"""Comparing two profiler results: the model with super kernels and the same model without.
+
+The profiler writes a table ``op_statistic.csv`` per run. Both its own header and the three columns people copy out of
+it are understood; columns are found by name.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Iterator
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from pathlib import Path
+from typing import NamedTuple
+
+from superkernel._errors import make_error
+
+__all__ = ["Comparison", "Row", "Statistic", "compare", "read_statistic"]
+
+FILE = "op_statistic.csv"
+FUSED = "sk_model"
+UNFUSED = "no_sk_model"
+SUPER_KERNEL = "SuperKernel"
+
+#: The header of the profiler itself.
+COLUMNS = (
+    "Device_id",
+    "Model Name",
+    "OP Type",
+    "Core Type",
+    "Count",
+    "Total Time(us)",
+    "Min Time(us)",
+    "Avg Time(us)",
+    "Max Time(us)",
+    "Ratio(%)",
+)
+
+
+class Row(NamedTuple):
+    """One op type on one core type."""
+
+    op_type: str
+    core_type: str
+    total: Decimal
+    launches: int | None
+
+
+class Statistic(NamedTuple):
+    """One table."""
+
+    path: Path
+    rows: list[Row]
+
+    @property
+    def total(self) -> Decimal:
+        """Microseconds of all rows."""
+        return sum((row.total for row in self.rows), Decimal(0))
+
+
+class Fused(NamedTuple):
+    """An op type that takes less time outside of super kernels than before."""
+
+    op_type: str
+    core_type: str
+    before: Decimal
+    after: Decimal
+    count_before: int | None
+    count_after: int | None
+
+
+class Comparison(NamedTuple):
+    """Two tables side by side."""
+
+    unfused: Statistic
+    fused: Statistic
+
+    @property
+    def benefit(self) -> Decimal:
+        """By how many percent the fused model is faster; negative: slower."""
+        if self.unfused.total == 0:
+            return Decimal(0)
+        return (self.unfused.total - self.fused.total) / self.unfused.total * 100
+
+    @property
+    def went_in(self) -> list[Fused]:
+        """Op types that went into super kernels, wholly or in part.
+
+        A type that is gone went in wholly. Where counts are known, fewer launches tell that some went in.
+        """
+        after = {(row.op_type, row.core_type): row for row in self.fused.rows}
+        found = []
+        for row in self.unfused.rows:
+            rest = after.get((row.op_type, row.core_type))
+            fewer = (
+                rest is not None
+                and None not in (row.launches, rest.launches)
+                and (rest.launches or 0) < (row.launches or 0)
+            )
+            if row.op_type != SUPER_KERNEL and (rest is None or fewer):
+                found.append(
+                    Fused(
+                        row.op_type,
+                        row.core_type,
+                        row.total,
+                        Decimal(0) if rest is None else rest.total,
+                        row.launches,
+                        0 if rest is None else rest.launches,
+                    )
+                )
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """The report."""
+        for name, statistic in ((UNFUSED, self.unfused), (FUSED, self.fused)):
+            yield f"{name}: {statistic.path}"
+            rows = [(row.op_type, row.core_type, number(row.total)) for row in statistic.rows]
+            rows.append((name, "Total Time", number(statistic.total)))
+            yield from _table(("OP_Type", "Core Type", "Total Time(us)"), rows)
+            yield ""
+        went_in = self.went_in
+        if went_in:
+            yield "went into super kernels:"
+            yield from _table(
+                ("OP_Type", "Core Type", "before(us)", "left(us)"),
+                [(entry.op_type, entry.core_type, number(entry.before), number(entry.after)) for entry in went_in],
+            )
+            before = sum((entry.before - entry.after for entry in went_in), Decimal(0))
+            kernels = sum((row.total for row in self.fused.rows if row.op_type == SUPER_KERNEL), Decimal(0))
+            yield f"  {number(before)} us of single ops became {number(kernels)} us of super kernels"
+            yield ""
+        yield (
+            f"benefit of super kernels: {percent(self.benefit)} % "
+            f"({number(self.unfused.total)} us -> {number(self.fused.total)} us)"
+        )
+
+
+def number(value: Decimal) -> str:
+    """Without zeros at the end, as the profiler writes it; thousandths of a microsecond at most."""
+    text = f"{value.quantize(Decimal('0.001'), ROUND_HALF_UP):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent(value: Decimal) -> str:
+    """Two digits."""
+    return f"{value.quantize(Decimal('0.01'), ROUND_HALF_UP):f}"
+
+
+def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    lines = [header, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    for line in lines:
+        cells = [
+            cell.ljust(width) if column < 2 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths))
+        ]
+        yield "  " + "  ".join(cells).rstrip()
+
+
+# -- reading ---------------------------------------------------------------------------------------------------------
+
+
+def compare(folder: str | os.PathLike[str]) -> Comparison:
+    """Compares the two runs below ``folder`` (usually ``prof_result``): ``no_sk_model`` and ``sk_model``."""
+    root = Path(folder)
+    return Comparison(read_statistic(_find(root / UNFUSED)), read_statistic(_find(root / FUSED)))
+
+
+def _find(folder: Path) -> Path:
+    """The table of one run; of several the newest, as the profiler makes a folder per run."""
+    if folder.is_file():
+        return folder
+    found = sorted(folder.rglob(FILE), key=lambda path: (path.stat().st_mtime, str(path)))
+    if not found:
+        raise _refuse(f"there is no `{FILE}` below `{folder}`")
+    return found[-1]
+
+
+def read_statistic(path: str | os.PathLike[str]) -> Statistic:
+    """Reads one table; rows of totals, as people add them, are left out."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise _refuse(f"cannot read `{path}`: {error}") from None
+    table = [[cell.strip() for cell in line] for line in csv.reader(text.splitlines()) if any(map(str.strip, line))]
+    if not table:
+        raise _refuse(f"`{path}` is empty")
+    columns = {_key(name): position for position, name in enumerate(table[0])}
+    wanted = {name: columns.get(name) for name in ("optype", "coretype", "totaltime(us)")}
+    missing = [name for name, position in wanted.items() if position is None]
+    if missing:
+        raise _refuse(f"`{path}` has no column for {', '.join(missing)}; its columns are {', '.join(table[0])}")
+    rows = []
+    for line_number, line in enumerate(table[1:], start=2):
+        cell = {name: line[position] if position < len(line) else "" for name, position in columns.items()}
+        if cell["coretype"] == "Total Time":
+            continue
+        try:
+            count = int(cell["count"]) if cell.get("count") else None
+            total = Decimal(cell["totaltime(us)"])
+            if not total.is_finite() or total < 0:
+                raise InvalidOperation
+        except (InvalidOperation, ValueError):
+            raise _refuse(f"`{path}`, row {line_number}: `{','.join(line)}` has no time in microseconds") from None
+        rows.append(Row(cell["optype"], cell["coretype"], total, count))
+    return Statistic(path, rows)
+
+
+def _key(name: str) -> str:
+    """``OP_Type``, ``OP Type`` and ``Op type`` are one column."""
+    return name.strip().lower().replace(" ", "").replace("_", "")
+
+
+def _refuse(problem: str) -> Exception:
+    return make_error("SK1018", problem, f"give a folder with `{UNFUSED}` and `{FUSED}`, each with an `{FILE}`")

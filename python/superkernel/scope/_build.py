@@ -1,0 +1,216 @@
+"""Building all super kernels of a model."""
+
+from __future__ import annotations
+
+import contextvars
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from superkernel._config import configure
+from superkernel._environment import snapshot
+from superkernel._errors import SuperKernelError, make_error
+from superkernel._logging import logger
+from superkernel.scope._cache import Answer, kernels
+from superkernel.scope._graph import Graph, PathLike, as_graph
+from superkernel.scope._plan import Piece, ScopePlan, plan
+
+State = Literal["compiled", "reused", "failed"]
+
+
+class KernelResult(NamedTuple):
+    """What became of one piece."""
+
+    piece: str
+    kernel_name: str
+    state: State
+    milliseconds: float
+    error: SuperKernelError | None = None
+
+    def __str__(self) -> str:
+        line = f"{self.state:8}  {self.milliseconds:8.1f} ms  {self.piece}  {self.kernel_name}"
+        return f"{line}\n          {self.error}" if self.error is not None else line
+
+
+Progress = Callable[[int, int, KernelResult], None]
+
+
+class ModelBuild(NamedTuple):
+    """All super kernels of a model."""
+
+    plan: ScopePlan
+    results: list[KernelResult]
+    milliseconds: float
+    #: Members that could not be built into a super kernel and run alone instead.
+    excluded: list[str]
+
+    def of_state(self, state: State) -> list[KernelResult]:
+        """The pieces of one state."""
+        return [result for result in self.results if result.state == state]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        rows = [
+            {
+                "piece": result.piece,
+                "kernel_name": result.kernel_name,
+                "state": result.state,
+                "milliseconds": round(result.milliseconds, 3),
+                "error": None if result.error is None else result.error.errorinfo,
+            }
+            for result in self.results
+        ]
+        counts = {state: len(self.of_state(state)) for state in ("compiled", "reused", "failed")}
+        return {**counts, "milliseconds": round(self.milliseconds, 3), "excluded": self.excluded, "kernels": rows}
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{len(self.of_state(state))} {state}" for state in ("compiled", "reused", "failed"))
+        line = f"{len(self.results)} super kernel(s): {counts}, {self.milliseconds:.0f} ms"
+        return line + (f"; run alone: {', '.join(self.excluded)}" if self.excluded else "")
+
+
+def compile_graph(
+    graph: Graph | PathLike | dict[str, Any],
+    *,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    fallback: bool = False,
+    check: bool = True,
+    exclude: Iterable[str] = (),
+    **planning: Any,
+) -> ModelBuild:
+    """Builds every super kernel of a model into ``<kernel_meta_parent_dir>/kernel_meta``.
+
+    Identical pieces are built once, different ones ``jobs`` at a time. ``progress(done, total, result)`` is called
+    from this thread after each. With ``fallback`` a member that cannot be built is left out (it runs alone) and the
+    rest is planned again. Failures raise at the end, after everything else was built; ``check=False`` only reports
+    them. Other arguments are those of :func:`superkernel.scope.plan`.
+    """
+    started = time.perf_counter()
+    graph = as_graph(graph)
+    left_out = list(exclude)
+    excluded: list[str] = []
+    while True:
+        planned = plan(graph, exclude=[*left_out, *excluded], **planning)
+        results = _build_all(planned, jobs, progress)
+        failed = [result for result in results if result.state == "failed"]
+        found = _culprits(planned, failed) if fallback and failed else []
+        if not found:
+            break
+        for name in found:
+            logger.warning("super_kernel_scope: `%s` cannot be built into a super kernel and runs alone", name)
+        excluded.extend(found)
+    build = ModelBuild(planned, results, 1000 * (time.perf_counter() - started), excluded)
+    if check and failed:
+        first = failed[0]
+        raise make_error(
+            "SK1017",
+            f"{len(failed)} of {len(results)} super kernels failed to build: "
+            + "; ".join(f"`{result.piece}`: {result.error}" for result in failed),
+            "see the message of each" if first.error is None else first.error.errorinfo["errSolution"],
+        ) from first.error
+    return build
+
+
+def _build_all(planned: ScopePlan, jobs: int | None, progress: Progress | None) -> list[KernelResult]:
+    workers = jobs or snapshot()["jobs"] or os.cpu_count() or 1
+    results: list[KernelResult] = []
+    with ThreadPoolExecutor(max_workers=max(1, min(workers, len(planned.pieces) or 1))) as pool:
+        # Settings made by `with superkernel.configure(...)` hold in this context only: take it along.
+        futures = [pool.submit(contextvars.copy_context().run, _build_one, piece) for piece in planned.pieces]
+        try:
+            for future in futures:
+                result = future.result()
+                results.append(result)
+                if progress is not None:
+                    progress(len(results), len(futures), result)
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
+    return results
+
+
+def _build_one(piece: Piece) -> KernelResult:
+    started = time.perf_counter()
+    state: State
+    error: SuperKernelError | None = None
+    try:
+        state = _request(piece).value
+    except SuperKernelError as failure:
+        state, error = "failed", failure
+    return KernelResult(piece.name, piece.kernel_name, state, 1000 * (time.perf_counter() - started), error)
+
+
+def _request(piece: Piece) -> Answer:
+    from superkernel import super_kernel
+
+    if piece.problems:
+        raise make_error(
+            "SK1016",
+            f"super kernel `{piece.name}` cannot be built: {'; '.join(map(_explain, piece.problems))}",
+            "see `superkernel scope` for the whole plan",
+        )
+    # `configure` right in the `with` statement: only then other threads never see the limits.
+    with configure(**_limits(piece)):
+        settings = snapshot()
+        folder = Path(settings["kernel_meta_parent_dir"]).absolute()
+        result = folder / "kernel_meta" / f"{piece.kernel_name}.json"
+        # What the kernel is made from, where it goes and with which tools.
+        content = json.dumps([piece.data["document"], str(folder), settings["toolchain"], settings["op_debug_config"]])
+        return kernels.request(
+            f"{folder}:{piece.kernel_name}",
+            content,
+            lambda: super_kernel.compile(piece.normalized_infos, piece.kernel_name),
+            result.exists,
+        )
+
+
+def _limits(piece: Piece) -> dict[str, Any]:
+    """The user's core limits as settings."""
+    if piece.core_limits is None:
+        return {}
+    aic, aiv = piece.core_limits
+    return {"aic_num": aic, "aiv_num": aiv}
+
+
+def _explain(problem: dict[str, Any]) -> str:
+    names = problem.get("ops") or [problem[key] for key in ("op", "from", "to", "first", "second") if key in problem]
+    return f"{problem['code']} ({', '.join(names)})"
+
+
+def _culprits(planned: ScopePlan, failed: list[KernelResult]) -> list[str]:
+    """Members that fail even alone; those the plan already objects to need no build."""
+    found: list[str] = []
+    by_name = {piece.name: piece for piece in planned.pieces}
+    for result in failed:
+        piece = by_name[result.piece]
+        missing = {name for problem in piece.problems for name in problem.get("ops", [])}
+        if missing or piece.problems:
+            found.extend(name for name in piece.members if name in missing)
+            continue
+        for op, entry in zip(piece.ops, piece.normalized_infos["op_list"]):
+            if not _builds_alone(piece, entry):
+                found.append(op["name"])
+    return list(dict.fromkeys(found))
+
+
+def _builds_alone(piece: Piece, entry: dict[str, Any]) -> bool:
+    from superkernel import super_kernel
+
+    alone = {key: value for key, value in entry.items() if not key.endswith("_event_list")}
+    infos = {**piece.normalized_infos, "op_list": [alone]}
+    with (
+        tempfile.TemporaryDirectory(prefix="superkernel_") as folder,
+        configure(kernel_meta_parent_dir=folder, **_limits(piece)),
+    ):
+        try:
+            super_kernel.compile(infos, "alone")
+        except SuperKernelError:
+            return False
+    return True

@@ -1,0 +1,95 @@
+"""``superkernel compare`` on profiler tables."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from superkernel import SuperKernelError
+from superkernel.cli import main
+from superkernel.compare import COLUMNS, compare, read_statistic
+
+SAMPLE = Path(__file__).parents[1] / "cases" / "scope" / "seed_profile"
+
+
+def test_the_figures_of_the_sample(capsys: pytest.CaptureFixture[str]) -> None:
+    comparison = compare(SAMPLE)
+    assert comparison.unfused.total == Decimal("407.54")
+    assert comparison.fused.total == Decimal("384.66")
+    assert round(comparison.benefit, 2) == Decimal("5.61")
+    assert [entry.op_type for entry in comparison.went_in] == ["GroupedMatmul", "MoeGatingTopK", "DequantSwigluQuant"]
+    assert main(["compare", str(SAMPLE)]) == 0
+    printed = capsys.readouterr().out
+    assert "5.61 % (407.54 us -> 384.66 us)" in printed
+    assert "218.76 us of single ops became 190.88 us of super kernels" in printed
+    main(["compare", str(SAMPLE), "--json"])
+    assert json.loads(capsys.readouterr().out)["benefit_percent"] == 5.61
+
+
+def write(folder: Path, rows: list[tuple[object, ...]], header: tuple[str, ...] = COLUMNS) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "op_statistic.csv").open("w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file).writerows([header, *rows])
+
+
+def test_the_profilers_own_header_gives_the_same_figures(tmp_path: Path) -> None:
+    for model in ("no_sk_model", "sk_model"):
+        statistic = compare(SAMPLE).unfused if model == "no_sk_model" else compare(SAMPLE).fused
+        rows = [("0", "m", row.op_type, row.core_type, 1, row.total, 0, 0, 0, 0) for row in statistic.rows]
+        write(tmp_path / model / "x_ascend_pt" / "PROF_1" / "mindstudio_profiler_output", rows)
+    comparison = compare(tmp_path)
+    assert (comparison.unfused.total, comparison.fused.total) == (Decimal("407.54"), Decimal("384.66"))
+
+
+def test_counts_tell_what_went_in_partly(tmp_path: Path) -> None:
+    def row(op_type: str, count: int, total: str) -> tuple[object, ...]:
+        return ("0", "m", op_type, "AI_VECTOR_CORE", count, total, 0, 0, 0, 0)
+
+    write(tmp_path / "no_sk_model", [row("Cast", 4, "8"), row("Add", 1, "1")])
+    write(tmp_path / "sk_model", [row("Cast", 1, "2"), row("Add", 1, "1"), row("SuperKernel", 1, "4.5")])
+    comparison = compare(tmp_path)
+    assert [(entry.op_type, entry.before, entry.after) for entry in comparison.went_in] == [("Cast", 8, 2)]
+    assert "benefit of super kernels: 16.67 %" in str(comparison)
+
+
+def test_copied_totals_are_not_counted_and_the_newest_run_wins(tmp_path: Path) -> None:
+    header = ("OP_Type", "Core Type", "Total Time(us)")
+    for age, total in ((100, "5"), (0, "7")):
+        folder = tmp_path / "sk_model" / f"PROF_{age}"
+        write(folder, [("Add", "AIV", total), ("sk_model", "Total Time", total)], header)
+        stamp = (folder / "op_statistic.csv").stat().st_mtime - age
+        os.utime(folder / "op_statistic.csv", (stamp, stamp))
+    write(tmp_path / "no_sk_model", [("Add", "AIV", "10")], header)
+    comparison = compare(tmp_path)
+    assert (comparison.fused.total, comparison.benefit) == (Decimal(7), Decimal(30))
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        ("", "is empty"),
+        ("Type,Core Type,Total Time(us)\n", "no column for optype"),
+        ("OP Type,Core Type,Total Time(us)\nAdd,AIV,soon\n", "row 2"),
+        ("OP Type,Core Type,Total Time(us)\nAdd,AIV\n", "row 2"),
+        ("OP Type,Core Type,Total Time(us)\nAdd,AIV,nan\n", "row 2"),
+        ("OP Type,Core Type,Total Time(us)\nAdd,AIV,-1\n", "row 2"),
+    ],
+)
+def test_tables_that_cannot_be_read(tmp_path: Path, content: str, part: str) -> None:
+    path = tmp_path / "op_statistic.csv"
+    path.write_text(content)
+    with pytest.raises(SuperKernelError, match=part) as caught:
+        read_statistic(path)
+    assert caught.value.errorinfo["errId"] == "SK1018"
+
+
+def test_nothing_to_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", str(tmp_path)]) == 1
+    assert "no_sk_model" in capsys.readouterr().err
+    write(tmp_path / "no_sk_model", [])
+    write(tmp_path / "sk_model", [])
+    assert compare(tmp_path).benefit == 0

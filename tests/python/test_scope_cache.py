@@ -1,0 +1,105 @@
+"""The kernels of a process: one build per kernel, failures that do not stick."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from superkernel import SuperKernelError
+from superkernel.scope import KernelCache
+from superkernel.scope._cache import Answer
+
+
+def test_absent_builds_and_finished_answers_at_once() -> None:
+    cache = KernelCache()
+    built: list[int] = []
+    assert cache.state("k") == "absent"
+    assert cache.request("k", "content", lambda: built.append(1)) is Answer.BUILT
+    assert cache.state("k") == "finished"
+    assert cache.request("k", "content", lambda: built.append(2)) is Answer.REUSED
+    assert built == [1]
+
+
+def test_running_is_waited_for_and_its_outcome_copied() -> None:
+    cache = KernelCache()
+    started, go_on = threading.Event(), threading.Event()
+
+    def build() -> None:
+        started.set()
+        assert go_on.wait(30)
+
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(cache.request, "k", "content", build)
+        assert started.wait(30)
+        assert cache.state("k") == "running"
+        others = [pool.submit(cache.request, "k", "content", build) for _ in range(5)]
+        go_on.set()
+        assert first.result() is Answer.BUILT
+        assert {other.result() for other in others} == {Answer.REUSED}
+
+
+def test_a_failure_reaches_everybody_and_does_not_stick() -> None:
+    cache = KernelCache()
+    started, go_on = threading.Event(), threading.Event()
+
+    def fail() -> None:
+        started.set()
+        assert go_on.wait(30)
+        raise OSError("disk full")
+
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(cache.request, "k", "content", fail)
+        assert started.wait(30)
+        other = pool.submit(cache.request, "k", "content", fail)
+        while cache._entries["k"].waiters < 2:
+            threading.Event().wait(0.001)
+        go_on.set()
+        for future in (first, other):
+            with pytest.raises(OSError, match="disk full"):
+                future.result()
+    assert cache.state("k") == "absent"
+    assert cache.request("k", "content", lambda: None) is Answer.BUILT
+
+
+def test_a_build_without_an_owner_is_done_again(caplog: pytest.LogCaptureFixture) -> None:
+    cache = KernelCache()
+    with pytest.raises(KeyboardInterrupt):
+        cache.request("k", "content", _interrupt)
+    assert cache.state("k") == "absent"
+    # A build whose thread disappeared without a word, as after a fork.
+    started = threading.Event()
+    threading.Thread(
+        target=cache.request, args=("k", "content", lambda: (started.set(), threading.Event().wait())), daemon=True
+    ).start()
+    assert started.wait(30)
+    cache._entries["k"].waiters = 0
+    assert cache.request("k", "content", lambda: None) is Answer.BUILT
+    assert "no owner" in caplog.text
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def test_the_whole_content_is_compared() -> None:
+    cache = KernelCache()
+    cache.request("k", "one", lambda: None)
+    with pytest.raises(SuperKernelError) as caught:
+        cache.request("k", "two", lambda: None)
+    assert caught.value.errorinfo["errId"] == "SK1019"
+
+
+def test_a_result_that_is_gone_is_built_again() -> None:
+    cache = KernelCache()
+    cache.request("k", "content", lambda: None)
+    assert cache.request("k", "content", lambda: None, lambda: False) is Answer.BUILT
+
+
+def test_the_oldest_are_forgotten() -> None:
+    cache = KernelCache(limit=3)
+    for name in "abcde":
+        cache.request(name, "content", lambda: None)
+    assert [cache.state(name) for name in "abcde"] == ["absent", "absent", "finished", "finished", "finished"]
+    cache.clear()
+    assert cache.state("e") == "absent"
