@@ -11,7 +11,7 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import FrameType, TracebackType
 from typing import Any, Callable
 
@@ -202,7 +202,7 @@ def configure(
     aic_num: int | None = _KEEP,
     aiv_num: int | None = _KEEP,
     kernel_meta_parent_dir: str | os.PathLike[str] | None = _KEEP,
-    op_debug_config: str | Iterable[str] | None = _KEEP,
+    op_debug_config: str | Sequence[str] | None = _KEEP,
     toolchain: str | None = _KEEP,
     cache_dir: str | os.PathLike[str] | None = _KEEP,
     jobs: int | None = _KEEP,

@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, Callable
 
@@ -89,8 +90,10 @@ def snapshot() -> dict[str, Any]:
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     configured = _config.configured()
+    # Looking for what is not there is the expensive part: once per snapshot is enough.
+    readers = _CANN_READERS if _is_cann_installed() else {}
     for name in _DEFAULTS:
-        values[name], origins[name] = _in_force(name, configured, values)
+        values[name], origins[name] = _in_force(name, configured, readers, values)
     return {**values, "origins": origins}
 
 
@@ -101,12 +104,20 @@ def current_config() -> Configuration:
     return Configuration(values, origins)
 
 
-def _in_force(name: str, configured: Mapping[str, _config.Configured], known: Mapping[str, Any]) -> tuple[Any, str]:
+_Reader = Callable[[Mapping[str, Any]], Any]
+
+
+def _in_force(
+    name: str,
+    configured: Mapping[str, _config.Configured],
+    readers: Mapping[str, _Reader],
+    known: Mapping[str, Any],
+) -> tuple[Any, str]:
     if name in configured:
         return _form(name, configured[name].value), configured[name].origin
-    value = _from_cann(name, known)
-    if value is not None:
-        return value, "CANN"
+    from_cann = _asked(readers.get(name), known)
+    if from_cann is not None:
+        return from_cann, "CANN"
     variable = _VARIABLES.get(name, "")
     text = os.environ.get(variable, "") if variable else ""
     if text:
@@ -116,6 +127,14 @@ def _in_force(name: str, configured: Mapping[str, _config.Configured], known: Ma
         cores = _core.default_cores(known["soc"]) or (None, None)
         return cores[name == "aiv_num"], "SoC table"
     return _form(name, _DEFAULTS[name]), "default"
+
+
+def _asked(reader: _Reader | None, known: Mapping[str, Any]) -> Any:
+    try:
+        return None if reader is None else reader(known)
+    except CannAbsent:
+        # Gone since the start of the snapshot.
+        return None
 
 
 def _form(name: str, value: Any) -> Any:
@@ -147,6 +166,17 @@ class CannAbsent(Exception):
 
 class CannTrouble(Exception):
     """CANN's Python is installed, but a part of it does not work; the text says which and how."""
+
+
+def _is_cann_installed() -> bool:
+    try:
+        importlib.import_module(PACKAGE)
+    except ModuleNotFoundError as error:
+        return error.name != PACKAGE
+    except Exception:
+        # Installed and broken; whoever needs something of it will say what does not work.
+        return True
+    return True
 
 
 def _cann(module: str, attribute: str) -> Any:
@@ -228,21 +258,13 @@ def _read_build_config(key: str, name: str) -> Any:
 
 
 # Each tells the value of one setting, given those before it; None where CANN has nothing (usable) to say.
-_CANN_READERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
+_CANN_READERS: Mapping[str, _Reader] = {
     "soc": _read_soc,
     "aic_num": lambda known: _read_count("ai_core_cnt", known),
     "aiv_num": lambda known: _read_count("vector_core_cnt", known),
     "kernel_meta_parent_dir": lambda _known: _read_build_config("kernel_meta_parent_dir", "kernel_meta_parent_dir"),
     "op_debug_config": lambda _known: _read_build_config("tir.op_debug_config", "op_debug_config"),
 }
-
-
-def _from_cann(name: str, known: Mapping[str, Any]) -> Any:
-    reader = _CANN_READERS.get(name)
-    try:
-        return None if reader is None else reader(known)
-    except CannAbsent:
-        return None
 
 
 def cann_exception(code: str, message: str) -> RuntimeError | None:
@@ -293,6 +315,9 @@ _LOG_LEVELS = (
 
 def cann_log(kernel_name: str, level: int, message: str) -> None:
     """Writes one line to CANN's compile log; nothing without CANN. Never raises: a log must not break a build."""
+    if level < logging.WARNING and PACKAGE not in sys.modules:
+        # Nobody in this process uses CANN, and looking for it costs more than a line of progress is worth.
+        return
     module = "common.utils.log_utils"
     try:
         name = next(name for lowest, name in _LOG_LEVELS if level >= lowest)

@@ -52,24 +52,30 @@ def make_error(error_id: str, message: str, solution: str) -> SuperKernelError:
         "errSolution": solution,
     }
     cann = _environment.cann_exception(ERROR_CODE, describe(error_id, message, solution))
-    if cann is None:
-        return SuperKernelError(info)
-    return _both(cann, info)
+    return SuperKernelError(info) if cann is None else _both(cann, info)
 
 
 _classes: dict[type[BaseException], type[SuperKernelError]] = {}
 _classes_lock = threading.Lock()
 
 
-def _both(cann: RuntimeError, info: dict[str, str]) -> SuperKernelError:
-    """``info`` as an exception that is a ``SuperKernelError`` and of the class of ``cann``."""
-    kind = type(cann)
+def _class_for(kind: type[BaseException]) -> type[SuperKernelError]:
+    """The class that is a ``SuperKernelError`` and a ``kind``; one per ``kind``, so that types compare equal."""
     with _classes_lock:
         if kind not in _classes:
             _classes[kind] = type("SuperKernelError", (SuperKernelError, kind), {"__module__": __name__})
-        combined = _classes[kind]
-    # CANN's constructor is not ours to call: the exception CANN raised already holds everything it sets.
-    error = combined.__new__(combined)
+        return _classes[kind]
+
+
+def _both(cann: RuntimeError, info: dict[str, str]) -> SuperKernelError:
+    """``info`` as an exception that is a ``SuperKernelError`` and of the class of ``cann``."""
+    try:
+        combined = _class_for(type(cann))
+        # CANN's constructor is not ours to call: the exception CANN raised already holds everything it sets.
+        error = combined.__new__(combined)
+    except TypeError:
+        # A class that cannot be derived from.
+        return SuperKernelError(info)
     error.__dict__.update(cann.__dict__)
     theirs: dict[str, Any] = dict(getattr(cann, "errorinfo", {}))
     # What CANN's error table adds (class, possible cause) stays; what is ours is the same in both worlds.

@@ -162,6 +162,7 @@ def test_a_reloaded_cann_gets_its_own_class():
 
 
 DAMAGES = {
+    "a package that fails": ("__init__.py", "raise OSError('libascendcl.so')"),
     "an import that fails": ("common/platform/platform_info.py", "import not_there_at_all"),
     "a syntax error": ("common/platform/platform_info.py", "def ("),
     "an import that raises": ("common/platform/platform_info.py", "raise OSError('libruntime.so')"),
@@ -237,6 +238,29 @@ def test_a_broken_build_configuration_falls_back_with_a_warning(cann, text):
     assert "kernel_meta_parent_dir" in done.stderr
     assert "op_debug_config" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_cann_exception_that_cannot_be_derived_from_is_left_alone(cann):
+    (cann / "common/error_mgr.py").write_text(
+        """
+class TBEPythonError(RuntimeError):
+    def __init_subclass__(cls):
+        raise TypeError("final")
+    def __init__(self, errorinfo):
+        self.errorinfo = errorinfo
+
+def raise_tbe_python_err(code, message):
+    raise TBEPythonError({"errCode": code, "message": message})
+"""
+    )
+    code = """
+    import superkernel
+    try:
+        superkernel.configure(colour=1)
+    except superkernel.SuperKernelError as error:
+        print(type(error) is superkernel.SuperKernelError)
+    """
+    assert with_cann(code, cann) == "True\n"
 
 
 @pytest.mark.parametrize(
