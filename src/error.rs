@@ -7,6 +7,7 @@ use crate::objects::ObjectError;
 use crate::options::OptionError;
 use crate::plan::PlanError;
 use crate::scope::ScopeError;
+use crate::sim::SimError;
 use crate::toolchain::ToolchainError;
 
 /// What every phase's error says about itself beside its text.
@@ -35,6 +36,9 @@ pub enum Error {
     /// `kernel_infos`, or a file it names, is wrong.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// A kernel could not be loaded into the simulator or launched there.
+    #[error(transparent)]
+    Sim(#[from] SimError),
     /// An object or archive cannot be read or edited.
     #[error(transparent)]
     Elf(#[from] ElfError),
@@ -57,6 +61,7 @@ impl Error {
             Self::Options(error) => error,
             Self::Toolchain(error) => error,
             Self::Model(error) => error,
+            Self::Sim(error) => error,
             Self::Elf(error) => error,
             Self::Objects(error) => error,
             Self::Scope(error) => error,

@@ -1,7 +1,68 @@
 //! The native half of `superkernel.sim`.
 
+use std::path::PathBuf;
+
 use pyo3::prelude::*;
 
-pub fn register(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+use super::errors::to_python;
+use crate::sim::arena::{self, Access};
+use crate::sim::{self, SimError};
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(sim_link, module)?)?;
+    module.add_function(wrap_pyfunction!(sim_launch, module)?)?;
+    module.add_function(wrap_pyfunction!(sim_meta, module)?)?;
+    module.add_function(wrap_pyfunction!(sim_arena_create, module)?)?;
+    module.add_function(wrap_pyfunction!(sim_arena_attach, module)?)?;
+    module.add_function(wrap_pyfunction!(sim_arena_detach, module)?)?;
+    module.add_function(wrap_pyfunction!(sim_arena_protect, module)?)
+}
+
+/// Links kernel objects to the simulator's services, as a shared library at `output`.
+#[pyfunction]
+fn sim_link(py: Python<'_>, objects: Vec<PathBuf>, output: PathBuf, cache: PathBuf) -> PyResult<()> {
+    py.detach(|| sim::library::link(&objects, &output, &cache)).map_err(|error| to_python(py, &error))
+}
+
+/// Runs one launch; request and report are JSON.
+#[pyfunction]
+fn sim_launch(py: Python<'_>, request: &str) -> PyResult<String> {
+    py.detach(|| {
+        let request = serde_json::from_str(request).map_err(|error| SimError::Request(error.to_string()))?;
+        let report = sim::launch(request)?;
+        serde_json::to_string(&report).map_err(|error| SimError::Request(error.to_string()))
+    })
+    .map_err(|error| to_python(py, &error))
+}
+
+/// The kernels an object declares in its meta sections: (function, kernel type number, ratio).
+#[pyfunction]
+fn sim_meta(py: Python<'_>, path: PathBuf) -> PyResult<Vec<(String, Option<u32>, Option<(u16, u16)>)>> {
+    let found = py.detach(|| sim::meta::read(&path)).map_err(|error| to_python(py, &error))?;
+    Ok(found.into_iter().map(|meta| (meta.function, meta.kernel_type, meta.ratio)).collect())
+}
+
+/// Makes an arena of device memory: (address, file descriptor).
+#[pyfunction]
+fn sim_arena_create(py: Python<'_>, size: u64) -> PyResult<(u64, i32)> {
+    arena::create(size).map_err(|error| to_python(py, &error))
+}
+
+/// Maps an arena of another process.
+#[pyfunction]
+fn sim_arena_attach(py: Python<'_>, file: i32, address: u64, size: u64) -> PyResult<()> {
+    arena::attach(file, address, size).map_err(|error| to_python(py, &error))
+}
+
+/// Unmaps an arena.
+#[pyfunction]
+fn sim_arena_detach(address: u64, size: u64) {
+    arena::detach(address, size);
+}
+
+/// Opens (or closes) the pages of a buffer.
+#[pyfunction]
+fn sim_arena_protect(py: Python<'_>, address: u64, size: u64, open: bool) -> PyResult<()> {
+    let access = if open { Access::Open } else { Access::Closed };
+    arena::protect(address, size, access).map_err(|error| to_python(py, &error))
 }

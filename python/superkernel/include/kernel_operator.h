@@ -8,7 +8,9 @@
 #ifndef SUPERKERNEL_KERNEL_OPERATOR_H
 #define SUPERKERNEL_KERNEL_OPERATOR_H
 
+#ifndef __SK_HOST__
 #define __SK_HOST__ 1
+#endif
 
 #include "sk_host/qualifiers.h"
 #include "sk_host/runtime.h"

@@ -1,0 +1,95 @@
+//! Device memory: one sparse file in memory, mapped at the same address in every process that works on it.
+//!
+//! Pages are out of bounds until a buffer covers them, so an access beside a buffer is a crash with an address, not a
+//! silent change of somebody else's data.
+
+use std::os::fd::RawFd;
+
+use super::error::SimError;
+
+/// Arenas are put here, far from where programs and libraries are mapped, so that another process finds the same place
+/// free.
+const FIRST_ADDRESS: u64 = 0x1000_0000_0000;
+/// Distance between two candidates.
+const SPACING: u64 = 0x40_0000_0000;
+const CANDIDATES: u64 = 64;
+
+/// Makes an arena; returns its address and its file descriptor.
+pub fn create(bytes: u64) -> Result<(u64, RawFd), SimError> {
+    let failed = || SimError::Memory { bytes, source: std::io::Error::last_os_error() };
+    // SAFETY: plain system calls; the name is terminated.
+    let file = unsafe { libc::memfd_create(c"superkernel-gm".as_ptr(), libc::MFD_CLOEXEC) };
+    if file < 0 {
+        return Err(failed());
+    }
+    // SAFETY: a fresh descriptor.
+    if unsafe { libc::ftruncate(file, bytes as i64) } != 0 {
+        let error = failed();
+        // SAFETY: as above; nobody else has it.
+        unsafe { libc::close(file) };
+        return Err(error);
+    }
+    for candidate in 0..CANDIDATES {
+        let address = FIRST_ADDRESS + candidate * SPACING;
+        if attach(file, address, bytes).is_ok() {
+            return Ok((address, file));
+        }
+    }
+    let error = failed();
+    // SAFETY: as above.
+    unsafe { libc::close(file) };
+    Err(error)
+}
+
+/// Maps an arena of another process at its address, out of bounds throughout.
+pub fn attach(file: RawFd, address: u64, bytes: u64) -> Result<(), SimError> {
+    // SAFETY: MAP_FIXED_NOREPLACE never touches an existing mapping.
+    let mapped = unsafe {
+        libc::mmap(
+            address as *mut libc::c_void,
+            bytes as usize,
+            libc::PROT_NONE,
+            libc::MAP_SHARED | libc::MAP_FIXED_NOREPLACE | libc::MAP_NORESERVE,
+            file,
+            0,
+        )
+    };
+    if mapped as u64 == address {
+        return Ok(());
+    }
+    let source = std::io::Error::last_os_error();
+    if mapped != libc::MAP_FAILED {
+        // A system that does not know the flag took the address as a hint.
+        // SAFETY: exactly the mapping just made.
+        unsafe { libc::munmap(mapped, bytes as usize) };
+    }
+    Err(SimError::Memory { bytes, source })
+}
+
+/// Opens or closes the pages of a buffer; `address` is a page boundary inside an arena.
+pub fn protect(address: u64, bytes: u64, access: Access) -> Result<(), SimError> {
+    let protection = match access {
+        Access::Open => libc::PROT_READ | libc::PROT_WRITE,
+        Access::Closed => libc::PROT_NONE,
+    };
+    // SAFETY: only changes pages of an arena, which this module mapped.
+    let status = unsafe { libc::mprotect(address as *mut libc::c_void, bytes as usize, protection) };
+    if status == 0 { Ok(()) } else { Err(SimError::Memory { bytes, source: std::io::Error::last_os_error() }) }
+}
+
+/// Unmaps an arena.
+pub fn detach(address: u64, bytes: u64) {
+    // SAFETY: the caller is done with all buffers of the arena; it was mapped by this module.
+    unsafe {
+        libc::munmap(address as *mut libc::c_void, bytes as usize);
+    }
+}
+
+/// Whether code may touch a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reading and writing.
+    Open,
+    /// Any access crashes.
+    Closed,
+}

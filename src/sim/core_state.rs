@@ -1,0 +1,110 @@
+//! The part of a core's state that kernel code reads and writes directly: `SkCoreState` of `sk_host/runtime.h`.
+
+use std::ffi::c_char;
+
+use super::topology::Place;
+use crate::model::{Chip, CoreKind};
+
+/// Layout shared with the emulation header. Field by field the same order and size.
+#[repr(C)]
+#[derive(Debug)]
+pub struct CoreState {
+    /// 1 AIC, 2 AIV.
+    pub kind: i64,
+    /// 2201 or 3510.
+    pub arch: i64,
+    /// Register values.
+    pub block_idx: i64,
+    /// Blocks of the launch.
+    pub block_num: i64,
+    /// Index among the AIVs of the block.
+    pub sub_block_idx: i64,
+    /// AIVs per block on an AIV, 1 on an AIC.
+    pub sub_block_dim: i64,
+    /// AIVs per block of the launch.
+    pub vector_count: i64,
+    /// Physical id.
+    pub core_id: i64,
+    /// Address of the parameter block.
+    pub para_base: u64,
+    /// What the core is doing: a literal of the header, or null.
+    pub activity: *const c_char,
+    /// UB, L1, L0A, L0B, L0C.
+    pub memories: [LocalMemory; 5],
+    /// Feed-sync-all: base address, slot, index, enable.
+    pub auto_sync_base: *mut u8,
+    /// The slot of this core's kind.
+    pub auto_sync_slot: *mut u8,
+    /// Number of the latest announcement.
+    pub auto_sync_index: u32,
+    /// Whether announcements are made.
+    pub auto_sync_enable: u32,
+    /// Early-start configuration.
+    pub early_start_config: u32,
+    /// Block count of a dynamic operator.
+    pub dynamic_block_num: u32,
+    /// Mask registers.
+    pub vector_mask: [u64; 2],
+    /// Mask mode.
+    pub mask_mode: u32,
+    /// What a copy to global memory does: 0 store, 1 add, 2 max, 3 min.
+    pub atomic_mode: u32,
+    /// Compare mask register.
+    pub compare_mask: [u8; 16],
+}
+
+/// One local memory.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct LocalMemory {
+    /// First byte.
+    pub base: *mut u8,
+    /// Number of bytes; 0 if the core kind does not have it.
+    pub size: u64,
+}
+
+/// Sizes of UB, L1, L0A, L0B and L0C for a core of `kind`.
+pub fn local_memory_sizes(chip: Chip, kind: CoreKind) -> [u64; 5] {
+    const KIB: u64 = 1024;
+    match (chip, kind) {
+        (Chip::C220, CoreKind::Aiv) => [192 * KIB, 0, 0, 0, 0],
+        (Chip::C220, CoreKind::Aic) => [0, 512 * KIB, 64 * KIB, 64 * KIB, 128 * KIB],
+        (Chip::C310, CoreKind::Aiv) => [248 * KIB, 0, 0, 0, 0],
+        (Chip::C310, CoreKind::Aic) => [0, 512 * KIB, 64 * KIB, 64 * KIB, 256 * KIB],
+    }
+}
+
+impl CoreState {
+    /// The state at the start of a launch; local memories are filled in by the caller.
+    pub fn new(chip: Chip, place: Place, blocks: u32, vectors: u32, core_id: i64, para_base: u64) -> Self {
+        Self {
+            kind: match place.kind {
+                CoreKind::Aic => 1,
+                CoreKind::Aiv => 2,
+            },
+            arch: i64::from(chip.npu_arch()),
+            block_idx: i64::from(place.block),
+            block_num: i64::from(blocks),
+            sub_block_idx: i64::from(place.sub_block),
+            sub_block_dim: match place.kind {
+                CoreKind::Aic => 1,
+                CoreKind::Aiv => i64::from(vectors),
+            },
+            vector_count: i64::from(vectors),
+            core_id,
+            para_base,
+            activity: std::ptr::null(),
+            memories: [LocalMemory { base: std::ptr::null_mut(), size: 0 }; 5],
+            auto_sync_base: std::ptr::null_mut(),
+            auto_sync_slot: std::ptr::null_mut(),
+            auto_sync_index: 0,
+            auto_sync_enable: 0,
+            early_start_config: 0,
+            dynamic_block_num: 0,
+            vector_mask: [u64::MAX; 2],
+            mask_mode: 0,
+            atomic_mode: 0,
+            compare_mask: [0; 16],
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Why a launch could not be made. What happens inside a launch is in its report, not here.
+
+use std::path::PathBuf;
+
+use crate::error::Diagnostic;
+
+/// A launch, or the load before it, that could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum SimError {
+    /// The request is not what [`super::request`] describes.
+    #[error("the launch request is malformed: {0}")]
+    Request(String),
+    /// An argument of the launch makes no sense.
+    #[error("launch of `{kernel}`: {problem}")]
+    Argument {
+        /// The library of the kernel.
+        kernel: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// No C++ compiler to link the kernel with.
+    #[error("no C++ compiler found to load `{}`; tried {tried}", object.display())]
+    NoCompiler {
+        /// The kernel object.
+        object: PathBuf,
+        /// The names looked for.
+        tried: String,
+    },
+    /// The kernel object could not be linked against the simulator.
+    #[error("`{}` cannot be loaded into the simulator:\n{output}", object.display())]
+    Link {
+        /// The kernel object.
+        object: PathBuf,
+        /// What the linker said.
+        output: String,
+    },
+    /// The dynamic loader refused the library.
+    #[error("cannot load `{}`: {reason}", library.display())]
+    Load {
+        /// The shared library.
+        library: PathBuf,
+        /// What the loader said.
+        reason: String,
+    },
+    /// The kernel has no such function.
+    #[error("`{}` has no function `{symbol}`", library.display())]
+    MissingFunction {
+        /// The shared library.
+        library: PathBuf,
+        /// The symbol.
+        symbol: String,
+    },
+    /// The system refused memory.
+    #[error("cannot map {bytes} bytes: {source}")]
+    Memory {
+        /// How many.
+        bytes: u64,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A file operation failed.
+    #[error(transparent)]
+    File(#[from] crate::fs::FileError),
+}
+
+impl Diagnostic for SimError {
+    fn id(&self) -> &'static str {
+        match self {
+            Self::Request(_) => "SK0901",
+            Self::Argument { .. } => "SK0902",
+            Self::NoCompiler { .. } => "SK0903",
+            Self::Link { .. } => "SK0904",
+            Self::Load { .. } => "SK0905",
+            Self::MissingFunction { .. } => "SK0906",
+            Self::Memory { .. } => "SK0907",
+            Self::File(error) => error.id(),
+        }
+    }
+
+    fn solution(&self) -> String {
+        match self {
+            Self::Request(_) => "use the classes of superkernel.sim, which build the request".to_owned(),
+            Self::Argument { .. } => "correct the argument".to_owned(),
+            Self::NoCompiler { .. } => "install g++ or clang++, or name one in CXX".to_owned(),
+            Self::Link { .. } => {
+                "build the kernel with the host toolchain (position independent, against the package's \
+                 kernel_operator.h) and resolve the symbols named"
+                    .to_owned()
+            }
+            Self::Load { .. } => "check that the kernel was built for this machine".to_owned(),
+            Self::MissingFunction { .. } => "check the kernel's name and its JSON".to_owned(),
+            Self::Memory { .. } => "free memory, or use fewer or smaller buffers".to_owned(),
+            Self::File(error) => error.solution(),
+        }
+    }
+}

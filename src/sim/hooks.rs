@@ -1,0 +1,201 @@
+//! The functions behind the `sk_rt_` names: what kernel code calls while it runs on a fiber.
+//!
+//! All of them run on the fiber of the current core, on the one thread that drives the run. A core that may not go on
+//! is suspended in here; after a failure it is never resumed.
+
+use std::ffi::{CStr, c_char};
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use corosensei::Yielder;
+
+use super::core_state::CoreState;
+use super::order::Precision;
+use super::report::Status;
+use super::run::Run;
+use super::services::Next;
+
+/// The run that is driven now; null outside of one.
+pub(super) static RUN: AtomicPtr<Run> = AtomicPtr::new(std::ptr::null_mut());
+/// The state of the core that runs.
+pub(super) static STATE: AtomicPtr<CoreState> = AtomicPtr::new(std::ptr::null_mut());
+/// The way back from the fiber of the core that runs.
+pub(super) static YIELDER: AtomicPtr<Yielder<(), ()>> = AtomicPtr::new(std::ptr::null_mut());
+
+/// `SkFault` of the header.
+mod fault {
+    pub const TRAP: u32 = 1;
+    pub const ASSERT: u32 = 2;
+    pub const NULL_CALL: u32 = 4;
+}
+
+fn with_run<R>(action: impl FnOnce(&mut Run) -> R) -> R {
+    // SAFETY: hooks are only reachable from a library bound by the engine, whose code only runs while the engine drives
+    // a run on this thread. The engine holds no reference into the run while a fiber runs, and `action` never suspends,
+    // so this is the only one.
+    action(unsafe { &mut *RUN.load(Ordering::Relaxed) })
+}
+
+fn suspend() {
+    // The engine sets it before each resume; another core's resume replaces it, so it is put back afterwards.
+    let yielder = YIELDER.load(Ordering::Relaxed);
+    // SAFETY: the yielder of the fiber this code runs on: it lives at the base of the fiber's stack.
+    unsafe { (*yielder).suspend(()) };
+    YIELDER.store(yielder, Ordering::Relaxed);
+}
+
+fn stop() -> ! {
+    loop {
+        suspend();
+    }
+}
+
+fn settle(next: Next) {
+    match next {
+        Next::Continue => {}
+        Next::Switch | Next::Block => suspend(),
+        Next::Stop => stop(),
+    }
+}
+
+fn retry_until_taken(mut attempt: impl FnMut(&mut Run) -> Next) {
+    loop {
+        match with_run(&mut attempt) {
+            Next::Continue | Next::Switch => return,
+            Next::Block => suspend(),
+            Next::Stop => stop(),
+        }
+    }
+}
+
+extern "C" fn core() -> *mut CoreState {
+    STATE.load(Ordering::Relaxed)
+}
+
+extern "C" fn cross_core_set(pipe: u32, mode: u32, flag: u32) {
+    settle(with_run(Run::sync_point));
+    suspend();
+    settle(with_run(|run| run.set_flag(pipe, mode, flag)));
+}
+
+extern "C" fn wait_flag(_pipe: u32, flag: u32) {
+    settle(with_run(Run::sync_point));
+    if with_run(|run| run.scheduler.switches_at_waits()) {
+        suspend();
+    }
+    retry_until_taken(|run| run.wait_flag(flag));
+}
+
+extern "C" fn intra_block_set(_pipe: u32, id: u32) {
+    settle(with_run(Run::sync_point));
+    suspend();
+    settle(with_run(|run| run.set_in_block(id)));
+}
+
+extern "C" fn intra_block_wait(_pipe: u32, id: u32) {
+    settle(with_run(Run::sync_point));
+    retry_until_taken(|run| run.wait_in_block(id));
+}
+
+extern "C" fn set_ffts_base_addr(_address: u64) {
+    with_run(|run| {
+        let current = run.current;
+        run.ffts_known[current] = true;
+    });
+}
+
+extern "C" fn pipe_event(is_wait: u32, source: u32, target: u32, id: u32) {
+    settle(with_run(|run| run.pipe_event(is_wait != 0, (source, target, id))));
+}
+
+extern "C" fn dcci(address: u64, whole: u32) {
+    settle(with_run(|run| run.flush(address, whole != 0)));
+    with_run(|run| run.refill(address, whole != 0));
+}
+
+extern "C" fn system_cycle() -> i64 {
+    with_run(|run| {
+        run.steps += 1;
+        run.steps as i64
+    })
+}
+
+extern "C" fn work(pipe: u32, bytes: u64) {
+    with_run(|run| run.work(pipe, bytes));
+}
+
+extern "C" fn fault(fault: u32, text: *const c_char, file: *const c_char, line: u32) -> ! {
+    // SAFETY: the header passes string literals or its own buffers, all terminated.
+    let read = |text: *const c_char| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+    let status = match fault {
+        fault::TRAP => Status::Trap,
+        fault::ASSERT => Status::Assert,
+        fault::NULL_CALL => Status::NullCall,
+        _ => Status::Api,
+    };
+    let text = match status {
+        Status::Assert => format!("assertion `{}` failed", read(text)),
+        _ => read(text),
+    };
+    with_run(|run| run.fail(status, text, Some((read(file), line))));
+    stop()
+}
+
+extern "C" fn print(text: *const c_char, length: u64) {
+    // SAFETY: the header passes a buffer of at least `length` bytes.
+    let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length as usize) };
+    with_run(|run| run.print(&String::from_utf8_lossy(bytes)));
+}
+
+extern "C" fn note(note: u32, value: u64) {
+    settle(with_run(|run| run.note(note, value)));
+}
+
+extern "C" fn op_begin(position: u32) {
+    settle(with_run(|run| run.op_begin(position, Precision::Label)));
+}
+
+extern "C" fn op_end(_position: u32) {
+    with_run(|run| run.op_end(Precision::Label));
+}
+
+extern "C" fn sub_kernel_begin(offset: u64) {
+    settle(with_run(|run| {
+        let position = run.op_by_offset(offset);
+        run.op_begin(position, Precision::Call)
+    }));
+}
+
+extern "C" fn sub_kernel_end(_offset: u64) {
+    with_run(|run| run.op_end(Precision::Call));
+}
+
+/// Called now and then by code compiled with a hook in every loop: lets others run, and counts towards the limit.
+extern "C" fn spin() {
+    settle(with_run(Run::step));
+    suspend();
+}
+
+/// The functions in the order of the table in `shim.cpp`.
+pub(super) fn table() -> [*const (); 19] {
+    [
+        core as *const (),
+        cross_core_set as *const (),
+        wait_flag as *const (),
+        intra_block_set as *const (),
+        intra_block_wait as *const (),
+        set_ffts_base_addr as *const (),
+        pipe_event as *const (),
+        dcci as *const (),
+        system_cycle as *const (),
+        work as *const (),
+        fault as *const (),
+        print as *const (),
+        note as *const (),
+        op_begin as *const (),
+        op_end as *const (),
+        sub_kernel_begin as *const (),
+        sub_kernel_end as *const (),
+        spin as *const (),
+        std::ptr::null(),
+    ]
+}

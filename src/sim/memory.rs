@@ -1,0 +1,165 @@
+//! Global memory as the runtime sees it, and the local memories of the cores.
+
+use super::core_state::{LocalMemory, local_memory_sizes};
+use super::error::SimError;
+use super::request::BufferSpec;
+use super::topology::Topology;
+use crate::model::Chip;
+
+/// Bytes of a cache line.
+pub const LINE: u64 = 64;
+
+/// The buffers of a launch, by address.
+#[derive(Debug)]
+pub struct GlobalMemory {
+    buffers: Vec<BufferSpec>,
+}
+
+/// The readable part of one cache line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineView {
+    start: *const u8,
+    length: usize,
+}
+
+impl LineView {
+    /// What is there now; bytes outside any buffer read as 0.
+    pub fn content(&self) -> [u8; LINE as usize] {
+        let mut bytes = [0; LINE as usize];
+        for (at, byte) in bytes.iter_mut().take(self.length).enumerate() {
+            // SAFETY: a view covers mapped bytes of a buffer of this launch, which outlives the run. Volatile because
+            // kernel code writes them behind the compiler's back.
+            *byte = unsafe { self.start.add(at).read_volatile() };
+        }
+        bytes
+    }
+
+    /// Is it still `expected`?
+    pub fn is(&self, expected: &[u8; LINE as usize]) -> bool {
+        // SAFETY: as in `content`; no kernel code runs while the slice lives.
+        let now = unsafe { std::slice::from_raw_parts(self.start, self.length) };
+        now == &expected[..self.length]
+    }
+}
+
+impl GlobalMemory {
+    /// The buffers, sorted.
+    pub fn new(mut buffers: Vec<BufferSpec>) -> Self {
+        buffers.sort_by_key(|buffer| buffer.address);
+        Self { buffers }
+    }
+
+    /// Position of the buffer that holds `address`.
+    pub fn find(&self, address: u64) -> Option<usize> {
+        let at = self.buffers.partition_point(|buffer| buffer.address <= address).checked_sub(1)?;
+        (address - self.buffers[at].address < self.buffers[at].size).then_some(at)
+    }
+
+    /// All buffers, by address.
+    pub fn buffers(&self) -> &[BufferSpec] {
+        &self.buffers
+    }
+
+    /// The line that holds `address`, from its first byte inside the buffer on.
+    pub fn line(&self, address: u64) -> Option<LineView> {
+        let buffer = &self.buffers[self.find(address)?];
+        let start = (address & !(LINE - 1)).max(buffer.address);
+        let end = ((address & !(LINE - 1)) + LINE).min(buffer.address + buffer.size);
+        Some(LineView { start: start as *const u8, length: (end - start) as usize })
+    }
+
+    /// Is `size` bytes at `address` inside one buffer?
+    pub fn holds(&self, address: u64, size: u64) -> bool {
+        self.find(address).is_some_and(|at| {
+            let buffer = &self.buffers[at];
+            address - buffer.address + size <= buffer.size
+        })
+    }
+
+    /// The bytes of a buffer.
+    pub fn bytes(&self, buffer: usize) -> &[u8] {
+        let spec = &self.buffers[buffer];
+        // SAFETY: the caller of the launch promises that its buffers are mapped while it runs; no kernel code runs
+        // while the runtime looks at them.
+        unsafe { std::slice::from_raw_parts(spec.address as *const u8, spec.size as usize) }
+    }
+
+    /// `name+offset` of an address, for reports.
+    pub fn describe(&self, address: u64) -> String {
+        match self.find(address) {
+            Some(at) if self.buffers[at].address == address => format!("`{}`", self.buffers[at].name),
+            Some(at) => format!("`{}`+{}", self.buffers[at].name, address - self.buffers[at].address),
+            None => {
+                let before = self.buffers.iter().rev().find(|buffer| buffer.address <= address);
+                match before {
+                    Some(buffer) if address - buffer.address < buffer.size + (1 << 20) => {
+                        format!("{} bytes behind the end of `{}`", address - buffer.address - buffer.size, buffer.name)
+                    }
+                    _ => format!("address {address:#x}, in no buffer"),
+                }
+            }
+        }
+    }
+}
+
+/// One mapping that holds the local memories of all cores; pages cost nothing until they are touched.
+#[derive(Debug)]
+pub struct LocalMemories {
+    base: *mut u8,
+    bytes: usize,
+    cores: Vec<[LocalMemory; 5]>,
+}
+
+impl LocalMemories {
+    /// Zeroed memories for every core.
+    pub fn new(chip: Chip, topology: &Topology) -> Result<Self, SimError> {
+        let sizes: Vec<[u64; 5]> =
+            (0..topology.core_count()).map(|core| local_memory_sizes(chip, topology.place(core).kind)).collect();
+        let bytes = (sizes.iter().flatten().sum::<u64>() as usize).max(4096);
+        // SAFETY: an anonymous mapping at an address of the system's choice touches nothing that exists.
+        let base = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return Err(SimError::Memory { bytes: bytes as u64, source: std::io::Error::last_os_error() });
+        }
+        let base = base.cast::<u8>();
+        let mut used = 0;
+        let cores = sizes
+            .iter()
+            .map(|sizes| {
+                sizes.map(|size| {
+                    if size == 0 {
+                        return LocalMemory { base: std::ptr::null_mut(), size: 0 };
+                    }
+                    // SAFETY: `used + size` never exceeds `bytes`, the sum of all sizes.
+                    let start = unsafe { base.add(used) };
+                    used += size as usize;
+                    LocalMemory { base: start, size }
+                })
+            })
+            .collect();
+        Ok(Self { base, bytes, cores })
+    }
+
+    /// The memories of one core.
+    pub fn of(&self, core: usize) -> [LocalMemory; 5] {
+        self.cores[core]
+    }
+}
+
+impl Drop for LocalMemories {
+    fn drop(&mut self) {
+        // SAFETY: exactly the mapping made in `new`; the fibers that used it are gone.
+        unsafe {
+            libc::munmap(self.base.cast(), self.bytes);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What a launch reports. Serialised for the Python side.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// All cores finished, all flags are down, no two operators raced.
+    Ok,
+    /// Nobody can go on.
+    Deadlock,
+    /// A flag counter exceeded 15.
+    Overflow,
+    /// A flag stayed raised, or an arrival pending, at the end.
+    Leak,
+    /// `trap()`.
+    Trap,
+    /// An assertion of the kernel failed.
+    Assert,
+    /// A call broke a rule of the programming interface.
+    Api,
+    /// A null function pointer was called.
+    NullCall,
+    /// Kernel code crashed: a bad address, a division by zero, an abort.
+    Crash,
+    /// More steps than allowed.
+    StepLimit,
+    /// The run finished, but the order of two operators that share memory was luck.
+    Hazard,
+    /// An agent that had to act never could.
+    Agent,
+}
+
+/// The first thing that went wrong.
+#[derive(Debug, Clone, Serialize)]
+pub struct Failure {
+    /// The core at fault, if it is one core.
+    pub core: Option<String>,
+    /// The operator it was in.
+    pub op: Option<String>,
+    /// What happened, in one sentence.
+    pub text: String,
+    /// Source line of the kernel, where known.
+    pub file: Option<String>,
+    /// Its number.
+    pub line: Option<u32>,
+}
+
+/// Where a core was when the run ended.
+#[derive(Debug, Clone, Serialize)]
+pub struct CoreReport {
+    /// `AIC0`, `AIV3`.
+    pub core: String,
+    /// `aic` or `aiv`.
+    pub kind: &'static str,
+    /// Block index.
+    pub block: u32,
+    /// Sub-block index.
+    pub sub_block: u32,
+    /// `finished`, `waiting`, `polling`, `ready`, `delayed`, `failed`.
+    pub state: &'static str,
+    /// The operator it is in.
+    pub op: Option<String>,
+    /// The last operator it entered.
+    pub last_op: Option<String>,
+    /// What it is doing there: a barrier, a wait.
+    pub activity: Option<String>,
+    /// Flag it waits for.
+    pub flag: Option<u32>,
+    /// Address it polls.
+    pub polls: Option<String>,
+    /// Counters that are not 0.
+    pub counters: BTreeMap<u32, usize>,
+    /// In-block counters that are not 0.
+    pub in_block_counters: BTreeMap<u32, usize>,
+    /// Arrivals at rounds that are not complete.
+    pub pending: BTreeMap<u32, usize>,
+    /// Why it is where it is.
+    pub why: Option<String>,
+    /// What it has done.
+    pub counts: Counts,
+}
+
+/// How often things happened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Flags raised.
+    pub sets: u64,
+    /// Flags waited for.
+    pub waits: u64,
+    /// Waits that had to block.
+    pub blocked: u64,
+    /// Cache maintenance calls.
+    pub dcci: u64,
+    /// `SyncAll` calls.
+    pub sync_all: u64,
+    /// `SetNextTaskStart` calls.
+    pub set_next_task: u64,
+    /// `WaitPreTaskEnd` calls.
+    pub wait_pre_task: u64,
+    /// Operators followed without running them (feed-sync-all).
+    pub complements: u64,
+    /// Code preloads.
+    pub preloads: u64,
+    /// Operators run.
+    pub ops: u64,
+    /// Bytes moved by DMA.
+    pub moved_bytes: u64,
+    /// Bytes processed by vector instructions.
+    pub vector_bytes: u64,
+}
+
+impl Counts {
+    /// Adds another core's counts.
+    pub fn add(&mut self, other: &Self) {
+        self.sets += other.sets;
+        self.waits += other.waits;
+        self.blocked += other.blocked;
+        self.dcci += other.dcci;
+        self.sync_all += other.sync_all;
+        self.set_next_task += other.set_next_task;
+        self.wait_pre_task += other.wait_pre_task;
+        self.complements += other.complements;
+        self.preloads += other.preloads;
+        self.ops += other.ops;
+        self.moved_bytes += other.moved_bytes;
+        self.vector_bytes += other.vector_bytes;
+    }
+}
+
+/// One event of the timeline: step, core (or agent), what, operator, detail.
+#[derive(Debug, Clone, Serialize)]
+pub struct Event(pub u64, pub String, pub &'static str, pub Option<String>, pub Option<String>);
+
+/// Two operators that share memory without an order between them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Hazard {
+    /// The operator that comes first in the list.
+    pub first: String,
+    /// Its position.
+    pub first_op: u32,
+    /// The other one.
+    pub second: String,
+    /// Its position.
+    pub second_op: u32,
+    /// What they share.
+    pub memory: String,
+    /// `read after write`, `write after read`, `write after write`.
+    pub conflict: &'static str,
+    /// A core of the first operator ...
+    pub first_core: String,
+    /// ... that this core of the second did not wait for.
+    pub second_core: String,
+    /// The whole story in one sentence.
+    pub text: String,
+}
+
+/// An agent's part in the run.
+#[derive(Debug, Clone, Serialize)]
+pub struct AgentReport {
+    /// Its name.
+    pub name: String,
+    /// How often it acted.
+    pub acted: u32,
+}
+
+/// Everything about a run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// How it ended.
+    pub status: Status,
+    /// What went wrong, in a few lines; empty if nothing.
+    pub message: String,
+    /// The first thing that went wrong.
+    pub failure: Option<Failure>,
+    /// Switching points passed; also the clock of the run.
+    pub steps: u64,
+    /// Times another core went on.
+    pub switches: u64,
+    /// Sums over all cores.
+    pub counts: Counts,
+    /// Core by core.
+    pub cores: Vec<CoreReport>,
+    /// The timeline.
+    pub events: Vec<Event>,
+    /// Events not kept because there were too many.
+    pub events_dropped: u64,
+    /// Races between operators.
+    pub hazards: Vec<Hazard>,
+    /// Things worth a look.
+    pub warnings: Vec<String>,
+    /// Lines printed by the kernel, each with its core.
+    pub output: Vec<String>,
+    /// The agents.
+    pub agents: Vec<AgentReport>,
+}

@@ -1,0 +1,272 @@
+//! What a launch is asked to do. Comes as JSON from the Python side and from other processes.
+
+use serde::Deserialize;
+
+/// One launch of one loaded kernel.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The shared library made by [`super::library::link`].
+    pub library: std::path::PathBuf,
+    /// The functions to run.
+    pub entries: Entries,
+    /// Index handed to the functions of a lone sub-kernel; `None`: the entry of a super kernel, without arguments.
+    #[serde(default)]
+    pub args_offset: Option<u64>,
+    /// `Ascend910_93`, ...
+    pub soc: String,
+    /// `KERNEL_TYPE_...`: which cores are started, and whether their flags work.
+    pub kernel_type: String,
+    /// Number of blocks.
+    pub blocks: u32,
+    /// The parameter block.
+    pub slots: Vec<u64>,
+    /// Global memory the kernel may use.
+    #[serde(default)]
+    pub buffers: Vec<BufferSpec>,
+    /// The operators inside, in their order, for reports and order checking.
+    #[serde(default)]
+    pub ops: Vec<OpSpec>,
+    /// In which order cores go on.
+    #[serde(default)]
+    pub schedule: ScheduleSpec,
+    /// Cores held back.
+    #[serde(default)]
+    pub delays: Vec<DelaySpec>,
+    /// Parties outside the kernel.
+    #[serde(default)]
+    pub agents: Vec<AgentSpec>,
+    /// Bookkeeping of arrivals.
+    #[serde(default)]
+    pub arrivals: ArrivalsSpec,
+    /// Most switching points of a run.
+    #[serde(default = "default_step_limit")]
+    pub step_limit: u64,
+    /// How often every polling core looks again, with nobody else able to go on, before it counts as stuck.
+    #[serde(default = "default_poll_limit")]
+    pub poll_limit: u64,
+    /// Whether the order of operators that share memory is checked.
+    #[serde(default = "yes")]
+    pub check_order: bool,
+    /// Which events the report holds.
+    #[serde(default)]
+    pub events: EventsSpec,
+    /// Most events kept.
+    #[serde(default = "default_event_limit")]
+    pub event_limit: usize,
+    /// Address of four words of shared memory that always say where the run is: core, operator, steps.
+    #[serde(default)]
+    pub status_address: u64,
+    /// Whether local memories are overwritten with a pattern before every operator.
+    #[serde(default)]
+    pub poison_local_memory: bool,
+    /// Stack of one core in bytes.
+    #[serde(default = "default_stack_bytes")]
+    pub stack_bytes: usize,
+    /// What `get_coreid()` returns on the first AIV; the default keeps AIC and AIV apart.
+    #[serde(default)]
+    pub first_vector_core_id: Option<i64>,
+}
+
+fn default_step_limit() -> u64 {
+    50_000_000
+}
+
+fn default_poll_limit() -> u64 {
+    1000
+}
+
+fn default_event_limit() -> usize {
+    50_000
+}
+
+fn default_stack_bytes() -> usize {
+    256 * 1024
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Symbols of the functions each kind runs.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entries {
+    /// On AICs.
+    #[serde(default)]
+    pub aic: Option<String>,
+    /// On AIVs.
+    #[serde(default)]
+    pub aiv: Option<String>,
+}
+
+/// A piece of global memory.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BufferSpec {
+    /// Its name in reports.
+    pub name: String,
+    /// First byte.
+    pub address: u64,
+    /// Number of bytes.
+    pub size: u64,
+}
+
+/// One operator of the kernel.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpSpec {
+    /// Its name in reports.
+    pub name: String,
+    /// Slot of its first parameter.
+    pub param_offset: u64,
+    /// How many slots hold its parameters.
+    pub param_count: u64,
+    /// Addresses it reads, if declared.
+    #[serde(default)]
+    pub reads: Option<Vec<u64>>,
+    /// Addresses it writes, if declared.
+    #[serde(default)]
+    pub writes: Option<Vec<u64>>,
+}
+
+/// The scheduling policy and its seed.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScheduleSpec {
+    /// Which policy.
+    #[serde(default)]
+    pub policy: PolicySpec,
+    /// Start of the random sequence.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// How the next core is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PolicySpec {
+    /// One after another.
+    #[default]
+    RoundRobin,
+    /// Any core, each equally likely.
+    Random,
+    /// Random priorities that change now and then: some cores run far ahead of others.
+    Skewed,
+}
+
+/// A core held back for some steps.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DelaySpec {
+    /// `AIC0`, `AIV3`.
+    pub core: String,
+    /// For how many steps.
+    pub steps: u64,
+    /// Where.
+    #[serde(default)]
+    pub at: DelayPoint,
+    /// For `at: op`: which operator.
+    #[serde(default)]
+    pub op: Option<u32>,
+}
+
+/// Where a core is held back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DelayPoint {
+    /// Before its first instruction.
+    #[default]
+    Start,
+    /// When it enters the operator.
+    Op,
+    /// When it enters any `SyncAll`.
+    SyncAll,
+    /// When it starts to follow an operator it does not run (feed-sync-all).
+    Complement,
+    /// Before `SetNextTaskStart`.
+    SetNextTask,
+    /// Before `WaitPreTaskEnd`.
+    WaitPreTask,
+}
+
+/// Somebody outside the kernel who acts on global memory.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentSpec {
+    /// Its name in reports.
+    pub name: String,
+    /// When it starts to act.
+    #[serde(default)]
+    pub when: Trigger,
+    /// Steps between the trigger and the first write.
+    #[serde(default)]
+    pub delay: u64,
+    /// What it writes, in this order.
+    #[serde(default)]
+    pub writes: Vec<WriteSpec>,
+    /// How often it may act.
+    #[serde(default = "once")]
+    pub times: u32,
+    /// Whether the run fails when the agent never acted.
+    #[serde(default)]
+    pub required: bool,
+}
+
+fn once() -> u32 {
+    1
+}
+
+/// What an agent waits for.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Trigger {
+    /// The start of the run.
+    #[default]
+    Start,
+    /// This many steps.
+    Step(u64),
+    /// A word of global memory that has this value.
+    Word {
+        /// Its address.
+        address: u64,
+        /// The value.
+        equals: u64,
+    },
+    /// Another agent has acted.
+    Agent(String),
+}
+
+/// One write of an agent.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WriteSpec {
+    /// Where.
+    pub address: u64,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// See [`super::flags::Arrivals`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArrivalsSpec {
+    /// One arrival of every member.
+    #[default]
+    PerCore,
+    /// As many arrivals as members.
+    Summed,
+}
+
+/// Which events are recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventsSpec {
+    /// None.
+    None,
+    /// Begin and end of operators, agents, failures.
+    #[default]
+    Ops,
+    /// Also every set, wait and barrier.
+    Sync,
+}

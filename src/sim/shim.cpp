@@ -1,0 +1,68 @@
+// Binds a kernel to the simulator: every service jumps through a table that the simulator fills after loading. Compiled
+// once, linked to every kernel.
+#include <stdint.h>
+
+struct SkCoreState;
+
+extern "C" {
+
+// Same order as `table` in hooks.rs.
+struct SkShimTable {
+    SkCoreState *(*core)(void);
+    void (*cross_core_set)(uint32_t, uint32_t, uint32_t);
+    void (*wait_flag)(uint32_t, uint32_t);
+    void (*intra_block_set)(uint32_t, uint32_t);
+    void (*intra_block_wait)(uint32_t, uint32_t);
+    void (*set_ffts_base_addr)(uint64_t);
+    void (*pipe_event)(uint32_t, uint32_t, uint32_t, uint32_t);
+    void (*dcci)(uint64_t, uint32_t);
+    int64_t (*system_cycle)(void);
+    void (*work)(uint32_t, uint64_t);
+    void (*fault)(uint32_t, const char *, const char *, uint32_t);
+    void (*print)(const char *, uint64_t);
+    void (*note)(uint32_t, uint64_t);
+    void (*op_begin)(uint32_t);
+    void (*op_end)(uint32_t);
+    void (*sub_kernel_begin)(uint64_t);
+    void (*sub_kernel_end)(uint64_t);
+    void (*spin)(void);
+    void *end;
+};
+
+__attribute__((visibility("default"))) SkShimTable sk_shim_table = {};
+
+#define SK_HIDDEN __attribute__((visibility("hidden")))
+
+SK_HIDDEN SkCoreState *sk_rt_core(void) { return sk_shim_table.core(); }
+SK_HIDDEN void sk_rt_cross_core_set(uint32_t pipe, uint32_t mode, uint32_t flag) {
+    sk_shim_table.cross_core_set(pipe, mode, flag);
+}
+SK_HIDDEN void sk_rt_wait_flag(uint32_t pipe, uint32_t flag) { sk_shim_table.wait_flag(pipe, flag); }
+SK_HIDDEN void sk_rt_intra_block_set(uint32_t pipe, uint32_t id) { sk_shim_table.intra_block_set(pipe, id); }
+SK_HIDDEN void sk_rt_intra_block_wait(uint32_t pipe, uint32_t id) { sk_shim_table.intra_block_wait(pipe, id); }
+SK_HIDDEN void sk_rt_set_ffts_base_addr(uint64_t address) { sk_shim_table.set_ffts_base_addr(address); }
+SK_HIDDEN void sk_rt_pipe_event(uint32_t isWait, uint32_t source, uint32_t target, uint32_t id) {
+    sk_shim_table.pipe_event(isWait, source, target, id);
+}
+SK_HIDDEN void sk_rt_dcci(uint64_t address, uint32_t whole) { sk_shim_table.dcci(address, whole); }
+SK_HIDDEN int64_t sk_rt_system_cycle(void) { return sk_shim_table.system_cycle(); }
+SK_HIDDEN void sk_rt_work(uint32_t pipe, uint64_t bytes) { sk_shim_table.work(pipe, bytes); }
+SK_HIDDEN void sk_rt_fault(uint32_t fault, const char *text, const char *file, uint32_t line) {
+    sk_shim_table.fault(fault, text, file, line);
+}
+SK_HIDDEN void sk_rt_print(const char *text, uint64_t length) { sk_shim_table.print(text, length); }
+SK_HIDDEN void sk_rt_note(uint32_t note, uint64_t value) { sk_shim_table.note(note, value); }
+SK_HIDDEN void sk_rt_op_begin(uint32_t position) { sk_shim_table.op_begin(position); }
+SK_HIDDEN void sk_rt_op_end(uint32_t position) { sk_shim_table.op_end(position); }
+SK_HIDDEN void sk_rt_sub_kernel_begin(uint64_t offset) { sk_shim_table.sub_kernel_begin(offset); }
+SK_HIDDEN void sk_rt_sub_kernel_end(uint64_t offset) { sk_shim_table.sub_kernel_end(offset); }
+
+// A kernel compiled with -fsanitize-coverage=trace-pc calls this from every basic block: even loops that never touch
+// the device interface can then be interrupted and counted.
+SK_HIDDEN void __sanitizer_cov_trace_pc(void) {
+    static uint32_t calls = 0;
+    if ((++calls & 0xfff) == 0) {
+        sk_shim_table.spin();
+    }
+}
+}

@@ -1,0 +1,145 @@
+//! Crashes of kernel code: the fiber that crashed is ended, the run goes on to its report.
+
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+use corosensei::trap::CoroutineTrapHandler;
+
+/// How a fiber ended.
+#[derive(Debug, Clone, Copy)]
+pub enum Exit {
+    /// The entry returned.
+    Returned,
+    /// Kernel code crashed.
+    Crashed(Crash),
+}
+
+/// What the processor said.
+#[derive(Debug, Clone, Copy)]
+pub struct Crash {
+    /// The signal.
+    pub signal: i32,
+    /// The address at fault; the program counter for signals without one.
+    pub address: u64,
+    /// Where the code was.
+    pub program_counter: u64,
+}
+
+impl Crash {
+    /// The usual name of the signal.
+    pub fn name(&self) -> &'static str {
+        match self.signal {
+            libc::SIGSEGV => "SIGSEGV",
+            libc::SIGBUS => "SIGBUS",
+            libc::SIGFPE => "SIGFPE",
+            libc::SIGILL => "SIGILL",
+            libc::SIGABRT => "SIGABRT",
+            _ => "signal",
+        }
+    }
+}
+
+const SIGNALS: [i32; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT];
+const ALTERNATE_STACK: usize = 64 * 1024;
+
+/// The fiber that runs now; null while no kernel code runs.
+pub(super) static FIBER: AtomicPtr<CoroutineTrapHandler<Exit>> = AtomicPtr::new(std::ptr::null_mut());
+static THREAD: AtomicUsize = AtomicUsize::new(0);
+
+/// Handlers installed for the length of a run; the former ones come back when it is dropped.
+pub struct CrashGuard {
+    former: Vec<(i32, libc::sigaction)>,
+    former_stack: libc::stack_t,
+    _stack: Vec<u8>,
+}
+
+impl CrashGuard {
+    /// Installs the handlers on this thread.
+    pub fn install() -> Self {
+        let mut stack = vec![0u8; ALTERNATE_STACK];
+        // SAFETY: plain system calls with valid pointers; the alternate stack lives as long as the guard, which
+        // restores the former one before it goes. The handler is async-signal-safe: it only reads atomics and edits the
+        // context it was given.
+        unsafe {
+            THREAD.store(libc::pthread_self() as usize, Ordering::Relaxed);
+            let alternate = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: stack.len() };
+            let mut former_stack: libc::stack_t = std::mem::zeroed();
+            libc::sigaltstack(&alternate, &mut former_stack);
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_crash as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+            let former = SIGNALS
+                .iter()
+                .map(|&signal| {
+                    let mut old: libc::sigaction = std::mem::zeroed();
+                    libc::sigaction(signal, &action, &mut old);
+                    (signal, old)
+                })
+                .collect();
+            Self { former, former_stack, _stack: stack }
+        }
+    }
+}
+
+impl Drop for CrashGuard {
+    fn drop(&mut self) {
+        // SAFETY: puts back exactly what `install` found.
+        unsafe {
+            for (signal, old) in &self.former {
+                libc::sigaction(*signal, old, std::ptr::null_mut());
+            }
+            libc::sigaltstack(&self.former_stack, std::ptr::null_mut());
+        }
+    }
+}
+
+extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let fiber = FIBER.load(Ordering::Relaxed);
+    // SAFETY: the kernel hands valid pointers to a SA_SIGINFO handler. `fiber` is set by the engine exactly while the
+    // fiber's code runs on this thread, so its stack may be reset: nothing on it is needed any more.
+    unsafe {
+        let here = libc::pthread_self() as usize == THREAD.load(Ordering::Relaxed);
+        if fiber.is_null() || !here {
+            // Not ours: the default action, when the instruction is tried again.
+            libc::signal(signal, libc::SIG_DFL);
+            if signal == libc::SIGABRT {
+                libc::raise(signal);
+            }
+            return;
+        }
+        let context = &mut *context.cast::<libc::ucontext_t>();
+        let crash = Crash { signal, address: (*info).si_addr() as u64, program_counter: program_counter(context) };
+        let registers = (*fiber).setup_trap_handler(move || Exit::Crashed(crash));
+        continue_at(context, &registers);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn program_counter(context: &libc::ucontext_t) -> u64 {
+    context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64
+}
+
+#[cfg(target_arch = "x86_64")]
+fn continue_at(context: &mut libc::ucontext_t, registers: &corosensei::trap::TrapHandlerRegs) {
+    let general = &mut context.uc_mcontext.gregs;
+    general[libc::REG_RIP as usize] = registers.rip as i64;
+    general[libc::REG_RSP as usize] = registers.rsp as i64;
+    general[libc::REG_RBP as usize] = registers.rbp as i64;
+    general[libc::REG_RDI as usize] = registers.rdi as i64;
+    general[libc::REG_RSI as usize] = registers.rsi as i64;
+}
+
+#[cfg(target_arch = "aarch64")]
+fn program_counter(context: &libc::ucontext_t) -> u64 {
+    context.uc_mcontext.pc
+}
+
+#[cfg(target_arch = "aarch64")]
+fn continue_at(context: &mut libc::ucontext_t, registers: &corosensei::trap::TrapHandlerRegs) {
+    let machine = &mut context.uc_mcontext;
+    machine.pc = registers.pc;
+    machine.sp = registers.sp;
+    machine.regs[0] = registers.x0;
+    machine.regs[1] = registers.x1;
+    machine.regs[29] = registers.x29;
+    machine.regs[30] = registers.lr;
+}
