@@ -26,6 +26,13 @@ __all__ = [
     "scope_launch_layout",
     "scope_plan",
     "scope_read",
+    "sim_arena_attach",
+    "sim_arena_create",
+    "sim_arena_detach",
+    "sim_arena_protect",
+    "sim_launch",
+    "sim_link",
+    "sim_meta",
 ]
 
 _BytesLike = bytes | bytearray | memoryview
@@ -89,3 +96,13 @@ def scope_plan(graph: str, request: dict[str, object]) -> tuple[dict[str, Any], 
 def scope_launch_layout(
     ffts: bool, entries: list[tuple[int, list[str], int | None, list[int], list[int]]], workspace: bool
 ) -> tuple[list[tuple[int, int | None, int, int]], int | None, int, str]: ...
+
+# -- sim -------------------------------------------------------------------------------------------------------------
+
+def sim_link(objects: list[str], output: str, cache: str) -> None: ...
+def sim_launch(request: str) -> str: ...
+def sim_meta(path: str) -> list[tuple[str, int | None, tuple[int, int] | None]]: ...
+def sim_arena_create(size: int) -> tuple[int, int]: ...
+def sim_arena_attach(file: int, address: int, size: int) -> None: ...
+def sim_arena_detach(address: int, size: int) -> None: ...
+def sim_arena_protect(address: int, size: int, open: bool) -> None: ...

@@ -114,6 +114,14 @@ fn prepare(
             let para_base = slots.as_ptr() as u64;
             let mut state = CoreState::new(chip, place, topology.blocks, topology.vectors, core_id, para_base);
             state.memories = local.of(index);
+            state.dynamic_block_num = topology.blocks;
+            if request.args_offset.is_some() {
+                // A sub-kernel alone has no predecessor: configurations under which its kind waits for nothing.
+                state.early_start_config = match place.kind {
+                    CoreKind::Aic => 5,
+                    CoreKind::Aiv => 0,
+                };
+            }
             let mut clock = Clock::new(width);
             clock.tick(index);
             Core {
@@ -154,7 +162,7 @@ fn prepare(
         scheduler: Scheduler::new(&request.schedule, count),
         lines: Lines::new(&memory, if order.is_some() { width } else { 0 }),
         agent_clocks: vec![Clock::new(width); agents.len()],
-        ffts_known: vec![false; count],
+        ffts_known: vec![request.args_offset.is_some(); count],
         partial_output: vec![String::new(); count],
         topology,
         cores,

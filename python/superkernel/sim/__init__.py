@@ -1,5 +1,28 @@
-"""The simulator: builds operators for the host and runs them with every AI core simulated."""
+"""The simulator: builds operators for the host and runs kernels with every AI core simulated."""
 
-from superkernel.sim.op_builder import BuiltOp, build_op
+from superkernel.sim.agents import Agent, Word, aicpu_tiling, event_partner
+from superkernel.sim.device import Device
+from superkernel.sim.kernel import Kernel
+from superkernel.sim.memory import Buffer
+from superkernel.sim.op_builder import INCLUDE_DIR, BuiltOp, build_op
+from superkernel.sim.profiling import ProfilingBuffer, ProfilingRecord
+from superkernel.sim.report import CoreReport, Event, Hazard, Report
 
-__all__ = ["BuiltOp", "build_op"]
+__all__ = [
+    "INCLUDE_DIR",
+    "Agent",
+    "Buffer",
+    "BuiltOp",
+    "CoreReport",
+    "Device",
+    "Event",
+    "Hazard",
+    "Kernel",
+    "ProfilingBuffer",
+    "ProfilingRecord",
+    "Report",
+    "Word",
+    "aicpu_tiling",
+    "build_op",
+    "event_partner",
+]

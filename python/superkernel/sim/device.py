@@ -1,0 +1,229 @@
+"""A simulated device: memory, kernels, launches."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+from superkernel import _core
+from superkernel._environment import current_config
+from superkernel._errors import SuperKernelError, make_error
+from superkernel.sim import report as reports
+from superkernel.sim._child import Child, ChildDied, ChildTimedOut
+from superkernel.sim.kernel import Kernel, describe
+from superkernel.sim.memory import PAGE, Arena, Buffer
+
+__all__ = ["Device"]
+
+#: Where the one file that does not depend on a kernel is kept.
+_CACHE = "superkernel/sim"
+
+
+class Device:
+    """One simulated NPU.
+
+    Kernel code runs in a child process by default, so that a kernel that crashes takes nothing with it;
+    ``isolation="in-process"`` runs it here, for debuggers.
+    """
+
+    def __init__(
+        self,
+        soc: str | None = None,
+        *,
+        memory: int = 8 << 30,
+        isolation: str = "process",
+        timeout: float | None = 300.0,
+    ) -> None:
+        if isolation not in ("process", "in-process"):
+            raise make_error("SK0902", f"isolation `{isolation}`", 'use "process" or "in-process"')
+        #: Short SoC version; what `configure` says unless given.
+        self.soc: str = current_config()["soc"] if soc is None else soc
+        if _core.default_cores(self.soc) is None:
+            raise make_error("SK0902", f"unknown SoC `{self.soc}`", "use Ascend910B, Ascend910_93 or Ascend950")
+        self.isolation = isolation
+        #: Seconds after which a launch in the child process is given up.
+        self.timeout = timeout
+        self._arena = Arena(memory)
+        self._buffers: dict[int, Buffer] = {}
+        self._work = tempfile.TemporaryDirectory(prefix="superkernel-sim-")
+        self._libraries: dict[tuple[tuple[str, int, int], ...], Path] = {}
+        self._child: Child | None = None
+        self._known_pages: dict[int, int] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def has_ffts_slot(self) -> bool:
+        """Whether slot 0 of a super kernel is the FFTS address."""
+        return self.soc != "Ascend950"
+
+    # -- memory ------------------------------------------------------------------------------------------------------
+
+    def buffer(self, data: Any, name: str | None = None) -> Buffer:
+        """Global memory with the content of an array or of anything bytes-like; an int gives that many zero bytes."""
+        self._drop_freed()
+        buffer = Buffer(self._arena, data, name if name is not None else f"buffer{len(self._buffers)}")
+        self._buffers[buffer.address] = buffer
+        return buffer
+
+    def _drop_freed(self) -> None:
+        self._buffers = {address: buffer for address, buffer in self._buffers.items() if buffer.live}
+
+    # -- kernels -----------------------------------------------------------------------------------------------------
+
+    def load(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        bin_path: str | os.PathLike[str] | None = None,
+        functions: dict[str, str] | None = None,
+        kernel_type: str | None = None,
+        block_dim: int | None = None,
+    ) -> Kernel:
+        """A kernel by its object or its JSON.
+
+        A super kernel needs nothing else: ratio and block count come from the JSON beside the object, or the ratio
+        from the object's own meta sections. A sub-kernel is loaded by its JSON (``bin_path`` where it has another name
+        than the JSON says). ``functions`` (``{"aic": ..., "aiv": ...}``) with ``kernel_type`` loads any object.
+        """
+        description = describe(
+            Path(path), None if bin_path is None else Path(bin_path), functions, kernel_type, block_dim
+        )
+        return Kernel(self, description, self._library(description.objects))
+
+    def _library(self, objects: tuple[Path, ...]) -> Path:
+        """The shared library of some objects; made once as long as the files stay the same."""
+        key = tuple((str(path), *_version(path)) for path in objects)
+        if key not in self._libraries:
+            output = Path(self._work.name) / f"kernel{len(self._libraries)}.so"
+            _core.sim_link([str(path) for path in objects], str(output), str(_cache_directory()))
+            self._libraries[key] = output
+        return self._libraries[key]
+
+    # -- launching ---------------------------------------------------------------------------------------------------
+
+    def _launch(self, request: dict[str, Any], timeout: float | None) -> reports.Report:
+        with self._lock:
+            self._drop_freed()
+            request["buffers"] = [
+                {"name": buffer.name, "address": buffer.address, "size": buffer.nbytes}
+                for buffer in self._buffers.values()
+            ]
+            request["status_address"] = self._arena.address
+            self._arena.clear_status()
+            isolated = self.isolation == "process"
+            report = self._launch_in_child(request, timeout) if isolated else _launch_here(request)
+            return self._check_overruns(report)
+
+    def _launch_in_child(self, request: dict[str, Any], timeout: float | None) -> reports.Report:
+        if self._child is None:
+            self._child = Child(self._arena)
+            self._known_pages = {self._arena.address: PAGE}
+            pages = [(self._arena.address, PAGE, True)]
+        else:
+            pages = []
+        live = {buffer.address: max(PAGE, -(-buffer.nbytes // PAGE) * PAGE) for buffer in self._buffers.values()}
+        live[self._arena.address] = PAGE
+        pages += [(at, size, False) for at, size in self._known_pages.items() if live.get(at) != size]
+        pages += [(at, size, True) for at, size in live.items() if self._known_pages.get(at) != size]
+        self._known_pages = live
+        try:
+            answer = self._child.ask({"launch": request, "pages": pages}, timeout)
+        except ChildDied as death:
+            self._child = None
+            return reports.Report(status="crash", message=f"the process of the kernel {death}{self._where(request)}")
+        except ChildTimedOut:
+            self._child = None
+            message = f"the kernel did not come back within {timeout} seconds{self._where(request)}"
+            return reports.Report(status="timeout", message=message)
+        except BaseException:
+            self._child = None
+            raise
+        if "error" in answer:
+            raise _error_of(answer["error"])
+        report = reports.from_json(answer["report"])
+        if report.status == "crash":
+            # Its memory may be damaged: the next launch gets a fresh process.
+            self._child.kill()
+            self._child = None
+        return report
+
+    def _where(self, request: dict[str, Any]) -> str:
+        core, op, steps = self._arena.status()
+        if core == 0:
+            return ", before any core ran"
+        names = [spec["name"] for spec in request["ops"]]
+        place = f" in op {op} `{names[op]}`" if op < len(names) else ""
+        return f"; core number {core - 1} was running{place} after {steps} steps"
+
+    def _check_overruns(self, report: reports.Report) -> reports.Report:
+        """Writes behind the end of a buffer, as far as its last page goes (beyond it they crash)."""
+        for buffer in self._buffers.values():
+            distance = buffer.overrun()
+            if distance is None:
+                continue
+            buffer.repair()
+            if report.ok:
+                message = f"something was written {distance} bytes behind the end of buffer `{buffer.name}`"
+                report = reports.with_failure(report, "overrun", message)
+        return report
+
+    def close(self) -> None:
+        """Ends the child process and gives all memory back."""
+        with self._lock:
+            if self._child is not None:
+                self._child.kill()
+                self._child = None
+            for buffer in self._buffers.values():
+                buffer.free()
+            self._buffers = {}
+            self._arena.close()
+            self._work.cleanup()
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Device({self.soc!r}, isolation={self.isolation!r})"
+
+
+def _launch_here(request: dict[str, Any]) -> reports.Report:
+    import json
+
+    return reports.from_json(json.loads(_core.sim_launch(json.dumps(request))))
+
+
+def _error_of(info: dict[str, str]) -> SuperKernelError:
+    return make_error(info["errId"], info["message"], info["errSolution"])
+
+
+def _version(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise make_error("SK0001", f"cannot read `{path}`: {error.strerror}", "check the path") from error
+    return status.st_mtime_ns, status.st_size
+
+
+def _cache_directory() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME")
+    candidates = [Path(base)] if base else []
+    candidates.append(Path.home() / ".cache")
+    for candidate in candidates:
+        folder = candidate / _CACHE
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return folder
+    folder = Path(tempfile.gettempdir()) / f"superkernel-sim-{os.getuid()}"
+    folder.mkdir(exist_ok=True, mode=0o700)
+    if folder.stat().st_uid != os.getuid():
+        raise make_error("SK0001", f"`{folder}` belongs to somebody else", "set XDG_CACHE_HOME to a folder of your own")
+    return folder

@@ -1,0 +1,170 @@
+"""What a launch tells about itself."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from superkernel._errors import make_error
+
+__all__ = ["CoreReport", "Event", "Hazard", "Report"]
+
+# What a run that ended with this status is called, and what to do about it.
+_ERRORS: dict[str, tuple[str, str]] = {
+    "deadlock": ("SK0910", "set the flag or the word that the report names on every core that has to"),
+    "overflow": ("SK0911", "wait for the flag before it is set again"),
+    "leak": ("SK0912", "give every set of a flag its wait on every path of every core"),
+    "trap": ("SK0913", "look why the kernel gave up at that line"),
+    "assert": ("SK0914", "look why the assertion failed"),
+    "api": ("SK0915", "keep the rule that the report names"),
+    "null-call": ("SK0916", "look where the function pointer comes from: a tiling key that was never selected?"),
+    "crash": ("SK0917", "look at the address and the operator; debug with isolation='in-process' under a debugger"),
+    "step-limit": ("SK0918", "raise step_limit, or look for a loop that never ends"),
+    "hazard": ("SK0919", "order the two operators by an event or a barrier"),
+    "agent": ("SK0920", "check the word that the agent waits for"),
+    "timeout": ("SK0921", "raise timeout, or look for a loop without any call of the device interface"),
+    "overrun": ("SK0922", "keep the kernel's writes inside its buffers"),
+}
+
+
+@dataclass(frozen=True)
+class Event:
+    """One entry of the timeline."""
+
+    step: int
+    #: A core such as ``AIV3``, or the name of an agent.
+    core: str
+    what: str
+    op: str | None
+    detail: str | None
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """Two operators that share memory without an order between them."""
+
+    first: str
+    first_op: int
+    second: str
+    second_op: int
+    memory: str
+    conflict: str
+    first_core: str
+    second_core: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class CoreReport:
+    """Where one core was when the run ended."""
+
+    core: str
+    kind: str
+    block: int
+    sub_block: int
+    #: ``finished``, ``waiting``, ``polling``, ``ready``, ``delayed`` or ``failed``.
+    state: str
+    op: str | None
+    last_op: str | None
+    activity: str | None
+    flag: int | None
+    polls: str | None
+    counters: Mapping[int, int]
+    in_block_counters: Mapping[int, int]
+    pending: Mapping[int, int]
+    why: str | None
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The outcome of one launch."""
+
+    #: ``ok``, or what went wrong: ``deadlock``, ``leak``, ``crash``, ``hazard``, ...
+    status: str
+    #: What went wrong, in a few lines; empty if nothing.
+    message: str
+    steps: int = 0
+    switches: int = 0
+    #: Sums over all cores: sets, waits, sync_all, dcci, ...
+    counts: Mapping[str, int] = field(default_factory=dict)
+    cores: tuple[CoreReport, ...] = ()
+    events: tuple[Event, ...] = ()
+    events_dropped: int = 0
+    hazards: tuple[Hazard, ...] = ()
+    warnings: tuple[str, ...] = ()
+    #: Lines printed by the kernel, each with its core in front.
+    output: tuple[str, ...] = ()
+    #: How often each agent acted.
+    agents: Mapping[str, int] = field(default_factory=dict)
+    #: Core, operator, text, file and line of the first failure.
+    failure: Mapping[str, Any] | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything went well."""
+        return self.status == "ok"
+
+    def core(self, name: str) -> CoreReport:
+        """The report of one core, by its name (``AIC0``)."""
+        for report in self.cores:
+            if report.core == name:
+                return report
+        raise KeyError(name)
+
+    def timeline(self, core: str) -> tuple[Event, ...]:
+        """The events of one core, in order."""
+        return tuple(event for event in self.events if event.core == core)
+
+    def raise_for_status(self) -> Report:
+        """Raises :class:`superkernel.SuperKernelError` unless everything went well; returns itself otherwise."""
+        if self.ok:
+            return self
+        error_id, solution = _ERRORS[self.status]
+        raise make_error(error_id, f"the simulated run ended with `{self.status}`: {self.message}", solution)
+
+    def __str__(self) -> str:
+        head = f"{self.status}: {self.steps} steps, {self.switches} switches"
+        return f"{head}\n{self.message}" if self.message else head
+
+
+def from_json(data: Mapping[str, Any]) -> Report:
+    """The report the native core wrote."""
+    cores = tuple(
+        CoreReport(
+            **{
+                **core,
+                **{key: _numbered(core[key]) for key in ("counters", "in_block_counters", "pending")},
+            }
+        )
+        for core in data["cores"]
+    )
+    return Report(
+        status=data["status"],
+        message=data["message"],
+        steps=data["steps"],
+        switches=data["switches"],
+        counts=data["counts"],
+        cores=cores,
+        events=tuple(Event(*event) for event in data["events"]),
+        events_dropped=data["events_dropped"],
+        hazards=tuple(Hazard(**hazard) for hazard in data["hazards"]),
+        warnings=tuple(data["warnings"]),
+        output=tuple(data["output"]),
+        agents={agent["name"]: agent["acted"] for agent in data["agents"]},
+        failure=data["failure"],
+    )
+
+
+def with_failure(report: Report, status: str, message: str) -> Report:
+    """The same run, found wrong after the fact."""
+    return dataclasses.replace(report, status=status, message=message)
+
+
+def _numbered(values: Mapping[str, int]) -> dict[int, int]:
+    return {int(key): value for key, value in values.items()}

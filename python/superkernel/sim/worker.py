@@ -1,0 +1,42 @@
+"""The child process that runs kernel code: whatever a kernel does to itself happens here.
+
+Started as ``python -m superkernel.sim.worker``; reads one JSON request per line and answers each with one line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from typing import Any
+
+from superkernel import SuperKernelError, _core
+
+__all__ = ["main"]
+
+
+def main(arguments: list[str]) -> int:
+    """Serves requests until the pipe is closed."""
+    requests, answers, arena_file, arena_address, arena_size = (int(value) for value in arguments)
+    # The parent decides what an interrupt means; it closes the pipe or kills this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _core.sim_arena_attach(arena_file, arena_address, arena_size)
+    with os.fdopen(requests, encoding="utf-8") as lines, os.fdopen(answers, "w", encoding="utf-8") as out:
+        for line in lines:
+            out.write(_serve(json.loads(line)) + "\n")
+            out.flush()
+    return 0
+
+
+def _serve(request: dict[str, Any]) -> str:
+    try:
+        for address, size, is_open in request["pages"]:
+            _core.sim_arena_protect(address, size, is_open)
+        return '{"report": ' + _core.sim_launch(json.dumps(request["launch"])) + "}"
+    except SuperKernelError as error:
+        return json.dumps({"error": error.errorinfo})
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
