@@ -35,9 +35,12 @@ fn sim_launch(py: Python<'_>, request: &str) -> PyResult<String> {
     .map_err(|error| to_python(py, &error))
 }
 
+/// Function, kernel type number, ratio.
+type MetaRow = (String, Option<u32>, Option<(u16, u16)>);
+
 /// The kernels an object declares in its meta sections: (function, kernel type number, ratio).
 #[pyfunction]
-fn sim_meta(py: Python<'_>, path: PathBuf) -> PyResult<Vec<(String, Option<u32>, Option<(u16, u16)>)>> {
+fn sim_meta(py: Python<'_>, path: PathBuf) -> PyResult<Vec<MetaRow>> {
     let found = py.detach(|| sim::meta::read(&path)).map_err(|error| to_python(py, &error))?;
     Ok(found.into_iter().map(|meta| (meta.function, meta.kernel_type, meta.ratio)).collect())
 }

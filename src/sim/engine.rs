@@ -223,9 +223,8 @@ fn drive(run: &mut Run, fibers: &mut [Fiber]) {
     // From here on the run is only reached through this pointer: hooks take it from `RUN` while a fiber runs.
     let run: *mut Run = run;
     RUN.store(run, Ordering::Relaxed);
-    loop {
-        // SAFETY: no fiber runs now, so this is the only access.
-        let Some(core) = (unsafe { (*run).next_core() }) else { break };
+    // SAFETY: no fiber runs now, so this is the only access.
+    while let Some(core) = unsafe { (*run).next_core() } {
         // SAFETY: as above.
         unsafe { (*run).enter(core) };
         FIBER.store(&mut handlers[core], Ordering::Relaxed);

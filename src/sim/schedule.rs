@@ -17,7 +17,7 @@ impl Random {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -26,7 +26,7 @@ impl Random {
 
     /// A number below `limit`.
     pub fn below(&mut self, limit: usize) -> usize {
-        ((u128::from(self.next()) * limit as u128) >> 64) as usize
+        ((u128::from(self.draw()) * limit as u128) >> 64) as usize
     }
 }
 
@@ -47,7 +47,7 @@ impl Scheduler {
     /// A scheduler for `cores` cores.
     pub fn new(spec: &ScheduleSpec, cores: usize) -> Self {
         let mut random = Random::new(spec.seed);
-        let priorities = (0..cores).map(|_| random.next()).collect();
+        let priorities = (0..cores).map(|_| random.draw()).collect();
         Self {
             policy: spec.policy,
             random,
@@ -78,7 +78,7 @@ impl Scheduler {
             }
             PolicySpec::Skewed => {
                 if self.random.below(SKEW_CHANGE) == 0 {
-                    self.priorities[self.last] = self.random.next();
+                    self.priorities[self.last] = self.random.draw();
                 }
                 (0..cores).filter(|&core| can_go(core)).max_by_key(|&core| self.priorities[core])
             }
@@ -89,7 +89,7 @@ impl Scheduler {
 
     /// Puts a core behind all others: it spins without getting anywhere.
     pub fn step_back(&mut self, core: CoreIndex) {
-        self.priorities[core] = self.random.next() >> 32;
+        self.priorities[core] = self.random.draw() >> 32;
     }
 }
 
