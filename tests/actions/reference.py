@@ -396,8 +396,7 @@ class Trace:
 
     def call_dynamic(self, op: Op) -> None:
         kernel, core = self.kernel, self.core
-        runs_here = op.runs_on(core.kind)
-        if op.before and runs_here:
+        if op.before:
             self.add("flush 2")
         self.add(f"blocks = {op.run_blocks}")
         entry = self.entry(op)
@@ -407,7 +406,7 @@ class Trace:
             count = kernel.cores("aiv") if key_class == "aiv" else kernel.plan["block_num"]
             if core.kind in entry and index < count:
                 self.add(f"call {self.copy_of(entry[core.kind])} {op.plan['param_offset']}")
-        if op.after and runs_here:
+        if op.after:
             self.add("flush 2")
         if core.kind == ("aiv" if op.cls == "aiv" else "aic") and core.index == 0:
             lock = f"__ac_wait_lock_{op.plan['index']}"
@@ -435,7 +434,6 @@ class Trace:
                 self.barrier_of(op.cls)
             if op.dynamic:
                 self.switch(op)
-                self.add(f"pipe_barrier {ALL}")
                 self.barrier_of(op.cls)
             self.feed_config(op)
             self.record(op.position + 1, 8, 0)
