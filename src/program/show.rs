@@ -1,5 +1,6 @@
 //! The program for people: a stable text form, and JSON.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
@@ -101,8 +102,33 @@ impl Program {
         Value::Object(object)
     }
 
-    /// The edges as JSON: `from`, `to` (indices in `op_list`), `reason`, and what became of the needs per direction.
+    /// The flags between the sides as JSON, by sender and the op that waits (indices in `op_list`).
     pub fn edges_json(&self) -> Value {
+        let mut flags: BTreeMap<(usize, usize), [bool; 2]> = BTreeMap::new();
+        for edge in &self.edges {
+            for (number, direction) in [Direction::CubeToVector, Direction::VectorToCube].into_iter().enumerate() {
+                if let CrossNeed::Flag { received_at } = edge.need(direction) {
+                    flags.entry((edge.sender, received_at)).or_default()[number] = true;
+                }
+            }
+        }
+        let index = |position: usize| self.ops[position].index;
+        flags
+            .into_iter()
+            .map(|((sender, receiver), [cube_to_vec, vec_to_cube])| {
+                json!({
+                    "from": index(sender),
+                    "to": index(receiver),
+                    "cube_to_vec": cube_to_vec,
+                    "vec_to_cube": vec_to_cube,
+                })
+            })
+            .collect()
+    }
+
+    /// Every order between two ops as JSON: `from`, `to` (indices in `op_list`), `reason`, and what became of the needs
+    /// per direction.
+    pub fn order_json(&self) -> Value {
         Value::Array(self.edges.iter().map(|edge| self.edge_json(edge)).collect())
     }
 
@@ -117,8 +143,8 @@ impl Program {
             "from": index(edge.sender),
             "to": index(edge.receiver),
             "reason": edge.origin.to_string(),
-            "aic_to_aiv": need(Direction::CubeToVector),
-            "aiv_to_aic": need(Direction::VectorToCube),
+            "cube_to_vec": need(Direction::CubeToVector),
+            "vec_to_cube": need(Direction::VectorToCube),
         })
     }
 }

@@ -25,6 +25,7 @@ pub fn plan_json(kernel: &SuperKernel, sizes: &TextSizes, program: &Program) -> 
         "slots": slots_json(kernel),
         "ops": ops,
         "edges": program.edges_json(),
+        "order": program.order_json(),
         "steps": program.steps_json(),
         "warnings": kernel.warnings,
     })
