@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 COMMANDS: tuple[str, ...] = (
     "build",
     "compare",
+    "elf",
     "generate",
     "options",
     "plan",
