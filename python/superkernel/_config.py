@@ -305,8 +305,9 @@ def _opens_with_block(caller: FrameType) -> bool:
 
     code = caller.f_code.co_code
     position = caller.f_lasti + 2
-    # From 3.11 on, an instruction is followed by the slots of its inline cache.
-    while position < len(code) and opname[code[position]] == "CACHE":
+    # From 3.11 on, an instruction is followed by the slots of its inline cache; before, entering a long block has a
+    # prefix.
+    while position < len(code) and opname[code[position]] in ("CACHE", "EXTENDED_ARG"):
         position += 2
     following = [opname[byte] for byte in code[position : position + 4 : 2]]
     return following[:1] in (["SETUP_WITH"], ["BEFORE_WITH"]) or following == ["COPY", "LOAD_SPECIAL"]
