@@ -27,7 +27,7 @@ def program_text(kernel_infos: Mapping[str, Any], kernel_name: str = "ascendc_su
 
 def _call(function: Any, kernel_infos: Mapping[str, Any], kernel_name: str) -> str:
     environment = snapshot()
-    with building(str(kernel_name)):
+    with building(kernel_name):
         text, warnings = function(
             kernel_infos, kernel_name, environment["soc"], environment["aic_num"], environment["aiv_num"]
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,16 @@ def written(ops: OpList, content: str) -> OpList:
     return ops
 
 
-def two_ops(ops: OpList, first: dict[str, Any], second: dict[str, Any]) -> OpList:
-    return ops.op(**first).op(**second)
+def generate(ops: OpList) -> Any:
+    return superkernel.generate(ops.infos(), "sk")
+
+
+def with_object(ops: OpList, source: str, *edits: str) -> OpList:
+    """``ops`` with an object for op 0, compiled from C and edited by ``objcopy``."""
+    path = ops.ops[0]["bin_path"]
+    subprocess.run(["cc", "-x", "c", "-c", "-o", path, "-"], input=source, text=True, check=True)
+    subprocess.run(["objcopy", *edits, path], check=True)
+    return ops
 
 
 TILING = {"kernel_type": AIV, "AiCore": "f"}
@@ -81,6 +90,11 @@ ROWS: list[tuple[str, str, Raiser]] = [
         "two streams",
         lambda ops: plan(ops.op(sub_operator_early_start_set_flag=True).op(stream_id=1).infos("stream-fusion=1")),
     ),
+    ("SK0221", "no bin_path", lambda ops: generate(ops.op(bin_path=REMOVE))),
+    ("SK0222", "missing file", lambda ops: generate(ops.op())),
+    ("SK0222", "a folder", lambda ops: generate(ops.op(bin_path=str(ops.folder)))),
+    ("SK0223", "another function", lambda ops: generate(with_object(ops.op(), "void g(void) {}"))),
+    ("SK0224", "no text", lambda ops: generate(with_object(ops.op(), "int f0;", "--remove-section=.text"))),
     ("SK0301", "both lists", lambda ops: plan(ops.op().op(send_event_list=[5], recv_event_list=[5]).op().infos())),
     ("SK0302", "send list", lambda ops: plan(ops.op(send_event_list=[5, 5]).op().infos())),
     ("SK0302", "recv list", lambda ops: plan(ops.op().op(recv_event_list=[5, 5]).infos())),
@@ -101,6 +115,17 @@ ROWS: list[tuple[str, str, Raiser]] = [
     ("SK0306", "no event", lambda ops: plan(ops.op().op(stream_id=1).infos())),
     ("SK0307", "first op", lambda ops: plan(ops.op(recv_event_list=[5]).infos())),
     ("SK0308", "last op", lambda ops: plan(ops.op(send_event_list=[5]).infos())),
+    (
+        "SK0309",
+        "a circle",
+        lambda ops: plan(
+            ops.op()
+            .op(stream_id=1, recv_event_list=[2], send_event_list=[1])
+            .op(recv_event_list=[1], send_event_list=[2])
+            .op()
+            .infos("stream-fusion=1")
+        ),
+    ),
     ("SK0401", "zero", lambda ops: plan(ops.op(blocks=0).infos())),
     ("SK0401", "negative", lambda ops: plan(ops.op(blocks=-3).infos())),
     ("SK0402", "unknown", lambda ops: plan_for("Ascend310", ops.op().infos())),
@@ -114,10 +139,6 @@ ELSEWHERE = {
     "SK0012": "test_config: needs an environment variable",
     "SK0013": "test_environment: needs CANN's Python",
     "SK0216": "needs four billion parameters",
-    "SK0221": "raised when code is generated or built",
-    "SK0222": "raised when code is generated or built",
-    "SK0223": "raised when code is generated or built",
-    "SK0224": "raised when code is generated or built",
 }
 
 
