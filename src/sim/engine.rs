@@ -71,7 +71,10 @@ pub fn launch(request: Request) -> Result<Report, SimError> {
     for entry in entries {
         fibers.push(fiber(entry, args_offset, stack_bytes)?);
     }
+    let initial = run.block_local_initial.clone();
     drive(&mut run, &mut fibers);
+    // A library with unique symbols stays loaded: the next launch must find the variables as this one did.
+    store_block_local(library.block_local(), &initial);
     STACKS.with_borrow_mut(|stacks| {
         for mut fiber in fibers {
             // SAFETY: nothing on a fiber's stack needs to be dropped: kernel code is C++ that is not continued, and the
@@ -183,12 +186,22 @@ fn prepare(
         output: Vec::new(),
         warnings: Vec::new(),
         block_local,
+        block_local_initial: initial,
     };
     for core in 0..count {
         run.current = core;
         run.delay_at(DelayPoint::Start);
     }
     Ok(run)
+}
+
+fn store_block_local(sections: &[(*mut u8, usize)], content: &[u8]) {
+    let mut at = 0;
+    for &(start, size) in sections {
+        // SAFETY: sections of the loaded library; no kernel code runs now.
+        unsafe { std::slice::from_raw_parts_mut(start, size) }.copy_from_slice(&content[at..at + size]);
+        at += size;
+    }
 }
 
 fn fiber(entry: *const (), args_offset: Option<u64>, stack_bytes: usize) -> Result<Fiber, SimError> {
@@ -326,6 +339,7 @@ impl Run {
 
     fn finish(&mut self, core: CoreIndex, exit: Exit) {
         self.activity += 1;
+        self.idle = 0;
         match exit {
             Exit::Returned => self.cores[core].progress = Progress::Finished,
             Exit::Crashed(crash) => self.crashed(crash),
@@ -338,6 +352,9 @@ impl Run {
             return;
         }
         let where_ = match crash.signal {
+            libc::SIGSEGV if crash.in_stack => {
+                format!(" (stack overflow: a core has {} bytes)", self.request.stack_bytes)
+            }
             libc::SIGSEGV | libc::SIGBUS => format!(" at {}", self.memory.describe(crash.address)),
             libc::SIGFPE => " (division by zero or overflow of an integer)".to_owned(),
             libc::SIGABRT => " (abort)".to_owned(),

@@ -135,6 +135,8 @@ pub struct Run {
     pub ffts_known: Vec<bool>,
     /// Per-core variables of the kernel.
     pub block_local: Vec<(*mut u8, usize)>,
+    /// Their values at the start.
+    pub block_local_initial: Vec<u8>,
 }
 
 impl Run {

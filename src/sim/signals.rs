@@ -22,6 +22,8 @@ pub struct Crash {
     pub address: u64,
     /// Where the code was.
     pub program_counter: u64,
+    /// The address lies in the fiber's own stack or its guard page: the stack was too small.
+    pub in_stack: bool,
 }
 
 impl Crash {
@@ -107,7 +109,13 @@ extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: *mut li
             return;
         }
         let context = &mut *context.cast::<libc::ucontext_t>();
-        let crash = Crash { signal, address: (*info).si_addr() as u64, program_counter: program_counter(context) };
+        let address = (*info).si_addr() as u64;
+        let crash = Crash {
+            signal,
+            address,
+            program_counter: program_counter(context),
+            in_stack: (*fiber).stack_ptr_in_bounds(address as usize),
+        };
         let registers = (*fiber).setup_trap_handler(move || Exit::Crashed(crash));
         continue_at(context, &registers);
     }

@@ -1,0 +1,160 @@
+"""Kernels that crash, trap or never come back: a report with the operator's name, and the caller lives on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sim_kernels
+from superkernel import SuperKernelError
+from superkernel.sim import Device, Report
+
+# One kernel with every fault; the word of argument 1 chooses.
+FAULTS = """
+#include <stdlib.h>
+static int deep(int n) { volatile int a[1000]; a[n % 1000] = n; return n ? deep(n + 1) + a[3] : 0; }
+static void broken(uint64_t fault) {
+    SK_OP_BEGIN(1);
+    volatile int zero = 0;
+    switch (fault) {
+    case 1: *(volatile int *)8 = 3; break;
+    case 2: zero = 3 / zero; break;
+    case 3: abort(); break;
+    case 4: deep(1); break;
+    case 5: ((void (*)(uint64_t))slot(2))(0); break;
+    case 6: trap(); break;
+    case 7: for (;;) { zero = zero + 1; } break;
+    case 8: ((volatile char *)slot(0))[4096 + 100] = 1; break;
+    case 9: ((volatile char *)slot(0))[70] = 1; break;
+    case 10: __builtin_trap(); break;
+    case 11: _exit(3); break;
+    default: break;
+    }
+    SK_OP_END(1);
+}
+static void body() {
+    SK_OP_BEGIN(0);
+    SK_OP_END(0);
+    if (AscendC::GetBlockIdx() == 1 && sk_host_core_type() == AscendC::AIV) { broken(*slot(1)); }
+}
+"""
+FAULTS = FAULTS.replace("#include <stdlib.h>", "#include <stdlib.h>\n#include <unistd.h>")
+
+EXPECTED = {
+    1: ("crash", "SIGSEGV at address 0x8, in no buffer"),
+    2: ("crash", "SIGFPE"),
+    3: ("crash", "SIGABRT"),
+    4: ("crash", "stack overflow"),
+    5: ("null-call", "a null function pointer was called"),
+    6: ("trap", "kernel.cpp:"),
+    8: ("crash", "behind the end of `data`"),
+    10: ("crash", "SIGILL"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("faults")
+
+
+@pytest.fixture(scope="module", params=["process", "in-process"])
+def device(request: pytest.FixtureRequest) -> Iterator[Device]:
+    with Device("Ascend910_93", isolation=request.param) as device:
+        yield device
+
+
+def _fault(device: Device, folder: Path, number: int, **options: object) -> Report:
+    kernel = sim_kernels.kernel(device, folder, FAULTS, "1:2", ("-Wno-infinite-recursion",))
+    arguments = [device.buffer(64, "data"), device.buffer(number.to_bytes(8, "little")), 0]
+    return kernel.launch(arguments, block_dim=2, op_names=["fine", "faulty"], **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("number", EXPECTED)
+def test_faults_name_core_and_operator(device: Device, folder: Path, number: int) -> None:
+    report = _fault(device, folder, number)
+    status, text = EXPECTED[number]
+    assert report.status == status and text in report.message
+    assert report.failure is not None
+    assert (report.failure["core"], report.failure["op"]) == ("AIV1", "op 1 `faulty`")
+    assert report.core("AIV1").state == "failed"
+    # The next launch is not affected.
+    assert _fault(device, folder, 0).ok
+
+
+def test_writes_behind_the_end_are_found(device: Device, folder: Path) -> None:
+    report = _fault(device, folder, 9)
+    assert report.status == "overrun" and "6 bytes behind the end of buffer `data`" in report.message
+    assert _fault(device, folder, 0).ok
+
+
+def test_a_loop_without_device_calls_times_out(folder: Path) -> None:
+    with Device("Ascend910_93") as device:
+        report = _fault(device, folder, 7, timeout=2.0)
+        assert report.status == "timeout"
+        assert "core number 3 was running" in report.message
+        assert _fault(device, folder, 0).ok
+
+
+def test_a_loop_with_hooks_in_it_meets_the_step_limit(folder: Path) -> None:
+    source = "static void body() { volatile int n = 0; for (;;) { n = n + 1; } }"
+    with Device("Ascend910_93") as device:
+        kernel = sim_kernels.kernel(device, folder, source, "0:1", ("-fsanitize-coverage=trace-pc",))
+        assert kernel.launch([], block_dim=2, step_limit=200).status == "step-limit"
+
+
+def test_a_process_that_ends_is_reported(folder: Path) -> None:
+    with Device("Ascend910_93") as device:
+        report = _fault(device, folder, 11)
+        assert report.status == "crash" and "ended with status 3" in report.message
+        assert _fault(device, folder, 0).ok
+
+
+def test_raise_for_status_carries_id_and_solution(folder: Path) -> None:
+    with Device("Ascend910_93") as device:
+        with pytest.raises(SuperKernelError, match="faulty") as caught:
+            _fault(device, folder, 1).raise_for_status()
+        assert caught.value.errorinfo["errId"] == "SK0917" and caught.value.errorinfo["errSolution"]
+
+
+def test_what_cannot_be_loaded(folder: Path, tmp_path: Path) -> None:
+    with Device("Ascend910_93") as device:
+        undefined = sim_kernels.compile_object(
+            folder, '#include "kernel_operator.h"\nextern "C" void other();\nextern "C" void f(uint64_t) { other(); }\n'
+        )
+        with pytest.raises(SuperKernelError, match="other") as caught:
+            device.load(undefined, functions={"aiv": "f"}, kernel_type="KERNEL_TYPE_AIV_ONLY")
+        assert caught.value.errorinfo["errId"] == "SK0904"
+        fine = sim_kernels.compile_object(folder, '#include "kernel_operator.h"\nextern "C" void f(uint64_t) {}\n')
+        kernel = device.load(fine, functions={"aiv": "g"}, kernel_type="KERNEL_TYPE_AIV_ONLY")
+        with pytest.raises(SuperKernelError, match="no function `g`") as caught:
+            kernel.launch([], block_dim=1)
+        assert caught.value.errorinfo["errId"] == "SK0906"
+        with pytest.raises(SuperKernelError, match="no meta section"):
+            device.load(fine)
+        garbage = tmp_path / "garbage.o"
+        garbage.write_bytes(b"not an object")
+        with pytest.raises(SuperKernelError):
+            device.load(garbage)
+        with pytest.raises(SuperKernelError, match="does not exist"):
+            device.load(tmp_path / "missing.json")
+        with pytest.raises(SuperKernelError):
+            device.load(tmp_path / "missing.o")
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"block_dim": 0}, "0 blocks"),
+        ({"block_dim": 2, "delays": {"AIV9": 3}}, "AIV9"),
+        ({"block_dim": 2, "schedule": "fair"}, "fair"),
+        ({"block_dim": 2, "arrivals": "some"}, "some"),
+        ({}, "how many blocks"),
+    ],
+)
+def test_arguments_that_make_no_sense(folder: Path, options: dict[str, object], text: str) -> None:
+    with Device("Ascend910_93") as device:
+        kernel = sim_kernels.kernel(device, folder, "static void body() {}", "0:1")
+        with pytest.raises(SuperKernelError, match=text) as caught:
+            kernel.launch([], **options)  # type: ignore[arg-type]
+        assert caught.value.errorinfo["errId"] in ("SK0901", "SK0902")
