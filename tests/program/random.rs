@@ -203,3 +203,59 @@ proptest! {
         }
     }
 }
+
+/// Long lists with few streams, so that flags run far ahead of their waits.
+fn long_seed() -> impl Strategy<Value = (Vec<(u8, i64)>, Vec<(usize, usize)>, bool)> {
+    let ops = prop::collection::vec((prop::sample::select(&[0u8, 0, 0, 0, 1, 1, 1, 1, 2][..]), 0i64..3), 20..90);
+    let events = prop::collection::vec((any::<usize>(), 1usize..60), 0..120);
+    (ops, events, any::<bool>())
+}
+
+fn long_kernel((ops, events, feed): &(Vec<(u8, i64)>, Vec<(usize, usize)>, bool), mix: bool) -> KernelBuilder {
+    let options = format!("stream-fusion=1:preload-code=none:feed-sync-all={}", u8::from(*feed));
+    let mut builder = KernelBuilder::new(&options).cores(2, 4);
+    for (class, stream) in ops {
+        let op = match class {
+            0 => OpBuilder::aic(2),
+            1 => OpBuilder::aiv(3),
+            _ if mix => OpBuilder::mix(1),
+            _ => OpBuilder::aiv(1),
+        };
+        builder.ops.push(op.on(*stream));
+    }
+    let count = ops.len();
+    for (number, (sender, distance)) in events.iter().enumerate() {
+        let sender = sender % count;
+        // Now and then against op order.
+        let receiver = if number % 9 == 0 { sender.checked_sub(*distance) } else { Some(sender + distance) };
+        let Some(receiver) = receiver.filter(|receiver| *receiver > 0 && *receiver < count && sender + 1 < count)
+        else {
+            continue;
+        };
+        if builder.ops[sender].stream != builder.ops[receiver].stream {
+            builder.ops[sender].sends.push(number as i64);
+            builder.ops[receiver].receives.push(number as i64);
+        }
+    }
+    builder
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases() / 5, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Thousands of flags that could run ahead never count beyond 15, and no order is lost for it.
+    #[test]
+    fn flags_stay_countable(seed in long_seed(), mix in any::<bool>(), order in any::<u64>()) {
+        let builder = long_kernel(&seed, mix);
+        let program = match builder.try_plan() {
+            Ok(program) => program,
+            Err(PlanError::Cycle { .. }) => return Ok(()),
+            Err(error) => return Err(TestCaseError::fail(format!("{error}"))),
+        };
+        let all: Vec<u32> = (0..program.block_num).collect();
+        for schedule in [Schedule::Eager(CoreKind::Aic), Schedule::Eager(CoreKind::Aiv), Schedule::Random(order)] {
+            let outcome = play(&program, &all, schedule, Accounting::PerCore);
+            prop_assert!(outcome.is_ok(), "{schedule:?}: {outcome:#?}\n{}", program.text());
+        }
+    }
+}
