@@ -28,7 +28,8 @@ fn switch(program: &Program, number: usize, table: &[TableEntry], out: &mut CppW
         out.line("const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;");
         search(program, table, out);
         out.line("trap();");
-        out.line("return SkPicked{0, 0, blocks};");
+        // A type that nobody calls, for simulators in which a trap returns.
+        out.line("return SkPicked{0, 0, 0xffULL << 32 | blocks};");
     });
     out.blank();
 }
@@ -80,10 +81,13 @@ fn call(program: &Program, out: &mut CppWriter) {
             out.line("g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;");
             out.line("const uint64_t type = picked.type_and_blocks >> 32;");
             out.line(format_args!("const bool is_mix = {};", types(CoreClass::Mix)));
-            out.line(format_args!("const bool is_aiv = {};", types(CoreClass::Aiv)));
+            out.line(format_args!("[[maybe_unused]] const bool is_aic = {};", types(CoreClass::Aic)));
+            out.line(format_args!("[[maybe_unused]] const bool is_aiv = {};", types(CoreClass::Aiv)));
             let call = |address: &str| format!("sk_call_address(picked.{address}, position, offset);");
             out.block("if ASCEND_IS_AIC", |out| {
-                out.block(format_args!("if (!is_aiv && get_block_idx() < {blocks})"), |out| out.line(call("aic")));
+                out.block(format_args!("if ((is_mix || is_aic) && get_block_idx() < {blocks})"), |out| {
+                    out.line(call("aic"))
+                });
             });
             out.block("if ASCEND_IS_AIV", |out| {
                 out.block(format_args!("if (is_mix && get_block_idx() < {blocks})"), |out| out.line(call("aiv")));

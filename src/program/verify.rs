@@ -124,24 +124,28 @@ fn check_step(program: &Program, number: usize, step: &Step, violations: &mut Ve
     }
 }
 
-/// Blocks that behave differently: block 0, and one of each group that the conditions of the steps tell apart.
+/// Blocks that behave differently: block 0, and two of each group that the conditions of the steps tell apart.
 ///
-/// Blocks of a group do the same, so a launch of these alone meets, waits and counts like the whole one.
+/// Blocks of a group do the same, so a launch of these alone meets, waits and counts like the whole one; two, because
+/// order inside a group matters as well.
 fn representative_blocks(program: &Program) -> Vec<u32> {
     /// More groups than this are sampled: a real chip has not that many cores.
     const MOST: usize = 64;
     let per_block = u32::from(program.kernel_type.task_ratio().1).max(1);
-    let mut blocks = vec![0];
+    let mut blocks = vec![0, 1];
     let mut seen: Option<Cores> = None;
     for step in &program.steps {
         if seen.replace(step.cores) == Some(step.cores) {
             continue;
         }
         match step.cores.part {
-            Part::Below(CoreIndex::Block, count) | Part::From(CoreIndex::Block, count) => blocks.push(count),
+            Part::Below(CoreIndex::Block, count) | Part::From(CoreIndex::Block, count) => {
+                blocks.extend([count, count.saturating_add(1)]);
+            }
             Part::Below(CoreIndex::Core, count) | Part::From(CoreIndex::Core, count) => {
                 // On cube cores this index is the block; on vector cores a block may be cut in two.
-                blocks.extend([count, count / per_block, count.div_ceil(per_block)]);
+                let whole = count.div_ceil(per_block);
+                blocks.extend([count, count.saturating_add(1), count / per_block, whole, whole.saturating_add(1)]);
             }
             Part::All | Part::First => {}
         }

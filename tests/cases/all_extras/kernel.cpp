@@ -1,0 +1,296 @@
+#if 1
+#include "kernel_operator.h"
+
+// Super kernel te_superkernel_test: KERNEL_TYPE_MIX_AIC_1_1, 8 blocks, 3 ops, one stream.
+
+#if defined(__DAV_CUBE__) && __NPU_ARCH__ == 2201
+__gm__ struct OpSystemRunCfg g_opSystemRunCfg = {0};
+#else
+extern __gm__ struct OpSystemRunCfg g_opSystemRunCfg;
+#endif
+
+// Labels for a simulator; nothing on a device.
+#ifndef SK_OP_BEGIN
+#define SK_OP_BEGIN(position) ((void)(position))
+#define SK_OP_END(position) ((void)(position))
+#endif
+
+extern "C" __aicore__ void k0_aiv(uint64_t args_offset);
+extern "C" __aicore__ void k1_aic(uint64_t args_offset);
+extern "C" __aicore__ void k1_aiv(uint64_t args_offset);
+extern "C" __aicore__ void k2_aic(uint64_t args_offset);
+
+// sk_call_NAME and sk_address_NAME: this core's copy of a function.
+#define SK_FUNCTION(name) \
+    static __aicore__ inline void sk_call_##name(uint32_t position, uint64_t offset) { \
+        SK_OP_BEGIN(position); \
+        name(offset); \
+        SK_OP_END(position); \
+    } \
+    static __aicore__ inline uint64_t sk_address_##name() { \
+        uint64_t address = 0; \
+        address = (uint64_t)name; \
+        return address; \
+    }
+
+SK_FUNCTION(k0_aiv)
+SK_FUNCTION(k1_aic)
+SK_FUNCTION(k1_aiv)
+SK_FUNCTION(k2_aic)
+
+// All vector cores meet.
+static __aicore__ inline void sk_meet_aiv() {
+    ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0x0, AscendC::SYNC_AIV_ONLY_ALL));
+    wait_flag_dev(AscendC::SYNC_AIV_ONLY_ALL);
+}
+
+static __aicore__ inline void sk_tell_aic() {
+    ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0x02, AscendC::SYNC_AIV_FLAG));
+}
+
+static __aicore__ inline void sk_wait_for_aiv() {
+    wait_flag_dev(AscendC::SYNC_AIV_FLAG);
+}
+
+static __aicore__ inline void sk_publish(GM_ADDR address, uint64_t value) {
+    __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    *lock = value;
+    dcci(lock, 0, 2);
+}
+
+static __aicore__ inline void sk_wait_until_set(GM_ADDR address) {
+    __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    do {
+        dcci(lock, 0, 2);
+    } while (*lock != 1);
+}
+
+static __aicore__ inline void sk_clear(GM_ADDR address) {
+    __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    *lock = 0;
+}
+
+// Writes back and drops the whole data cache.
+static __aicore__ inline void sk_flush() {
+    dcci((__gm__ uint64_t *)0, cache_line_t::ENTIRE_DATA_CACHE, dcci_dst_t::CACHELINE_OUT);
+}
+
+// Zeroes this core's share of the workspace.
+static __aicore__ inline void sk_clear_workspace(GM_ADDR workspace, uint64_t bytes) {
+    GM_ADDR share = workspace + bytes * (uint64_t)AscendC::GetBlockIdxImpl();
+    AscendC::DuplicateImpl((__ubuf__ uint32_t *)0, (uint32_t)0, 128);
+    AscendC::SetFlag<AscendC::HardEvent::V_MTE3>(EVENT_ID0);
+    AscendC::WaitFlag<AscendC::HardEvent::V_MTE3>(EVENT_ID0);
+    for (uint64_t done = 0; done < bytes; done += 512) {
+        __gm__ void *piece = (__gm__ void *)(share + done);
+        copy_ubuf_to_gm(piece, (__ubuf__ void *)0, 0, 1, 16, 1, 1);
+    }
+    AscendC::PipeBarrier<PIPE_ALL>();
+}
+
+// This core's profiling area: word 0 magic, word 1 next free record, word 2 end. Off after the first failed check.
+struct SkProfile {
+    __gm__ volatile uint64_t *area;
+    uint64_t next;
+    uint64_t end;
+    bool on;
+};
+
+static __aicore__ inline void sk_profile_check(SkProfile &profile) {
+    profile.on = profile.area[0] == 0xbdca8756ULL && profile.next < profile.end;
+}
+
+static __aicore__ inline void sk_profile_write(SkProfile &profile, uint64_t header) {
+    if (!profile.on) {
+        return;
+    }
+    __gm__ volatile uint64_t *record = (__gm__ volatile uint64_t *)profile.next;
+    record[0] = header;
+    record[1] = (uint64_t)AscendC::GetSystemCycle();
+    dcci(record, 0, 2);
+    if ((profile.next & 63) == 56) {
+        dcci(record + 1, 0, 2); // the record lies across two cache lines
+    }
+    profile.next += 16;
+    profile.area[1] = profile.next;
+    dcci(profile.area, 0, 2);
+    sk_profile_check(profile);
+}
+
+static __aicore__ inline void sk_profile_start(SkProfile &profile, GM_ADDR buffer, uint64_t task_id) {
+    if (buffer == nullptr) {
+        return;
+    }
+    uint64_t core = (uint64_t)get_block_idx() + 50;
+    if ASCEND_IS_AIV {
+        core = (uint64_t)(get_block_idx() * get_subblockdim() + get_subblockid());
+    }
+    const uint64_t size = *(__gm__ volatile uint32_t *)(buffer + 12);
+    profile.area = (__gm__ volatile uint64_t *)(buffer + 64 + core * size);
+    profile.next = profile.area[1];
+    profile.end = profile.area[2];
+    sk_profile_check(profile);
+    sk_profile_write(profile, (task_id & 0xffffffffULL) << 32 | core << 8 | 0xff);
+}
+
+// type: 0 super kernel, 4 notify, 8 op, 0xC wait.
+static __aicore__ inline void sk_record(SkProfile &profile, uint32_t index, uint32_t type, uint32_t end) {
+    sk_profile_write(profile, (uint64_t)index << 32 | (uint64_t)end << 12 | (uint64_t)type << 8);
+}
+
+extern "C" __global__ __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
+    [[maybe_unused]] const int64_t block_index = get_block_idx();
+    [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
+    SkProfile profile = {nullptr, 0, 0, false};
+    [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
+    [[maybe_unused]] GM_ADDR workspace = param_base[6];
+    AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr = workspace;
+#if defined ASCENDC_DUMP || defined ASCENDC_TIME_STAMP_ON
+    constexpr uint32_t ASCENDC_DUMP_SIZE = 0;
+    AscendC::InitDump(true, workspace + 4096, ASCENDC_DUMP_SIZE);
+#endif
+    sk_profile_start(profile, param_base[7], (uint64_t)param_base[8]);
+    if (param_base[0] != nullptr) {
+        set_ffts_base_addr((uint64_t)param_base[0]);
+    }
+    if ASCEND_IS_AIV {
+        sk_clear_workspace(workspace, 512);
+        sk_meet_aiv(); // workspace cleared
+        sk_tell_aic(); // workspace cleared
+    }
+    if ASCEND_IS_AIC {
+        sk_wait_for_aiv(); // workspace cleared
+    }
+    AscendC::PreLoad(8);
+    sk_record(profile, 0u, 0x0, 0);
+    // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 4 blocks, stream 0)
+    AscendC::g_superKernelAutoSyncAllSyncIdx = 0;
+    AscendC::g_superKernelAutoSyncAllEnable = true;
+    if ASCEND_IS_AIC {
+        AscendC::g_superKernelAutoSyncAllConfigGmAddr =
+            AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + 0;
+    }
+    if ASCEND_IS_AIV {
+        AscendC::g_superKernelAutoSyncAllConfigGmAddr =
+            AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + 192;
+    }
+    sk_record(profile, 1u, 0x8, 0);
+    if ASCEND_IS_AIV {
+        sk_flush();
+        if (core_index < 4) {
+            sk_call_k0_aiv(0, 1);
+            AscendC::SuperKernelAutoSyncAllEndImpl();
+        }
+        if (core_index >= 4) {
+            AscendC::SuperKernelAutoSyncAllComplementImpl();
+        }
+        sk_flush();
+    }
+    AscendC::g_superKernelAutoSyncAllEnable = false;
+    pipe_barrier(PIPE_ALL); // debug-dcci-all
+    sk_flush(); // debug-dcci-all
+    AscendC::SyncAll<false>(); // debug-sync-all
+    sk_record(profile, 1u, 0x8, 1);
+    if ASCEND_IS_AIV {
+        AscendC::SetNextTaskStart(); // list order
+    }
+    // op 1: k1 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
+    g_super_kernel_early_start_config = 6;
+    AscendC::WaitPreTaskEndImpl<6>(); // list order
+    if ASCEND_IS_AIV {
+        sk_record(profile, 7u, 0x4, 0);
+        if (core_index == 0) {
+            sk_publish(param_base[2], 1); // outer event 7
+        }
+        sk_record(profile, 7u, 0x4, 1);
+        sk_record(profile, 8u, 0xc, 0);
+        if (core_index == 0) {
+            sk_wait_until_set(param_base[4]); // outer event 8
+        }
+        sk_record(profile, 8u, 0xc, 1);
+    }
+    AscendC::SyncAll<false>(); // after outer wait
+    AscendC::g_superKernelAutoSyncAllSyncIdx = 0;
+    AscendC::g_superKernelAutoSyncAllEnable = true;
+    if ASCEND_IS_AIC {
+        AscendC::g_superKernelAutoSyncAllConfigGmAddr =
+            AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + 64;
+    }
+    if ASCEND_IS_AIV {
+        AscendC::g_superKernelAutoSyncAllConfigGmAddr =
+            AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + 256;
+    }
+    sk_record(profile, 2u, 0x8, 0);
+    if ASCEND_IS_AIC {
+        if (block_index < 4) {
+            sk_call_k1_aic(1, 3);
+            AscendC::SuperKernelAutoSyncAllEndImpl();
+        }
+        if (block_index >= 4) {
+            AscendC::SuperKernelAutoSyncAllComplementImpl();
+        }
+    }
+    if ASCEND_IS_AIV {
+        if (block_index < 4) {
+            sk_call_k1_aiv(1, 3);
+            AscendC::SuperKernelAutoSyncAllEndImpl();
+        }
+        if (block_index >= 4) {
+            AscendC::SuperKernelAutoSyncAllComplementImpl();
+        }
+    }
+    AscendC::g_superKernelAutoSyncAllEnable = false;
+    pipe_barrier(PIPE_ALL); // debug-dcci-all
+    sk_flush(); // debug-dcci-all
+    AscendC::SyncAll<false>(); // debug-sync-all
+    sk_record(profile, 2u, 0x8, 1);
+    if ASCEND_IS_AIC {
+        AscendC::SetNextTaskStart(); // list order
+    }
+    if ASCEND_IS_AIV {
+        AscendC::SetNextTaskStart(); // list order
+    }
+    // op 2: k2 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
+    g_super_kernel_early_start_config = 8;
+    AscendC::WaitPreTaskEndImpl<8>(); // list order
+    AscendC::g_superKernelAutoSyncAllEnable = false;
+    sk_record(profile, 3u, 0x8, 0);
+    if ASCEND_IS_AIC {
+        if (block_index < 8) {
+            sk_call_k2_aic(2, 5);
+        }
+    }
+    pipe_barrier(PIPE_ALL); // debug-dcci-all
+    sk_flush(); // debug-dcci-all
+    sk_record(profile, 3u, 0x8, 1);
+    if ASCEND_IS_AIC {
+        if (block_index >= 8) {
+            AscendC::SetNextTaskStart(); // the op sets itself
+        }
+    }
+    g_super_kernel_early_start_config = 0;
+    AscendC::WaitPreTaskEndImpl<0>(); // the op sets itself
+    AscendC::SyncAll<false>(); // debug-sync-all
+    if ASCEND_IS_AIV {
+        if (core_index == 0) {
+            sk_clear(param_base[4]); // outer event 8
+        }
+    }
+    sk_record(profile, 0u, 0x0, 1);
+}
+
+#if TILING_KEY_VAR == 0UL
+#if defined(__DAV_CUBE__) && __NPU_ARCH__ == 2201
+static const struct FunLevelMixCoreType te_superkernel_test_mix_aic_section
+    __attribute__((used, section(".ascend.meta.te_superkernel_test_mix_aic"))) = {
+        {{F_TYPE_KTYPE, sizeof(unsigned int)}, K_TYPE_MIX_AIC_MAIN},
+        {{F_TYPE_MIX_TASK_RATION, sizeof(unsigned int)}, 1, 1}};
+#endif
+#if defined(__DAV_VEC__) && __NPU_ARCH__ == 2201
+static const struct FunLevelMixCoreType te_superkernel_test_mix_aiv_section
+    __attribute__((used, section(".ascend.meta.te_superkernel_test_mix_aiv"))) = {
+        {{F_TYPE_KTYPE, sizeof(unsigned int)}, K_TYPE_MIX_AIC_MAIN},
+        {{F_TYPE_MIX_TASK_RATION, sizeof(unsigned int)}, 1, 1}};
+#endif
+#endif
+#endif

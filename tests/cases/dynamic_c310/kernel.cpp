@@ -1,0 +1,268 @@
+#if 1
+#include "kernel_operator.h"
+
+// Super kernel te_superkernel_test: KERNEL_TYPE_MIX_AIC_1_2, 32 blocks, 3 ops, one stream.
+
+// Labels for a simulator; nothing on a device.
+#ifndef SK_OP_BEGIN
+#define SK_OP_BEGIN(position) ((void)(position))
+#define SK_OP_END(position) ((void)(position))
+#endif
+
+extern "C" __aicore__ void k0_aiv(uint64_t args_offset);
+extern "C" __aicore__ void k0_aiv_split1(uint64_t args_offset);
+extern "C" __aicore__ void k0_aiv_split2(uint64_t args_offset);
+extern "C" __aicore__ void k0_aiv_split3(uint64_t args_offset);
+extern "C" __aicore__ void k1_7_aiv(uint64_t args_offset);
+extern "C" __aicore__ void k1_7_aiv_split1(uint64_t args_offset);
+extern "C" __aicore__ void k1_7_aiv_split2(uint64_t args_offset);
+extern "C" __aicore__ void k1_7_aiv_split3(uint64_t args_offset);
+extern "C" __aicore__ void k1_10_aic(uint64_t args_offset);
+extern "C" __aicore__ void k1_10_aic_split1(uint64_t args_offset);
+extern "C" __aicore__ void k1_10_aic_split2(uint64_t args_offset);
+extern "C" __aicore__ void k1_10_aic_split3(uint64_t args_offset);
+extern "C" __aicore__ void k1_11_aic(uint64_t args_offset);
+extern "C" __aicore__ void k1_11_aic_split1(uint64_t args_offset);
+extern "C" __aicore__ void k1_11_aic_split2(uint64_t args_offset);
+extern "C" __aicore__ void k1_11_aic_split3(uint64_t args_offset);
+extern "C" __aicore__ void k1_10000_aic(uint64_t args_offset);
+extern "C" __aicore__ void k1_10000_aic_split1(uint64_t args_offset);
+extern "C" __aicore__ void k1_10000_aic_split2(uint64_t args_offset);
+extern "C" __aicore__ void k1_10000_aic_split3(uint64_t args_offset);
+extern "C" __aicore__ void k1_10000_aiv(uint64_t args_offset);
+extern "C" __aicore__ void k1_10000_aiv_split1(uint64_t args_offset);
+extern "C" __aicore__ void k1_10000_aiv_split2(uint64_t args_offset);
+extern "C" __aicore__ void k1_10000_aiv_split3(uint64_t args_offset);
+extern "C" __aicore__ void k1_18446744073709551615_aic(uint64_t args_offset);
+extern "C" __aicore__ void k1_18446744073709551615_aic_split1(uint64_t args_offset);
+extern "C" __aicore__ void k1_18446744073709551615_aic_split2(uint64_t args_offset);
+extern "C" __aicore__ void k1_18446744073709551615_aic_split3(uint64_t args_offset);
+extern "C" __aicore__ void k1_18446744073709551615_aiv(uint64_t args_offset);
+extern "C" __aicore__ void k1_18446744073709551615_aiv_split1(uint64_t args_offset);
+extern "C" __aicore__ void k1_18446744073709551615_aiv_split2(uint64_t args_offset);
+extern "C" __aicore__ void k1_18446744073709551615_aiv_split3(uint64_t args_offset);
+extern "C" __aicore__ void k2_3_aiv(uint64_t args_offset);
+extern "C" __aicore__ void k2_3_aiv_split1(uint64_t args_offset);
+extern "C" __aicore__ void k2_3_aiv_split2(uint64_t args_offset);
+extern "C" __aicore__ void k2_3_aiv_split3(uint64_t args_offset);
+
+// Cores fetch their instructions from different copies of the same code.
+static __aicore__ inline uint32_t sk_copy() {
+    return (uint8_t)get_coreid() % 4u;
+}
+
+// sk_call_NAME and sk_address_NAME: this core's copy of a function.
+#define SK_FUNCTION(name) \
+    static __aicore__ inline void sk_call_##name(uint32_t position, uint64_t offset) { \
+        SK_OP_BEGIN(position); \
+        switch (sk_copy()) { \
+            case 1: name##_split1(offset); break; \
+            case 2: name##_split2(offset); break; \
+            case 3: name##_split3(offset); break; \
+            default: name(offset); break; \
+        } \
+        SK_OP_END(position); \
+    } \
+    static __aicore__ inline uint64_t sk_address_##name() { \
+        uint64_t address = 0; \
+        switch (sk_copy()) { \
+            case 1: address = (uint64_t)name##_split1; break; \
+            case 2: address = (uint64_t)name##_split2; break; \
+            case 3: address = (uint64_t)name##_split3; break; \
+            default: address = (uint64_t)name; break; \
+        } \
+        return address; \
+    }
+
+SK_FUNCTION(k0_aiv)
+SK_FUNCTION(k1_7_aiv)
+SK_FUNCTION(k1_10_aic)
+SK_FUNCTION(k1_11_aic)
+SK_FUNCTION(k1_10000_aic)
+SK_FUNCTION(k1_10000_aiv)
+SK_FUNCTION(k1_18446744073709551615_aic)
+SK_FUNCTION(k1_18446744073709551615_aiv)
+SK_FUNCTION(k2_3_aiv)
+
+static __aicore__ inline void sk_publish(GM_ADDR address, uint64_t value) {
+    __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    *lock = value;
+    dcci(lock, 0, 2);
+}
+
+static __aicore__ inline void sk_wait_until_set(GM_ADDR address) {
+    __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    do {
+        dcci(lock, 0, 2);
+    } while (*lock != 1);
+}
+
+static __aicore__ inline void sk_clear(GM_ADDR address) {
+    __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    *lock = 0;
+}
+
+// Writes back and drops the whole data cache.
+static __aicore__ inline void sk_flush() {
+    dcci((__gm__ uint64_t *)0, cache_line_t::ENTIRE_DATA_CACHE, dcci_dst_t::CACHELINE_OUT);
+}
+
+// What a switch picked: this core's copies, and the kernel type above the block count.
+struct SkPicked {
+    uint64_t aic;
+    uint64_t aiv;
+    uint64_t type_and_blocks;
+};
+
+static __aicore__ inline SkPicked sk_switch_0(GM_ADDR *slots) {
+    sk_wait_until_set(slots[2]);
+    [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
+    const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
+    if (key < 11ULL) {
+        if (key < 10ULL) {
+            if (key == 7ULL) {
+                // KERNEL_TYPE_AIV_ONLY
+                return SkPicked{0, sk_address_k1_7_aiv(), 0ULL << 32 | blocks};
+            }
+        } else {
+            if (key == 10ULL) {
+                // KERNEL_TYPE_AIC_ONLY
+                return SkPicked{sk_address_k1_10_aic(), 0, 1ULL << 32 | blocks};
+            }
+        }
+    } else {
+        if (key < 10000ULL) {
+            if (key == 11ULL) {
+                // KERNEL_TYPE_MIX_AIC_1_0
+                return SkPicked{sk_address_k1_11_aic(), 0, 5ULL << 32 | blocks};
+            }
+        } else {
+            if (key < 18446744073709551615ULL) {
+                if (key == 10000ULL) {
+                    // KERNEL_TYPE_MIX_AIC_1_2
+                    return SkPicked{sk_address_k1_10000_aic(), sk_address_k1_10000_aiv(), 7ULL << 32 | blocks};
+                }
+            } else {
+                if (key == 18446744073709551615ULL) {
+                    // KERNEL_TYPE_MIX_AIC_1_1
+                    return SkPicked{sk_address_k1_18446744073709551615_aic(), sk_address_k1_18446744073709551615_aiv(), 6ULL << 32 | blocks};
+                }
+            }
+        }
+    }
+    trap();
+    return SkPicked{0, 0, 0xffULL << 32 | blocks};
+}
+
+static __aicore__ inline SkPicked sk_switch_1(GM_ADDR *slots) {
+    sk_wait_until_set(slots[2]);
+    [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
+    const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
+    if (key == 3ULL) {
+        // KERNEL_TYPE_MIX_AIV_1_0
+        return SkPicked{0, sk_address_k2_3_aiv(), 4ULL << 32 | blocks};
+    }
+    trap();
+    return SkPicked{0, 0, 0xffULL << 32 | blocks};
+}
+
+static __aicore__ inline void sk_call_address(uint64_t address, uint32_t position, uint64_t offset) {
+    SK_OP_BEGIN(position);
+    ((void (*)(uint64_t))address)(offset);
+    SK_OP_END(position);
+}
+
+// All cores of the picked type's kinds call; those beyond its block count leave by themselves.
+static __aicore__ inline void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
+    g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;
+    const uint64_t type = picked.type_and_blocks >> 32;
+    const bool is_mix = type == 6 || type == 7;
+    [[maybe_unused]] const bool is_aic = type == 1 || type == 5;
+    [[maybe_unused]] const bool is_aiv = type == 0 || type == 4;
+    if ASCEND_IS_AIC {
+        if ((is_mix || is_aic) && get_block_idx() < 32) {
+            sk_call_address(picked.aic, position, offset);
+        }
+    }
+    if ASCEND_IS_AIV {
+        if (is_mix && get_block_idx() < 32) {
+            sk_call_address(picked.aiv, position, offset);
+        }
+        if (is_aiv && AscendC::GetBlockIdx() < 64) {
+            sk_call_address(picked.aiv, position, offset);
+        }
+    }
+}
+
+extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
+    [[maybe_unused]] const int64_t block_index = get_block_idx();
+    [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
+    [[maybe_unused]] SkPicked picked = {0, 0, 0};
+    [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
+    if ASCEND_IS_AIV {
+        if (core_index < 8) {
+            preload((const void *)sk_address_k0_aiv(), 2);
+            // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
+            sk_call_k0_aiv(0, 0);
+        }
+        AscendC::SetNextTaskStart(); // list order
+    }
+    // op 1: k1 (KERNEL_TYPE_MIX_AIC_1_2, 32 blocks, stream 0)
+    g_super_kernel_early_start_config = 6;
+    AscendC::WaitPreTaskEndImpl<6>(); // list order
+    if ASCEND_IS_AIV {
+        if (core_index == 0) {
+            sk_publish(param_base[1], 1); // outer event 7
+        }
+    }
+    picked = sk_switch_0(param_base + 3); // tiling at run time
+    pipe_barrier(PIPE_ALL); // all have polled
+    AscendC::SyncAll<false>(); // all have polled
+    sk_flush();
+    sk_call_picked(picked, 1, 2);
+    sk_flush();
+    if ASCEND_IS_AIC {
+        if (block_index == 0) {
+            sk_publish(param_base[5], 0);
+        }
+        AscendC::SetNextTaskStart(); // list order
+    }
+    if ASCEND_IS_AIV {
+        AscendC::SetNextTaskStart(); // list order
+    }
+    // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 64 blocks, stream 0)
+    g_super_kernel_early_start_config = 9;
+    AscendC::WaitPreTaskEndImpl<9>(); // list order
+    if ASCEND_IS_AIV {
+        if (core_index == 0) {
+            sk_wait_until_set(param_base[10]); // outer event 9
+        }
+    }
+    AscendC::SyncAll<false>(); // after outer wait
+    picked = sk_switch_1(param_base + 7); // tiling at run time
+    pipe_barrier(PIPE_ALL); // all have polled
+    AscendC::SyncAll<false>(); // all have polled
+    sk_call_picked(picked, 2, 6);
+    if ASCEND_IS_AIV {
+        if (core_index == 0) {
+            sk_publish(param_base[9], 0);
+            sk_clear(param_base[10]); // outer event 9
+        }
+    }
+}
+
+#if TILING_KEY_VAR == 0UL
+#if defined(__DAV_CUBE__) && __NPU_ARCH__ == 3510
+static const struct FunLevelMixCoreType te_superkernel_test_mix_aic_section
+    __attribute__((used, section(".ascend.meta.te_superkernel_test_mix_aic"))) = {
+        {{F_TYPE_KTYPE, sizeof(unsigned int)}, K_TYPE_MIX_AIC_MAIN},
+        {{F_TYPE_MIX_TASK_RATION, sizeof(unsigned int)}, 1, 2}};
+#endif
+#if defined(__DAV_VEC__) && __NPU_ARCH__ == 3510
+static const struct FunLevelMixCoreType te_superkernel_test_mix_aiv_section
+    __attribute__((used, section(".ascend.meta.te_superkernel_test_mix_aiv"))) = {
+        {{F_TYPE_KTYPE, sizeof(unsigned int)}, K_TYPE_MIX_AIC_MAIN},
+        {{F_TYPE_MIX_TASK_RATION, sizeof(unsigned int)}, 1, 2}};
+#endif
+#endif
+#endif

@@ -1,0 +1,148 @@
+#if 1
+#include "kernel_operator.h"
+
+// Super kernel te_superkernel_test: KERNEL_TYPE_MIX_AIV_1_0, 48 blocks, 2 ops, one stream.
+
+#if defined(__DAV_VEC__) && __NPU_ARCH__ == 2201
+__gm__ struct OpSystemRunCfg g_opSystemRunCfg = {0};
+#else
+extern __gm__ struct OpSystemRunCfg g_opSystemRunCfg;
+#endif
+
+// Labels for a simulator; nothing on a device.
+#ifndef SK_OP_BEGIN
+#define SK_OP_BEGIN(position) ((void)(position))
+#define SK_OP_END(position) ((void)(position))
+#endif
+
+extern "C" __aicore__ void k0_3_aiv(uint64_t args_offset);
+extern "C" __aicore__ void k0_4_aiv(uint64_t args_offset);
+extern "C" __aicore__ void k1_aiv(uint64_t args_offset);
+
+// sk_call_NAME and sk_address_NAME: this core's copy of a function.
+#define SK_FUNCTION(name) \
+    static __aicore__ inline void sk_call_##name(uint32_t position, uint64_t offset) { \
+        SK_OP_BEGIN(position); \
+        name(offset); \
+        SK_OP_END(position); \
+    } \
+    static __aicore__ inline uint64_t sk_address_##name() { \
+        uint64_t address = 0; \
+        address = (uint64_t)name; \
+        return address; \
+    }
+
+SK_FUNCTION(k0_3_aiv)
+SK_FUNCTION(k0_4_aiv)
+SK_FUNCTION(k1_aiv)
+
+// All vector cores meet.
+static __aicore__ inline void sk_meet_aiv() {
+    ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0x0, AscendC::SYNC_AIV_ONLY_ALL));
+    wait_flag_dev(AscendC::SYNC_AIV_ONLY_ALL);
+}
+
+static __aicore__ inline void sk_publish(GM_ADDR address, uint64_t value) {
+    __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    *lock = value;
+    dcci(lock, 0, 2);
+}
+
+static __aicore__ inline void sk_wait_until_set(GM_ADDR address) {
+    __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    do {
+        dcci(lock, 0, 2);
+    } while (*lock != 1);
+}
+
+// What a switch picked: this core's copies, and the kernel type above the block count.
+struct SkPicked {
+    uint64_t aic;
+    uint64_t aiv;
+    uint64_t type_and_blocks;
+};
+
+static __aicore__ inline SkPicked sk_switch_0(GM_ADDR *slots) {
+    sk_wait_until_set(slots[2]);
+    [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
+    const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
+    if (key < 4ULL) {
+        if (key == 3ULL) {
+            // KERNEL_TYPE_AIV_ONLY
+            return SkPicked{0, sk_address_k0_3_aiv(), 0ULL << 32 | blocks};
+        }
+    } else {
+        if (key == 4ULL) {
+            // KERNEL_TYPE_MIX_AIV_1_0
+            return SkPicked{0, sk_address_k0_4_aiv(), 4ULL << 32 | blocks};
+        }
+    }
+    trap();
+    return SkPicked{0, 0, 0xffULL << 32 | blocks};
+}
+
+static __aicore__ inline void sk_call_address(uint64_t address, uint32_t position, uint64_t offset) {
+    SK_OP_BEGIN(position);
+    ((void (*)(uint64_t))address)(offset);
+    SK_OP_END(position);
+}
+
+// All cores of the picked type's kinds call; those beyond its block count leave by themselves.
+static __aicore__ inline void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
+    g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;
+    const uint64_t type = picked.type_and_blocks >> 32;
+    const bool is_mix = type == 6 || type == 7;
+    [[maybe_unused]] const bool is_aic = type == 1 || type == 5;
+    [[maybe_unused]] const bool is_aiv = type == 0 || type == 4;
+    if ASCEND_IS_AIC {
+        if ((is_mix || is_aic) && get_block_idx() < 48) {
+            sk_call_address(picked.aic, position, offset);
+        }
+    }
+    if ASCEND_IS_AIV {
+        if (is_mix && get_block_idx() < 48) {
+            sk_call_address(picked.aiv, position, offset);
+        }
+        if (is_aiv && AscendC::GetBlockIdx() < 48) {
+            sk_call_address(picked.aiv, position, offset);
+        }
+    }
+}
+
+extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
+    [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
+    [[maybe_unused]] SkPicked picked = {0, 0, 0};
+    [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
+    if (param_base[0] != nullptr) {
+        set_ffts_base_addr((uint64_t)param_base[0]);
+    }
+    if (core_index < 8) {
+        preload((const void *)sk_address_k1_aiv(), 2);
+    }
+    // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 48 blocks, stream 0)
+    picked = sk_switch_0(param_base + 2); // tiling at run time
+    if (core_index < 48) {
+        preload((const void *)picked.aiv, 8);
+    }
+    pipe_barrier(PIPE_ALL); // all have polled
+    sk_meet_aiv(); // all have polled
+    sk_call_picked(picked, 0, 1);
+    if (core_index == 0) {
+        sk_publish(param_base[4], 0);
+    }
+    AscendC::SetNextTaskStart(); // list order
+    // op 1: k1 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
+    g_super_kernel_early_start_config = 5;
+    AscendC::WaitPreTaskEndImpl<5>(); // list order
+    if (core_index < 8) {
+        sk_call_k1_aiv(1, 5);
+    }
+}
+
+#if TILING_KEY_VAR == 0UL
+static const struct FunLevelMixCoreType te_superkernel_test_mix_aiv_section
+    __attribute__((used, section(".ascend.meta.te_superkernel_test_mix_aiv"))) = {
+        {{F_TYPE_KTYPE, sizeof(unsigned int)}, K_TYPE_MIX_AIV_MAIN},
+        {{F_TYPE_MIX_TASK_RATION, sizeof(unsigned int)}, 0, 1}};
+#endif
+#endif

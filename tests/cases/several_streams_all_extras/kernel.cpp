@@ -1,0 +1,430 @@
+#if 1
+#include "kernel_operator.h"
+
+// Super kernel te_superkernel_test: KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, 5 ops, several streams.
+
+// Labels for a simulator; nothing on a device.
+#ifndef SK_OP_BEGIN
+#define SK_OP_BEGIN(position) ((void)(position))
+#define SK_OP_END(position) ((void)(position))
+#endif
+
+extern "C" __aicore__ void k0_aic(uint64_t args_offset);
+extern "C" __aicore__ void k0_aic_split1(uint64_t args_offset);
+extern "C" __aicore__ void k0_aic_split2(uint64_t args_offset);
+extern "C" __aicore__ void k0_aic_split3(uint64_t args_offset);
+extern "C" __aicore__ void k1_aiv(uint64_t args_offset);
+extern "C" __aicore__ void k1_aiv_split1(uint64_t args_offset);
+extern "C" __aicore__ void k1_aiv_split2(uint64_t args_offset);
+extern "C" __aicore__ void k1_aiv_split3(uint64_t args_offset);
+extern "C" __aicore__ void k2_aic(uint64_t args_offset);
+extern "C" __aicore__ void k2_aic_split1(uint64_t args_offset);
+extern "C" __aicore__ void k2_aic_split2(uint64_t args_offset);
+extern "C" __aicore__ void k2_aic_split3(uint64_t args_offset);
+extern "C" __aicore__ void k2_aiv(uint64_t args_offset);
+extern "C" __aicore__ void k2_aiv_split1(uint64_t args_offset);
+extern "C" __aicore__ void k2_aiv_split2(uint64_t args_offset);
+extern "C" __aicore__ void k2_aiv_split3(uint64_t args_offset);
+extern "C" __aicore__ void k3_1_aic(uint64_t args_offset);
+extern "C" __aicore__ void k3_1_aic_split1(uint64_t args_offset);
+extern "C" __aicore__ void k3_1_aic_split2(uint64_t args_offset);
+extern "C" __aicore__ void k3_1_aic_split3(uint64_t args_offset);
+extern "C" __aicore__ void k3_1_aiv(uint64_t args_offset);
+extern "C" __aicore__ void k3_1_aiv_split1(uint64_t args_offset);
+extern "C" __aicore__ void k3_1_aiv_split2(uint64_t args_offset);
+extern "C" __aicore__ void k3_1_aiv_split3(uint64_t args_offset);
+extern "C" __aicore__ void k3_7_aiv(uint64_t args_offset);
+extern "C" __aicore__ void k3_7_aiv_split1(uint64_t args_offset);
+extern "C" __aicore__ void k3_7_aiv_split2(uint64_t args_offset);
+extern "C" __aicore__ void k3_7_aiv_split3(uint64_t args_offset);
+extern "C" __aicore__ void k4_aic(uint64_t args_offset);
+extern "C" __aicore__ void k4_aic_split1(uint64_t args_offset);
+extern "C" __aicore__ void k4_aic_split2(uint64_t args_offset);
+extern "C" __aicore__ void k4_aic_split3(uint64_t args_offset);
+
+// Cores fetch their instructions from different copies of the same code.
+static __aicore__ inline uint32_t sk_copy() {
+    return (uint8_t)get_coreid() % 4u;
+}
+
+// sk_call_NAME and sk_address_NAME: this core's copy of a function.
+#define SK_FUNCTION(name) \
+    static __aicore__ inline void sk_call_##name(uint32_t position, uint64_t offset) { \
+        SK_OP_BEGIN(position); \
+        switch (sk_copy()) { \
+            case 1: name##_split1(offset); break; \
+            case 2: name##_split2(offset); break; \
+            case 3: name##_split3(offset); break; \
+            default: name(offset); break; \
+        } \
+        SK_OP_END(position); \
+    } \
+    static __aicore__ inline uint64_t sk_address_##name() { \
+        uint64_t address = 0; \
+        switch (sk_copy()) { \
+            case 1: address = (uint64_t)name##_split1; break; \
+            case 2: address = (uint64_t)name##_split2; break; \
+            case 3: address = (uint64_t)name##_split3; break; \
+            default: address = (uint64_t)name; break; \
+        } \
+        return address; \
+    }
+
+SK_FUNCTION(k0_aic)
+SK_FUNCTION(k1_aiv)
+SK_FUNCTION(k2_aic)
+SK_FUNCTION(k2_aiv)
+SK_FUNCTION(k3_1_aic)
+SK_FUNCTION(k3_1_aiv)
+SK_FUNCTION(k3_7_aiv)
+SK_FUNCTION(k4_aic)
+
+// All cube cores meet.
+static __aicore__ inline void sk_meet_aic() {
+    ffts_cross_core_sync(PIPE_FIX, AscendC::GetffstMsg(0x0, AscendC::SYNC_AIC_FLAG));
+    wait_flag_dev(AscendC::SYNC_AIC_FLAG);
+}
+
+// All cube cores meet, each once its MTE3 pipe is done.
+static __aicore__ inline void sk_meet_aic_after_mte3() {
+    ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0x0, AscendC::SYNC_AIC_FLAG));
+    wait_flag_dev(AscendC::SYNC_AIC_FLAG);
+}
+
+// All vector cores meet.
+static __aicore__ inline void sk_meet_aiv() {
+    ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0x0, AscendC::SYNC_AIV_ONLY_ALL));
+    wait_flag_dev(AscendC::SYNC_AIV_ONLY_ALL);
+}
+
+static __aicore__ inline void sk_tell_aiv() {
+    ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0x02, AscendC::SYNC_AIC_AIV_FLAG));
+}
+
+static __aicore__ inline void sk_wait_for_aic() {
+    wait_flag_dev(AscendC::SYNC_AIC_AIV_FLAG);
+}
+
+static __aicore__ inline void sk_tell_aic() {
+    ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0x02, AscendC::SYNC_AIV_FLAG));
+}
+
+static __aicore__ inline void sk_wait_for_aiv() {
+    wait_flag_dev(AscendC::SYNC_AIV_FLAG);
+}
+
+static __aicore__ inline void sk_publish(GM_ADDR address, uint64_t value) {
+    __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    *lock = value;
+    dcci(lock, 0, 2);
+}
+
+static __aicore__ inline void sk_wait_until_set(GM_ADDR address) {
+    __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    do {
+        dcci(lock, 0, 2);
+    } while (*lock != 1);
+}
+
+// Writes back and drops the whole data cache.
+static __aicore__ inline void sk_flush() {
+    dcci((__gm__ uint64_t *)0, cache_line_t::ENTIRE_DATA_CACHE, dcci_dst_t::CACHELINE_OUT);
+}
+
+// Zeroes this core's share of the workspace.
+static __aicore__ inline void sk_clear_workspace(GM_ADDR workspace, uint64_t bytes) {
+    GM_ADDR share = workspace + bytes * (uint64_t)AscendC::GetBlockIdxImpl();
+    AscendC::DuplicateImpl((__ubuf__ uint32_t *)0, (uint32_t)0, 128);
+    AscendC::SetFlag<AscendC::HardEvent::V_MTE3>(EVENT_ID0);
+    AscendC::WaitFlag<AscendC::HardEvent::V_MTE3>(EVENT_ID0);
+    for (uint64_t done = 0; done < bytes; done += 512) {
+        __gm__ void *piece = (__gm__ void *)(share + done);
+        copy_ubuf_to_gm(piece, (__ubuf__ void *)0, 0, 1, 16, 1, 1);
+    }
+    AscendC::PipeBarrier<PIPE_ALL>();
+}
+
+// This core's profiling area: word 0 magic, word 1 next free record, word 2 end. Off after the first failed check.
+struct SkProfile {
+    __gm__ volatile uint64_t *area;
+    uint64_t next;
+    uint64_t end;
+    bool on;
+};
+
+static __aicore__ inline void sk_profile_check(SkProfile &profile) {
+    profile.on = profile.area[0] == 0xbdca8756ULL && profile.next < profile.end;
+}
+
+static __aicore__ inline void sk_profile_write(SkProfile &profile, uint64_t header) {
+    if (!profile.on) {
+        return;
+    }
+    __gm__ volatile uint64_t *record = (__gm__ volatile uint64_t *)profile.next;
+    record[0] = header;
+    record[1] = (uint64_t)AscendC::GetSystemCycle();
+    dcci(record, 0, 2);
+    if ((profile.next & 63) == 56) {
+        dcci(record + 1, 0, 2); // the record lies across two cache lines
+    }
+    profile.next += 16;
+    profile.area[1] = profile.next;
+    dcci(profile.area, 0, 2);
+    sk_profile_check(profile);
+}
+
+static __aicore__ inline void sk_profile_start(SkProfile &profile, GM_ADDR buffer, uint64_t task_id) {
+    if (buffer == nullptr) {
+        return;
+    }
+    uint64_t core = (uint64_t)get_block_idx() + 50;
+    if ASCEND_IS_AIV {
+        core = (uint64_t)(get_block_idx() * get_subblockdim() + get_subblockid());
+    }
+    const uint64_t size = *(__gm__ volatile uint32_t *)(buffer + 12);
+    profile.area = (__gm__ volatile uint64_t *)(buffer + 64 + core * size);
+    profile.next = profile.area[1];
+    profile.end = profile.area[2];
+    sk_profile_check(profile);
+    sk_profile_write(profile, (task_id & 0xffffffffULL) << 32 | core << 8 | 0xff);
+}
+
+// type: 0 super kernel, 4 notify, 8 op, 0xC wait.
+static __aicore__ inline void sk_record(SkProfile &profile, uint32_t index, uint32_t type, uint32_t end) {
+    sk_profile_write(profile, (uint64_t)index << 32 | (uint64_t)end << 12 | (uint64_t)type << 8);
+}
+
+// What a switch picked: this core's copies, and the kernel type above the block count.
+struct SkPicked {
+    uint64_t aic;
+    uint64_t aiv;
+    uint64_t type_and_blocks;
+};
+
+static __aicore__ inline SkPicked sk_switch_0(GM_ADDR *slots) {
+    sk_wait_until_set(slots[2]);
+    [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
+    const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
+    if (key < 7ULL) {
+        if (key == 1ULL) {
+            // KERNEL_TYPE_MIX_AIC_1_2
+            return SkPicked{sk_address_k3_1_aic(), sk_address_k3_1_aiv(), 7ULL << 32 | blocks};
+        }
+    } else {
+        if (key == 7ULL) {
+            // KERNEL_TYPE_AIV_ONLY
+            return SkPicked{0, sk_address_k3_7_aiv(), 0ULL << 32 | blocks};
+        }
+    }
+    trap();
+    return SkPicked{0, 0, 0xffULL << 32 | blocks};
+}
+
+static __aicore__ inline void sk_call_address(uint64_t address, uint32_t position, uint64_t offset) {
+    SK_OP_BEGIN(position);
+    ((void (*)(uint64_t))address)(offset);
+    SK_OP_END(position);
+}
+
+// All cores of the picked type's kinds call; those beyond its block count leave by themselves.
+static __aicore__ inline void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
+    g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;
+    const uint64_t type = picked.type_and_blocks >> 32;
+    const bool is_mix = type == 6 || type == 7;
+    [[maybe_unused]] const bool is_aic = type == 1 || type == 5;
+    [[maybe_unused]] const bool is_aiv = type == 0 || type == 4;
+    if ASCEND_IS_AIC {
+        if ((is_mix || is_aic) && get_block_idx() < 24) {
+            sk_call_address(picked.aic, position, offset);
+        }
+    }
+    if ASCEND_IS_AIV {
+        if (is_mix && get_block_idx() < 24) {
+            sk_call_address(picked.aiv, position, offset);
+        }
+        if (is_aiv && AscendC::GetBlockIdx() < 48) {
+            sk_call_address(picked.aiv, position, offset);
+        }
+    }
+}
+
+extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
+    [[maybe_unused]] const int64_t block_index = get_block_idx();
+    [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
+    SkProfile profile = {nullptr, 0, 0, false};
+    [[maybe_unused]] SkPicked picked = {0, 0, 0};
+    [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
+    [[maybe_unused]] GM_ADDR workspace = param_base[10];
+    AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr = workspace;
+    sk_profile_start(profile, param_base[11], (uint64_t)param_base[12]);
+    if (param_base[0] != nullptr) {
+        set_ffts_base_addr((uint64_t)param_base[0]);
+    }
+    sk_record(profile, 0u, 0x0, 0);
+    if ASCEND_IS_AIV {
+        sk_clear_workspace(workspace, 512);
+        sk_meet_aiv(); // workspace cleared
+        sk_tell_aic(); // workspace cleared
+    }
+    if ASCEND_IS_AIC {
+        sk_wait_for_aiv(); // workspace cleared
+        AscendC::PreLoad(8);
+        // op 0: k0 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
+        AscendC::g_superKernelAutoSyncAllSyncIdx = 0;
+        AscendC::g_superKernelAutoSyncAllEnable = true;
+        if ASCEND_IS_AIC {
+            AscendC::g_superKernelAutoSyncAllConfigGmAddr =
+                AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + 0;
+        }
+        sk_record(profile, 1u, 0x8, 0);
+        sk_flush();
+        if (block_index < 8) {
+            sk_call_k0_aic(0, 1);
+            AscendC::SuperKernelAutoSyncAllEndImpl();
+        }
+        if (block_index >= 8) {
+            AscendC::SuperKernelAutoSyncAllComplementImpl();
+        }
+        AscendC::g_superKernelAutoSyncAllEnable = false;
+        pipe_barrier(PIPE_ALL); // debug-dcci-all
+        sk_flush(); // debug-dcci-all
+        pipe_barrier(PIPE_ALL); // debug-sync-all
+        sk_meet_aic_after_mte3(); // debug-sync-all
+        sk_record(profile, 1u, 0x8, 1);
+        sk_meet_aic(); // same stream 0
+        sk_tell_aiv(); // same stream 0
+        // op 2: k2 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
+        sk_wait_for_aiv(); // same stream 1
+        AscendC::g_superKernelAutoSyncAllSyncIdx = 0;
+        AscendC::g_superKernelAutoSyncAllEnable = true;
+        if ASCEND_IS_AIC {
+            AscendC::g_superKernelAutoSyncAllConfigGmAddr =
+                AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + 128;
+        }
+        sk_record(profile, 3u, 0x8, 0);
+        if (block_index < 4) {
+            sk_call_k2_aic(2, 3);
+            AscendC::SuperKernelAutoSyncAllEndImpl();
+        }
+        if (block_index >= 4) {
+            AscendC::SuperKernelAutoSyncAllComplementImpl();
+        }
+        AscendC::g_superKernelAutoSyncAllEnable = false;
+        pipe_barrier(PIPE_ALL); // debug-dcci-all
+        sk_flush(); // debug-dcci-all
+        pipe_barrier(PIPE_ALL); // debug-sync-all
+        sk_meet_aic_after_mte3(); // debug-sync-all
+        sk_record(profile, 3u, 0x8, 1);
+        AscendC::SyncAll<false>(); // before outer notify
+        // op 3: k3 (KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, stream 1)
+        sk_wait_for_aiv(); // same stream 0
+        picked = sk_switch_0(param_base + 6); // tiling at run time
+        AscendC::SyncAll<false>(); // all have polled
+        AscendC::g_superKernelAutoSyncAllEnable = false;
+        sk_record(profile, 4u, 0x8, 0);
+        sk_call_picked(picked, 3, 5);
+        if (block_index == 0) {
+            sk_publish(param_base[8], 0);
+        }
+        pipe_barrier(PIPE_ALL); // debug-dcci-all
+        sk_flush(); // debug-dcci-all
+        pipe_barrier(PIPE_ALL); // debug-sync-all
+        sk_meet_aic_after_mte3(); // debug-sync-all
+        sk_record(profile, 4u, 0x8, 1);
+        pipe_barrier(PIPE_ALL);
+        // op 4: k4 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
+        AscendC::g_superKernelAutoSyncAllEnable = false;
+        sk_record(profile, 5u, 0x8, 0);
+        if (block_index < 8) {
+            sk_call_k4_aic(4, 9);
+        }
+        pipe_barrier(PIPE_ALL); // debug-dcci-all
+        sk_flush(); // debug-dcci-all
+        pipe_barrier(PIPE_ALL); // debug-sync-all
+        sk_meet_aic_after_mte3(); // debug-sync-all
+        sk_record(profile, 5u, 0x8, 1);
+    }
+    if ASCEND_IS_AIV {
+        AscendC::PreLoad(8);
+        // op 1: k1 (KERNEL_TYPE_AIV_ONLY, 4 blocks, stream 1)
+        AscendC::g_superKernelAutoSyncAllSyncIdx = 0;
+        AscendC::g_superKernelAutoSyncAllEnable = true;
+        if ASCEND_IS_AIV {
+            AscendC::g_superKernelAutoSyncAllConfigGmAddr =
+                AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + 384;
+        }
+        sk_record(profile, 2u, 0x8, 0);
+        if (core_index < 4) {
+            sk_call_k1_aiv(1, 2);
+            AscendC::SuperKernelAutoSyncAllEndImpl();
+        }
+        if (core_index >= 4) {
+            AscendC::SuperKernelAutoSyncAllComplementImpl();
+        }
+        AscendC::g_superKernelAutoSyncAllEnable = false;
+        pipe_barrier(PIPE_ALL); // debug-dcci-all
+        sk_flush(); // debug-dcci-all
+        pipe_barrier(PIPE_ALL); // debug-sync-all
+        sk_meet_aiv(); // debug-sync-all
+        sk_record(profile, 2u, 0x8, 1);
+        sk_meet_aiv(); // same stream 1
+        sk_tell_aic(); // same stream 1
+        // op 2: k2 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
+        sk_wait_for_aic(); // same stream 0
+        AscendC::g_superKernelAutoSyncAllSyncIdx = 0;
+        AscendC::g_superKernelAutoSyncAllEnable = true;
+        if ASCEND_IS_AIV {
+            AscendC::g_superKernelAutoSyncAllConfigGmAddr =
+                AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + 448;
+        }
+        sk_record(profile, 3u, 0x8, 0);
+        if (block_index < 4) {
+            sk_call_k2_aiv(2, 3);
+            AscendC::SuperKernelAutoSyncAllEndImpl();
+        }
+        if (block_index >= 4) {
+            AscendC::SuperKernelAutoSyncAllComplementImpl();
+        }
+        AscendC::g_superKernelAutoSyncAllEnable = false;
+        pipe_barrier(PIPE_ALL); // debug-dcci-all
+        sk_flush(); // debug-dcci-all
+        pipe_barrier(PIPE_ALL); // debug-sync-all
+        sk_meet_aiv(); // debug-sync-all
+        sk_record(profile, 3u, 0x8, 1);
+        AscendC::SyncAll<false>(); // before outer notify
+        sk_tell_aic(); // same stream 0
+        sk_record(profile, 90u, 0x4, 0);
+        if (core_index == 0) {
+            sk_publish(param_base[4], 1); // outer event 90
+        }
+        sk_record(profile, 90u, 0x4, 1);
+        // op 3: k3 (KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, stream 1)
+        picked = sk_switch_0(param_base + 6); // tiling at run time
+        AscendC::SyncAll<false>(); // all have polled
+        AscendC::g_superKernelAutoSyncAllEnable = false;
+        sk_record(profile, 4u, 0x8, 0);
+        sk_call_picked(picked, 3, 5);
+        pipe_barrier(PIPE_ALL); // debug-dcci-all
+        sk_flush(); // debug-dcci-all
+        pipe_barrier(PIPE_ALL); // debug-sync-all
+        sk_meet_aiv(); // debug-sync-all
+        sk_record(profile, 4u, 0x8, 1);
+    }
+    sk_record(profile, 0u, 0x0, 1);
+}
+
+#if TILING_KEY_VAR == 0UL
+#if defined(__DAV_CUBE__) && __NPU_ARCH__ == 2201
+static const struct FunLevelMixCoreType te_superkernel_test_mix_aic_section
+    __attribute__((used, section(".ascend.meta.te_superkernel_test_mix_aic"))) = {
+        {{F_TYPE_KTYPE, sizeof(unsigned int)}, K_TYPE_MIX_AIC_MAIN},
+        {{F_TYPE_MIX_TASK_RATION, sizeof(unsigned int)}, 1, 2}};
+#endif
+#if defined(__DAV_VEC__) && __NPU_ARCH__ == 2201
+static const struct FunLevelMixCoreType te_superkernel_test_mix_aiv_section
+    __attribute__((used, section(".ascend.meta.te_superkernel_test_mix_aiv"))) = {
+        {{F_TYPE_KTYPE, sizeof(unsigned int)}, K_TYPE_MIX_AIC_MAIN},
+        {{F_TYPE_MIX_TASK_RATION, sizeof(unsigned int)}, 1, 2}};
+#endif
+#endif
+#endif
