@@ -204,14 +204,17 @@ proptest! {
     }
 }
 
+/// Classes and streams of the ops, events by sender and distance, feed-sync-all.
+type LongSeed = (Vec<(u8, i64)>, Vec<(usize, usize)>, bool);
+
 /// Long lists with few streams, so that flags run far ahead of their waits.
-fn long_seed() -> impl Strategy<Value = (Vec<(u8, i64)>, Vec<(usize, usize)>, bool)> {
+fn long_seed() -> impl Strategy<Value = LongSeed> {
     let ops = prop::collection::vec((prop::sample::select(&[0u8, 0, 0, 0, 1, 1, 1, 1, 2][..]), 0i64..3), 20..90);
     let events = prop::collection::vec((any::<usize>(), 1usize..60), 0..120);
     (ops, events, any::<bool>())
 }
 
-fn long_kernel((ops, events, feed): &(Vec<(u8, i64)>, Vec<(usize, usize)>, bool), mix: bool) -> KernelBuilder {
+fn long_kernel((ops, events, feed): &LongSeed, mix: bool) -> KernelBuilder {
     let options = format!("stream-fusion=1:preload-code=none:feed-sync-all={}", u8::from(*feed));
     let mut builder = KernelBuilder::new(&options).cores(2, 4);
     for (class, stream) in ops {

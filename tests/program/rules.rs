@@ -147,7 +147,7 @@ fn a_switch_ends_in_a_barrier_over_those_that_polled() {
     let key = |kernel_type| [(5, kernel_type)];
     let plan = |options, ops: &[OpBuilder]| KernelBuilder::new(options).cores(2, 4).ops(ops.to_vec()).plan();
     let aiv = OpBuilder::aiv(1).dynamic(&key(KernelType::AivOnly));
-    let alone = plan(NO_EXTRAS, &[aiv.clone()]);
+    let alone = plan(NO_EXTRAS, std::slice::from_ref(&aiv));
     let preload = "preload-picked 8";
     assert_eq!(vector(&alone, 0)[..4], ["switch", preload, "pipe-barrier", "barrier aiv"]);
     let mixed = plan(NO_EXTRAS, &[aiv.clone(), OpBuilder::aic(2)]);
