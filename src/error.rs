@@ -2,6 +2,7 @@
 
 use crate::elf::ElfError;
 use crate::fs::FileError;
+use crate::link::BuildError;
 use crate::model::ModelError;
 use crate::objects::ObjectError;
 use crate::options::OptionError;
@@ -42,6 +43,9 @@ pub enum Error {
     /// An object or archive cannot be read or edited.
     #[error(transparent)]
     Elf(#[from] ElfError),
+    /// The kernel could not be built or published.
+    #[error(transparent)]
+    Build(#[from] BuildError),
     /// A sub-kernel's object file is wrong.
     #[error(transparent)]
     Objects(#[from] ObjectError),
@@ -63,6 +67,7 @@ impl Error {
             Self::Model(error) => error,
             Self::Sim(error) => error,
             Self::Elf(error) => error,
+            Self::Build(error) => error,
             Self::Objects(error) => error,
             Self::Scope(error) => error,
             Self::Plan(error) => error,

@@ -13,8 +13,10 @@
 //! Beside the flow: [`sim`] runs a host-built kernel on simulated cores, [`scope`] turns a marked graph into
 //! op lists, `py` (feature `python`) is the only place that knows Python.
 
+pub mod digest;
 pub mod elf;
 pub mod emit;
+pub mod environment;
 pub mod error;
 pub mod fs;
 pub mod link;

@@ -1,10 +1,19 @@
 """The native core. Not for direct use: the modules beside it are the interface."""
 
-from typing import Any
+from os import PathLike
+from pathlib import Path
+from typing import Any, Callable
 
 __all__ = [
     "__version__",
+    "build",
     "build_op",
+    "build_stages",
+    "cache_clear",
+    "cache_entries",
+    "cache_import",
+    "cache_stats",
+    "compare_build",
     "default_cores",
     "elf_edit",
     "elf_identity",
@@ -33,6 +42,7 @@ __all__ = [
     "sim_launch",
     "sim_link",
     "sim_meta",
+    "toolchain_facts",
 ]
 
 _BytesLike = bytes | bytearray | memoryview
@@ -106,3 +116,21 @@ def sim_arena_create(size: int) -> tuple[int, int]: ...
 def sim_arena_attach(file: int, address: int, size: int) -> None: ...
 def sim_arena_detach(address: int, size: int) -> None: ...
 def sim_arena_protect(address: int, size: int, open: bool) -> None: ...
+
+# -- build -----------------------------------------------------------------------------------------------------------
+
+def build(
+    kernel_infos: object,
+    kernel_name: object,
+    settings: dict[str, Any],
+    keep: bool,
+    rebuild: bool,
+    progress: Callable[[str], object] | None,
+) -> dict[str, Any]: ...
+def compare_build(kernel_infos: object, kernel_name: object, settings: dict[str, Any]) -> tuple[str, list[str]]: ...
+def toolchain_facts(settings: dict[str, Any]) -> list[tuple[str, str]]: ...
+def build_stages() -> list[str]: ...
+def cache_stats(directory: str | PathLike[str], limit: int) -> dict[str, Any]: ...
+def cache_clear(directory: str | PathLike[str]) -> int: ...
+def cache_entries(directory: str | PathLike[str]) -> list[Path]: ...
+def cache_import(directory: str | PathLike[str], limit: int, file: str | PathLike[str]) -> str: ...

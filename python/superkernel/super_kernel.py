@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from superkernel._errors import make_error
+from superkernel._build import build
 
 __all__ = ["compile"]
 
@@ -16,4 +16,4 @@ def compile(
     compile_infos: Mapping[str, Any] | None = None,
 ) -> None:
     """Fuses the kernels of ``kernel_infos`` into ``<kernel_meta_parent_dir>/kernel_meta/<called_kernel_name>.o``."""
-    raise make_error("SK0090", "this version cannot build super kernels yet", "use `superkernel.plan`")
+    build(kernel_infos, called_kernel_name)

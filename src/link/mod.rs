@@ -1,1 +1,299 @@
-//! From generated source and sub-kernel objects to the published kernel.
+//! The build: from op list to a published kernel.
+//!
+//! [`build`] reads as the list of its stages; each is a module here or a phase of its own:
+//!
+//! 1. load the model, read the objects, find the tools ([`toolchains`]);
+//! 2. compare with the last build ([`fingerprint`], [`manifest`]) and with the cache ([`cache`]);
+//! 3. plan and emit the source;
+//! 4. make copies of the sub-kernels ([`copies`]), compile ([`compile`], [`entry`]), copy the super kernel itself;
+//! 5. link and hide what is inside ([`assemble`]), read the result again ([`check`]);
+//! 6. describe it ([`result_json`]), put it in place ([`publish`]).
+//!
+//! Everything before the last step happens in a private directory ([`work_dir`]).
+
+mod assemble;
+pub mod cache;
+mod check;
+mod compile;
+mod copies;
+mod entry;
+mod error;
+pub mod fingerprint;
+mod lock;
+mod log;
+pub mod manifest;
+mod names;
+mod outcome;
+pub mod publish;
+mod request;
+mod result_json;
+mod stage;
+pub mod toolchains;
+pub mod work_dir;
+
+pub use error::BuildError;
+pub use outcome::{Origin, Outcome};
+pub use request::{Request, Reuse};
+pub use result_json::result_json;
+pub use stage::{Observer, Stage};
+
+use std::path::{Path, PathBuf};
+
+use cache::Cache;
+use check::Sizes;
+use compile::Compilation;
+use copies::LinkInputs;
+use fingerprint::Fingerprint;
+use log::{BuildLog, LogStage};
+use manifest::{Manifest, Notes, Standing};
+use names::SuperKernelSymbols;
+use publish::{Finished, KernelFiles, Publishing};
+use stage::Timings;
+use work_dir::WorkDir;
+
+use crate::digest::ContentDigest;
+use crate::environment::Intermediates;
+use crate::error::Error;
+use crate::model::{self, SuperKernel};
+use crate::objects::{self, Objects, TextSizes, UsedObject};
+use crate::toolchain::{Cancel, Toolchain};
+use crate::{emit, plan};
+
+/// Builds a super kernel, or finds that it is there already.
+///
+/// Nothing visible changes unless it succeeds: then the kernel and its description are in place together.
+pub fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel) -> Result<Outcome, Error> {
+    // A pool of its own: threads of a global one do not survive a `fork`, and Python programs fork.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(request.threads()).build();
+    match pool {
+        Ok(pool) => pool.install(|| build_with_threads(request, observer, cancel)),
+        // No threads to be had: everything works with the caller's alone, only slower.
+        Err(_) => build_with_threads(request, observer, cancel),
+    }
+}
+
+fn build_with_threads(request: &Request, observer: &dyn Observer, cancel: &Cancel) -> Result<Outcome, Error> {
+    let mut timings = Timings::start(observer);
+    let (inputs, fingerprint) = look(request, &mut timings)?;
+    let kernel = &inputs.kernel;
+    kernel
+        .warnings
+        .iter()
+        .for_each(|warning| ::log::warn!(target: "superkernel.compile", "{}: {warning}", kernel.name));
+
+    let files = KernelFiles::new(&request.environment.kernel_meta(), &kernel.name);
+    let standing = timings.measure(Stage::Compare, || request.standing(&files, &fingerprint));
+    let because = match standing {
+        Standing::UpToDate => return Ok(Outcome::new(&inputs, &files, Origin::UpToDate, Vec::new(), &timings)),
+        Standing::Absent => Vec::new(),
+        Standing::Outdated(reasons) => {
+            ::log::warn!(target: "superkernel.compile", "{} is built again: {}", kernel.name, reasons.join("; "));
+            reasons
+        }
+    };
+
+    let source = generate(kernel, &inputs.sizes, &mut timings)?;
+    let used = timings.measure(Stage::Read, || objects::used(kernel, &inputs.objects))?;
+    let cache = request.environment.cache.as_ref().map(Cache::new);
+    let cached = timings.measure(Stage::Cache, || request.cached_object(cache.as_ref(), fingerprint.digest()));
+    let work = create_work_dir(&files, &kernel.name, cancel)?;
+    let mut build =
+        Build { request, inputs: &inputs, used: &used, files: &files, work: &work, log: BuildLog::default() };
+    build.log.add(LogStage::Input, &request.kernel_infos);
+
+    let (made, origin) = match cached {
+        Some(object) => (build.check(object, &mut timings)?, Origin::Cache),
+        None => (build.make(&source, &mut timings, cancel)?, Origin::Built),
+    };
+    let json = request.description(kernel, &made.object, inputs.toolchain.kind());
+    let notes = Notes {
+        because: because.clone(),
+        sizes: Some(made.sizes.clone()),
+        timings: timings.to_json(),
+        commands: made.commands,
+        inputs: request.record(),
+    };
+    let digest = fingerprint.digest();
+    let manifest = Manifest::new(fingerprint, &made.object, &json, notes).to_bytes();
+    let finished = Finished { object: &made.object, json: &json, manifest: &manifest };
+    timings.measure(Stage::Publish, || -> Result<(), Error> {
+        let published = publish::publish(&files, &finished, &work, cancel);
+        match published.map_err(|source| output_directory(&files, source))? {
+            Publishing::Done => Ok(()),
+            Publishing::Cancelled => Err(BuildError::Cancelled { kernel: kernel.name.clone() }.into()),
+        }
+    })?;
+    if let (Some(cache), Origin::Built) = (&cache, origin) {
+        cache.put(digest, &kernel.name, &made.object);
+    }
+    Ok(Outcome::new(&inputs, &files, origin, because, &timings).with_sizes(made.sizes))
+}
+
+/// What a build starts from, all of it read.
+pub struct Inputs {
+    /// The checked model.
+    pub kernel: SuperKernel,
+    /// The sub-kernels' files.
+    pub objects: Objects,
+    /// Their code sizes.
+    pub sizes: TextSizes,
+    /// The tools.
+    pub toolchain: Box<dyn Toolchain>,
+}
+
+/// Reads everything a result depends on.
+fn look(request: &Request, timings: &mut Timings<'_>) -> Result<(Inputs, Fingerprint), Error> {
+    let environment = &request.environment;
+    let kernel =
+        timings.measure(Stage::Load, || model::load(&request.kernel_infos, &request.name, &environment.platform))?;
+    let (objects, sizes) = timings.measure(Stage::Read, || -> Result<_, Error> {
+        let objects = Objects::read(&kernel)?;
+        let sizes = objects.text_sizes(&kernel)?;
+        Ok((objects, sizes))
+    })?;
+    let chosen = timings.measure(Stage::Compare, || toolchains::choose(environment))?;
+    // Reading has checked that every op has a file.
+    let digests: Vec<ContentDigest> =
+        kernel.ops.iter().filter_map(|op| objects.file(op)).map(|file| file.digest).collect();
+    let fingerprint = Fingerprint::of(&kernel, environment, &digests, chosen.facts);
+    Ok((Inputs { kernel, objects, sizes, toolchain: chosen.toolchain }, fingerprint))
+}
+
+/// What would make a build of `request` necessary now.
+pub fn compare(request: &Request) -> Result<Standing, Error> {
+    let (inputs, fingerprint) = look(request, &mut Timings::start(&()))?;
+    let files = KernelFiles::new(&request.environment.kernel_meta(), &inputs.kernel.name);
+    Ok(request.standing(&files, &fingerprint))
+}
+
+fn generate(kernel: &SuperKernel, sizes: &TextSizes, timings: &mut Timings<'_>) -> Result<String, Error> {
+    let program = timings.measure(Stage::Plan, || plan::plan(kernel, sizes))?;
+    Ok(timings.measure(Stage::Emit, || emit::emit(&program))?)
+}
+
+fn create_work_dir(files: &KernelFiles, kernel: &str, cancel: &Cancel) -> Result<WorkDir, Error> {
+    let work = WorkDir::create(files.directory(), kernel, cancel);
+    let work = work.map_err(|source| output_directory(files, source))?;
+    Ok(work.ok_or_else(|| BuildError::Cancelled { kernel: kernel.to_owned() })?)
+}
+
+fn output_directory(files: &KernelFiles, source: crate::fs::FileError) -> BuildError {
+    BuildError::OutputDirectory { path: files.directory().to_path_buf(), source }
+}
+
+/// A finished, checked object that is not published yet.
+struct Made {
+    object: Vec<u8>,
+    sizes: Sizes,
+    commands: Vec<String>,
+}
+
+/// One build in its work directory.
+struct Build<'a> {
+    request: &'a Request,
+    inputs: &'a Inputs,
+    used: &'a [UsedObject<'a>],
+    files: &'a KernelFiles,
+    work: &'a WorkDir,
+    log: BuildLog,
+}
+
+impl Build<'_> {
+    /// Copies, compiles, links, checks. The log and what the user wants to keep are saved whether it succeeds or not.
+    fn make(&mut self, source: &str, timings: &mut Timings<'_>, cancel: &Cancel) -> Result<Made, Error> {
+        let source_file = PathBuf::from(self.request.source_name());
+        self.work.write(&source_file, source.as_bytes()).map_err(|error| output_directory(self.files, error))?;
+        let made = self.make_object(source_file.clone(), timings, cancel);
+        self.keep_intermediates(&source_file);
+        let log = self.save_log();
+        made.map_err(|error| match (error, log) {
+            (Error::Toolchain(source), Some(log)) => BuildError::Tool { source: Box::new(source), log }.into(),
+            (Error::Build(BuildError::File(source)), _) => output_directory(self.files, source).into(),
+            (other, _) => other,
+        })
+    }
+
+    fn make_object(&mut self, source: PathBuf, timings: &mut Timings<'_>, cancel: &Cancel) -> Result<Made, Error> {
+        let kernel = &self.inputs.kernel;
+        let symbols = SuperKernelSymbols::new(&kernel.name);
+        let toolchain = &*self.inputs.toolchain;
+        let environment = &self.request.environment;
+        let mut commands = Vec::new();
+
+        let subs = timings.measure(Stage::Copy, || -> Result<_, Error> {
+            let copied = copies::copy_subs(self.used)?;
+            Ok(copies::write_subs(&copied, self.work, &mut self.log)?)
+        })?;
+        let mut inputs = LinkInputs { own: Vec::new(), subs };
+
+        let compilation = Compilation { kernel, symbols: &symbols, environment, toolchain, work: self.work, source };
+        let compiled = timings.measure(Stage::Compile, || compilation.run(cancel))?;
+        for done in compiled.iter().flat_map(|kind| &kind.executed) {
+            self.log.add(LogStage::Compile, &done.command_line);
+            commands.push(done.command_line.clone());
+        }
+        for kind in &compiled {
+            let own = timings
+                .measure(Stage::Copy, || copies::own_objects(kind, kernel, &symbols, self.work, &mut self.log))?;
+            inputs.own.push((kind.kind, own));
+        }
+
+        let (linked, linking) = timings.measure(Stage::Link, || {
+            assemble::link(inputs.in_order(), kernel, environment, toolchain, self.work, cancel)
+        })?;
+        for done in &linking {
+            self.log.add(LogStage::Fatbin, &done.command_line);
+            commands.push(done.command_line.clone());
+        }
+        let inner = assemble::inner_functions(kernel, &symbols, self.used);
+        let object = timings.measure(Stage::Localize, || {
+            assemble::localize(&linked, kernel, &symbols, inner, toolchain.kind(), &mut self.log)
+        })?;
+        let made = self.check(object, timings)?;
+        Ok(Made { commands, ..made })
+    }
+
+    /// Reads a finished object again.
+    fn check(&self, object: Vec<u8>, timings: &mut Timings<'_>) -> Result<Made, Error> {
+        let kernel = &self.inputs.kernel;
+        let symbols = SuperKernelSymbols::new(&kernel.name);
+        let inner = assemble::inner_functions(kernel, &symbols, self.used);
+        let toolchain = self.inputs.toolchain.kind();
+        let sizes = timings.measure(Stage::Check, || check::check(&object, kernel, &symbols, &inner, toolchain))?;
+        Ok(Made { object, sizes, commands: Vec::new() })
+    }
+
+    /// Moves source and objects of the super kernel beside the result, if wanted. They are for people: a failure is
+    /// told and no more.
+    fn keep_intermediates(&self, source: &Path) {
+        match self.request.intermediates() {
+            Intermediates::Remove => return,
+            Intermediates::Keep => {}
+        }
+        let symbols = SuperKernelSymbols::new(&self.inputs.kernel.name);
+        let kinds = self.inputs.kernel.kernel_type.class().kinds();
+        let objects = kinds.iter().map(|kind| PathBuf::from(format!("{}.o", symbols.entry(*kind))));
+        for name in std::iter::once(source.to_path_buf()).chain(objects) {
+            let from = self.work.file(&name);
+            if from.exists()
+                && let Err(error) = publish::rename(&from, &self.files.directory().join(&name))
+            {
+                ::log::warn!(target: "superkernel.compile", "{error}");
+            }
+        }
+    }
+
+    /// Puts the log in place; its path if that worked.
+    fn save_log(&self) -> Option<PathBuf> {
+        let path = self.files.log();
+        let saved = self.work.write("build.log", self.log.to_string().as_bytes());
+        let saved = saved.and_then(|from| publish::rename(&from, &path));
+        match saved {
+            Ok(()) => Some(path),
+            Err(error) => {
+                ::log::warn!(target: "superkernel.compile", "no build log: {error}");
+                None
+            }
+        }
+    }
+}

@@ -169,7 +169,7 @@ fn load_kernels(entries: &[Entry], chip: Chip) -> Result<Vec<Arc<SubKernel>>, Mo
 }
 
 fn load_kernel(entry: &Entry, chip: Chip) -> Result<SubKernel, ModelError> {
-    let value = read_json(&entry.json_path, &entry.place)?;
+    let (value, json_digest) = read_json(&entry.json_path, &entry.place)?;
     let json = Node::root(&value, entry.place.inside(&entry.json_path));
     let kernel_type = kernel_type(&json.required("sub_operator_kernel_type")?)?;
     let names = json.required("sub_operator_kernel_name")?;
@@ -180,6 +180,7 @@ fn load_kernel(entry: &Entry, chip: Chip) -> Result<SubKernel, ModelError> {
     let params = json.required("sub_operator_params")?;
     Ok(SubKernel {
         json_path: entry.json_path.clone(),
+        json_digest,
         kernel_name: json.required("kernelName")?.non_empty_string()?.to_owned(),
         op_type: json.optional("sub_operator_op_type")?.map_or(Ok(""), |node| node.string())?.to_owned(),
         kernel_type,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{CoreClass, CoreKind, KernelType, OpName};
+use crate::digest::ContentDigest;
 
 /// One op: what its `op_list` entry and its sub-kernel JSON say, and what follows from both.
 #[derive(Debug, Clone)]
@@ -88,6 +89,8 @@ impl TaskType {
 pub struct SubKernel {
     /// The JSON file.
     pub json_path: PathBuf,
+    /// Identifies the JSON's content.
+    pub json_digest: ContentDigest,
     /// `kernelName`.
     pub kernel_name: String,
     /// `sub_operator_op_type`, may be empty.

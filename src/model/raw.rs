@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::ModelError;
+use crate::digest::ContentDigest;
 use crate::fs;
 
 /// Where a value stands: `op_list[3].json_path → sub_operator_params[0]`, and in which file.
@@ -137,18 +138,19 @@ fn describe(value: &Value) -> String {
     }
 }
 
-/// Reads and parses a JSON file that `place` names.
-pub(super) fn read_json(path: &Path, place: &JsonPath) -> Result<Value, ModelError> {
+/// Reads and parses a JSON file that `place` names; also what identifies its content.
+pub(super) fn read_json(path: &Path, place: &JsonPath) -> Result<(Value, ContentDigest), ModelError> {
     // A device or a pipe would be read for ever.
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(ModelError::NotAFile { place: place.clone(), path: path.to_path_buf() });
     }
     let bytes = fs::read(path).map_err(|source| ModelError::File { place: place.clone(), source })?;
-    serde_json::from_slice(&bytes).map_err(|error| ModelError::MalformedJson {
+    let value = serde_json::from_slice(&bytes).map_err(|error| ModelError::MalformedJson {
         place: place.clone(),
         path: path.to_path_buf(),
         problem: error.to_string(),
-    })
+    })?;
+    Ok((value, ContentDigest::of(&bytes)))
 }
 
 #[cfg(test)]

@@ -23,6 +23,10 @@ pub enum ObjectError {
     NoFunction { op: OpName, path: PathBuf, function: String },
     #[error("{op}: the object with its function `{function}` in `{}` has no `.text` section", path.display())]
     NoText { op: OpName, path: PathBuf, function: String },
+    #[error("two different objects define the sub-kernel function `{function}`: `{first}` and `{second}`")]
+    SameFunction { function: String, first: String, second: String },
+    #[error("cannot make copy {copy} of `{origin}`: {source}")]
+    Copy { origin: String, copy: usize, source: ElfError },
 }
 
 impl Diagnostic for ObjectError {
@@ -33,6 +37,8 @@ impl Diagnostic for ObjectError {
             Self::Elf { source, .. } => source.id(),
             Self::NoFunction { .. } => "SK0223",
             Self::NoText { .. } => "SK0224",
+            Self::SameFunction { .. } => "SK0225",
+            Self::Copy { source, .. } => source.id(),
         }
     }
 
@@ -41,7 +47,10 @@ impl Diagnostic for ObjectError {
             Self::NoBinPath { .. } => "give the sub-kernel's object file or archive as `bin_path`".to_owned(),
             Self::File { source, .. } => source.solution(),
             Self::NotAFile { .. } => "give the path of an object file or archive".to_owned(),
-            Self::Elf { source, .. } => source.solution(),
+            Self::Elf { source, .. } | Self::Copy { source, .. } => source.solution(),
+            Self::SameFunction { .. } => {
+                "give the two sub-kernels different function names, or use one object for both".to_owned()
+            }
             Self::NoFunction { .. } | Self::NoText { .. } => {
                 "compile the sub-kernel again: its JSON and its object do not belong together".to_owned()
             }

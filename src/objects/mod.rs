@@ -3,7 +3,9 @@
 mod error;
 mod read;
 mod sizes;
+mod used;
 
 pub use error::ObjectError;
 pub use read::{BinFile, Measured, ObjectBytes, Objects, measure};
 pub use sizes::TextSizes;
+pub use used::{LinkGroup, UsedObject, used};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{ObjectError, TextSizes};
+use crate::digest::ContentDigest;
 use crate::elf;
 use crate::fs;
 use crate::model::{Function, Op, OpName, SubKernelCode, SuperKernel};
@@ -17,6 +18,8 @@ use crate::model::{Function, Op, OpName, SubKernelCode, SuperKernel};
 pub struct BinFile {
     /// Where it was read from.
     pub path: PathBuf,
+    /// Identifies its content.
+    pub digest: ContentDigest,
     bytes: Vec<u8>,
     members: Vec<Member>,
 }
@@ -37,6 +40,14 @@ pub struct ObjectBytes<'a> {
     pub name: &'a str,
     /// Its content.
     pub bytes: &'a [u8],
+    exports: &'a [String],
+}
+
+impl ObjectBytes<'_> {
+    /// Does it define `symbol` for others?
+    pub fn exports(&self, symbol: &str) -> bool {
+        self.exports.iter().any(|export| export == symbol)
+    }
 }
 
 impl BinFile {
@@ -48,7 +59,7 @@ impl BinFile {
         let bytes = fs::read(path).map_err(|source| ObjectError::File { op: op.clone(), source })?;
         let members =
             members(&bytes).map_err(|source| ObjectError::Elf { op: op.clone(), path: path.to_path_buf(), source })?;
-        Ok(Self { path: path.to_path_buf(), bytes, members })
+        Ok(Self { path: path.to_path_buf(), digest: ContentDigest::of(&bytes), bytes, members })
     }
 
     /// Every object in it, in order.
@@ -66,7 +77,7 @@ impl BinFile {
     }
 
     fn object<'a>(&'a self, member: &'a Member) -> ObjectBytes<'a> {
-        ObjectBytes { name: &member.name, bytes: &self.bytes[member.range.clone()] }
+        ObjectBytes { name: &member.name, bytes: &self.bytes[member.range.clone()], exports: &member.exports }
     }
 }
 
@@ -124,14 +135,35 @@ impl Objects {
         self.files.get(op.bin_path.as_deref()?)
     }
 
+    /// How many files there are.
+    pub fn count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// The file at `path`, as an op names it.
+    pub fn file_at(&self, path: &Path) -> Option<&BinFile> {
+        self.files.get(path).map(Arc::as_ref)
+    }
+
     /// The object with `function` of `op`.
     pub fn object_with(&self, op: &Op, function: &Function) -> Result<ObjectBytes<'_>, ObjectError> {
+        self.find(op, &function.name, function.object.as_deref()).map(|(_, object)| object)
+    }
+
+    /// The object of `op` that defines `function`, and the file it is in; `file_name` is what the JSON says.
+    pub fn find(
+        &self,
+        op: &Op,
+        function: &str,
+        file_name: Option<&str>,
+    ) -> Result<(&BinFile, ObjectBytes<'_>), ObjectError> {
         let file = self.file(op).ok_or_else(|| ObjectError::NoBinPath { op: op.name() })?;
-        file.object_with(&function.name, function.object.as_deref()).ok_or_else(|| ObjectError::NoFunction {
+        let object = file.object_with(function, file_name).ok_or_else(|| ObjectError::NoFunction {
             op: op.name(),
             path: file.path.clone(),
-            function: function.name.clone(),
-        })
+            function: function.to_owned(),
+        })?;
+        Ok((file, object))
     }
 
     /// Code sizes of all static ops, and a check that the functions of the dynamic ones are there.

@@ -2,6 +2,7 @@
 //!
 //! One file per area; each registers its functions in the native module `superkernel._core`.
 
+mod build;
 mod convert;
 mod elf;
 mod errors;
@@ -22,6 +23,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     support::register(module)?;
     options::register(module)?;
+    build::register(module)?;
     plan::register(module)?;
     generate::register(module)?;
     elf::register(module)?;

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use super::command::{Cancel, Command, Executed};
@@ -176,6 +177,35 @@ fn find_compiler(search: &HostSearch) -> Result<(PathBuf, Vec<OsString>), Toolch
 
 /// The linker the compiler itself would use.
 fn find_linker(compiler: &Path, arguments: &[OsString], search: &HostSearch) -> Result<PathBuf, ToolchainError> {
+    // Asking starts a process, and the answer of one compiler does not change. A compiler that was replaced is another.
+    static KNOWN: Mutex<Vec<(LinkerQuestion, PathBuf)>> = Mutex::new(Vec::new());
+    let question = LinkerQuestion {
+        compiler: ToolIdentity::of(compiler)?,
+        arguments: arguments.to_vec(),
+        path: search.path.clone(),
+    };
+    let known = |list: &Vec<(LinkerQuestion, PathBuf)>| {
+        list.iter().find(|(asked, linker)| *asked == question && is_program(linker)).map(|(_, linker)| linker.clone())
+    };
+    if let Some(linker) = KNOWN.try_lock().ok().as_deref().and_then(known) {
+        return Ok(linker);
+    }
+    let linker = ask_for_linker(compiler, arguments, search)?;
+    if let Ok(mut list) = KNOWN.try_lock() {
+        list.push((question, linker.clone()));
+    }
+    Ok(linker)
+}
+
+/// What the choice of a linker depends on.
+#[derive(PartialEq)]
+struct LinkerQuestion {
+    compiler: ToolIdentity,
+    arguments: Vec<OsString>,
+    path: Option<OsString>,
+}
+
+fn ask_for_linker(compiler: &Path, arguments: &[OsString], search: &HostSearch) -> Result<PathBuf, ToolchainError> {
     let ask = Command::new(compiler, "the linker's name").args(arguments).arg("-print-prog-name=ld");
     let answer = ask.limit(Some(Duration::from_secs(60))).run(&Cancel::new())?;
     let name = String::from_utf8_lossy(&answer.stdout).trim().to_owned();

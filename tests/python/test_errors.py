@@ -50,7 +50,6 @@ ROWS: list[tuple[str, str, Raiser]] = [
     ("SK0010", "near name", lambda ops: superkernel.configure(kernel_meta_parent="out")),
     ("SK0011", "bad value", lambda ops: superkernel.configure(jobs=0)),
     ("SK0014", "no json", lambda ops: read_json(str(written(ops.op(), "{").ops[0]["json_path"]))),
-    ("SK0090", "not built yet", lambda ops: superkernel.compile(ops.op().infos())),
     ("SK0101", "unknown option", lambda ops: plan(ops.op().infos("stream-funsion=1"))),
     ("SK0102", "bad value", lambda ops: plan(ops.op().infos("split-mode=65"))),
     ("SK0103", "given twice", lambda ops: plan(ops.op().infos("profiling=1:profiling=1"))),

@@ -14,13 +14,18 @@ from collections.abc import Iterable, Sequence
 # Grown with the package; a name here is a module of this folder.
 COMMANDS: tuple[str, ...] = (
     "build",
+    "cache",
     "compare",
+    "compile",
+    "doctor",
     "elf",
     "generate",
     "options",
     "plan",
+    "replay",
     "scope",
     "version",
+    "why",
 )
 
 FAILED = 1

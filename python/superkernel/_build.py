@@ -1,0 +1,90 @@
+"""Building a super kernel: settings in, files in ``kernel_meta`` out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Callable
+
+from superkernel import _core
+from superkernel._environment import snapshot
+from superkernel._errors import make_error
+from superkernel._logging import building, logger
+
+__all__ = ["build", "cache_limit", "compare", "default_cache_dir", "settings"]
+
+#: The emulation headers of the host toolchain.
+INCLUDE_DIR = Path(__file__).resolve().parent / "include"
+
+_DEFAULT_CACHE_LIMIT = 5 << 30
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def build(
+    kernel_infos: Mapping[str, Any],
+    kernel_name: str,
+    *,
+    keep: bool = False,
+    rebuild: bool = False,
+    use_cache: bool = False,
+    progress: Callable[[str], object] | None = None,
+) -> dict[str, Any]:
+    """Builds a kernel with the settings in force here; the report of the build.
+
+    ``keep`` keeps the generated source and the kernel's own objects, ``rebuild`` builds even what is up to date,
+    ``use_cache`` uses the user's own cache directory where no other is configured. ``progress`` is called with the
+    name of each stage as it begins.
+    """
+    current = settings(use_cache=use_cache)
+    with building(str(kernel_name)):
+        report = _core.build(kernel_infos, kernel_name, current, keep, rebuild, progress)
+        logger.info("%s", summary(report))
+    return report
+
+
+def compare(kernel_infos: Mapping[str, Any], kernel_name: str) -> tuple[str, list[str]]:
+    """Whether ``kernel_name`` would be built again, and why."""
+    return _core.compare_build(kernel_infos, kernel_name, settings())
+
+
+def settings(*, use_cache: bool = False) -> dict[str, Any]:
+    """The settings in force as the native core takes them."""
+    current = snapshot()
+    if use_cache and current["cache_dir"] is None and current["origins"]["cache_dir"] == "default":
+        current["cache_dir"] = default_cache_dir()
+    current["cache_limit"] = cache_limit()
+    current["include_dir"] = str(INCLUDE_DIR)
+    return current
+
+
+def default_cache_dir() -> str:
+    """The user's own cache directory."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "superkernel")
+
+
+def cache_limit() -> int:
+    """Bytes a cache directory may take: ``SUPERKERNEL_CACHE_SIZE``, such as ``500M``."""
+    text = os.environ.get("SUPERKERNEL_CACHE_SIZE", "").strip().upper()
+    if not text:
+        return _DEFAULT_CACHE_LIMIT
+    number = text.rstrip("B").rstrip("KMGT")
+    unit = text.rstrip("B")[len(number) :]
+    if not number.isdecimal() or unit not in _UNITS or len(number) > 15:
+        raise make_error(
+            "SK0012",
+            f"environment variable `SUPERKERNEL_CACHE_SIZE` cannot be `{text[:80]}`; expected a size such as `500M`",
+            "set it to a number of bytes, with K, M, G or T behind it if you like, or unset it",
+        )
+    return int(number) * _UNITS[unit]
+
+
+def summary(report: Mapping[str, Any]) -> str:
+    """One line about a build."""
+    timings: dict[str, float] = report["timings_ms"]
+    stages = ", ".join(f"{stage} {time:.0f}" for stage, time in timings.items() if stage != "total" and time >= 0.5)
+    return (
+        f"{report['kernel']}: {report['ops']} ops from {report['files']} files, {report['origin']}"
+        f" in {timings['total']:.0f} ms ({report['toolchain']}{'; ' + stages if stages else ''})"
+    )

@@ -1,0 +1,81 @@
+"""``superkernel compile``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from superkernel.cli._settings import add_settings, given_settings
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the sub-command."""
+    command = subparsers.add_parser(
+        "compile",
+        help="build a super kernel",
+        description="Build a super kernel from an op list. The result is DIR/kernel_meta/NAME.o with NAME.json beside "
+        "it; what is up to date stays, and results are kept in the user's cache.",
+    )
+    command.add_argument(
+        "file",
+        metavar="FILE.json",
+        help="`kernel_infos`: an object with `op_list` and `super_kernel_options`; `-`: standard input",
+    )
+    command.add_argument("--name", default="ascendc_super_kernel_plus", help="kernel name (default: %(default)s)")
+    command.add_argument("--options", metavar="STRING", help="use these options instead of those of the file")
+    command.add_argument("--keep", action="store_true", help="keep the generated source and the kernel's own objects")
+    command.add_argument("--rebuild", action="store_true", help="build even what is up to date")
+    command.add_argument("--no-cache", action="store_true", help="neither read nor fill the user's cache")
+    command.add_argument("--timings", action="store_true", help="print the report with times per stage as JSON")
+    command.add_argument("--quiet", "-q", action="store_true", help="no progress display")
+    command.add_argument(
+        "--save-reproducer",
+        metavar="X.tar",
+        help="store inputs, options and facts about this machine in X.tar, for `superkernel replay`; also on failure",
+    )
+    add_settings(command)
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Builds, and prints one line about it."""
+    import superkernel
+    from superkernel import _build, _reproducer
+    from superkernel.cli._input import read_json
+    from superkernel.cli._progress import progress_for
+
+    kernel_infos = read_json(options.file)
+    if options.options is not None and isinstance(kernel_infos, dict):
+        kernel_infos["super_kernel_options"] = options.options
+    with superkernel.configure(**given_settings(options)):
+        result: dict[str, Any] = {}
+        try:
+            with progress_for(options.name, quiet=options.quiet) as progress:
+                report = _build.build(
+                    kernel_infos,
+                    options.name,
+                    keep=options.keep,
+                    rebuild=options.rebuild,
+                    use_cache=not options.no_cache,
+                    progress=progress,
+                )
+            result["report"] = report
+        except superkernel.SuperKernelError as error:
+            result["error"] = error.errorinfo
+            raise
+        finally:
+            if options.save_reproducer:
+                _reproducer.save(options.save_reproducer, kernel_infos, options.name, result)
+    print_report(report, as_json=options.timings)
+
+
+def print_report(report: dict[str, Any], *, as_json: bool) -> None:
+    """One line, or everything."""
+    from superkernel import _build
+
+    if as_json:
+        import json
+
+        print(json.dumps(report, indent=2))
+    else:
+        print(_build.summary(report))

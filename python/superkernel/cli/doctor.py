@@ -1,0 +1,134 @@
+"""``superkernel doctor``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from superkernel.cli._settings import add_settings, given_settings
+
+_MEANING = {
+    "cann": "kernels are built for the device",
+    "host": "kernels are built for this machine and run in the simulator; a device refuses them",
+}
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the sub-command."""
+    command = subparsers.add_parser(
+        "doctor",
+        help="check the installation",
+        description="Show what a build here would use: toolchain, SoC, directories, cache. Status 1 if it could not "
+        "work.",
+    )
+    add_settings(command)
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the findings; 1 if one of them stands in the way of a build."""
+    import superkernel
+
+    healthy = True
+    with superkernel.configure(**given_settings(options)):
+        for fine, line in findings():
+            healthy = healthy and fine
+            print(line if fine else f"PROBLEM: {line}")
+    return 0 if healthy else 1
+
+
+def findings() -> Iterator[tuple[bool, str]]:
+    """Whether it is fine, and what it is."""
+    import platform
+
+    import superkernel
+    from superkernel import _build, _core
+    from superkernel._install_check import foreign_package_message
+
+    yield True, f"superkernel {superkernel.__version__} at {next(iter(superkernel.__path__))}"
+    yield True, f"native core {_core.__file__}"
+    yield True, f"Python {platform.python_version()} on {platform.platform()}"
+    foreign = foreign_package_message()
+    if foreign:
+        yield False, foreign
+    yield from _configuration()
+    current = _build.settings(use_cache=True)
+    yield from _toolchain(current)
+    yield from _directories(current)
+
+
+def _configuration() -> Iterator[tuple[bool, str]]:
+    import superkernel
+
+    config = superkernel.current_config()
+    yield True, f"SoC {config['soc']} ({config.origins['soc']})"
+    yield (
+        True,
+        (
+            f"cores {config['aic_num']} cube ({config.origins['aic_num']}), "
+            f"{config['aiv_num']} vector ({config.origins['aiv_num']})"
+        ),
+    )
+    if config["op_debug_config"]:
+        yield True, f"debug config {', '.join(config['op_debug_config'])} ({config.origins['op_debug_config']})"
+    limit = config["tool_timeout"]
+    yield True, f"time limit of a tool {'none' if limit is None else f'{limit} s'}"
+
+
+def _toolchain(current: dict[str, object]) -> Iterator[tuple[bool, str]]:
+    import os
+    import shutil
+
+    import superkernel
+    from superkernel import _core
+
+    try:
+        facts = dict(_core.toolchain_facts(current))
+    except superkernel.SuperKernelError as error:
+        yield False, f"no toolchain: {error.errorinfo['message']} ({error.errorinfo['errSolution']})"
+        return
+    family = facts.pop("family")
+    yield True, f"toolchain {family} (asked for: {current['toolchain']}): {_MEANING[family]}"
+    for name, value in facts.items():
+        if name.startswith("tool "):
+            path = value.split(" size=")[0]
+            yield True, f"  {path}: {_version(path)}"
+    if family == "host" and current["toolchain"] == "auto":
+        home = os.environ.get("ASCEND_HOME_PATH")
+        yield True, f"  no CANN: `bisheng` is neither in PATH nor below {home or '/usr/local/Ascend/latest'}"
+    launcher = os.environ.get("ASCENDC_CCACHE_EXECUTABLE")
+    if launcher:
+        yield shutil.which(launcher) is not None, f"compiler cache {launcher}"
+
+
+def _version(path: str) -> str:
+    import subprocess
+
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20, check=False)
+        return (done.stdout or done.stderr).strip().splitlines()[0]
+    except (OSError, subprocess.TimeoutExpired, IndexError, UnicodeDecodeError):
+        return "version unknown"
+
+
+def _directories(current: dict[str, object]) -> Iterator[tuple[bool, str]]:
+    import os
+
+    from superkernel import _core
+
+    parent = os.path.abspath(str(current["kernel_meta_parent_dir"]))
+    target = os.path.join(parent, "kernel_meta")
+    existing = target
+    while not os.path.isdir(existing) and existing != os.path.dirname(existing):
+        existing = os.path.dirname(existing)
+    writable = os.access(existing, os.W_OK | os.X_OK)
+    yield writable, f"results go to {target}{'' if writable else ', which this user may not write'}"
+    directory, limit = current["cache_dir"], current["cache_limit"]
+    if directory is None:
+        yield True, "no cache"
+    else:
+        stats = _core.cache_stats(str(directory), int(str(limit)))
+        size = f"{stats['bytes'] / (1 << 20):.1f} MiB of {stats['limit'] / (1 << 20):.0f} MiB"
+        yield True, f"cache {directory}: {stats['entries']} kernels, {size}, {stats['hits']} hits"
+    headers = os.path.join(str(current["include_dir"]), "kernel_operator.h")
+    yield os.path.isfile(headers), f"emulation headers {os.path.dirname(headers)}"

@@ -1,0 +1,56 @@
+"""``superkernel replay``."""
+
+from __future__ import annotations
+
+import argparse
+
+from superkernel.cli._settings import add_settings, given_settings
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the sub-command."""
+    command = subparsers.add_parser(
+        "replay",
+        help="repeat a build from a reproducer",
+        description="Repeat the build that `superkernel compile --save-reproducer X.tar` stored, with the inputs and "
+        "options it had then, and tell whether the result is the same. Settings given here win over the stored ones.",
+    )
+    command.add_argument("file", metavar="X.tar", help="the reproducer")
+    command.add_argument("--keep", action="store_true", help="keep the generated source and the kernel's own objects")
+    add_settings(command)
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Repeats the build in a directory of its own, or in the one given."""
+    import hashlib
+    import tempfile
+    from pathlib import Path
+
+    import superkernel
+    from superkernel import _build, _reproducer
+    from superkernel.cli import report as print_error
+
+    with tempfile.TemporaryDirectory(prefix="superkernel-replay-") as unpacked:
+        stored = _reproducer.load(options.file, Path(unpacked))
+        # Whether CANN is here is this machine's matter, unless the record insists.
+        settings = {"kernel_meta_parent_dir": unpacked, **stored.settings, **given_settings(options)}
+        recorded = stored.recorded_error()
+        with superkernel.configure(**settings):
+            try:
+                report = _build.build(stored.kernel_infos, stored.name, keep=options.keep, rebuild=True)
+            except superkernel.SuperKernelError as error:
+                print_error(error)
+                same = recorded == error.errorinfo["errId"]
+                verdict = "as recorded" if same else f"recorded was {recorded or 'success'}"
+                print(f"{stored.name}: failed; {verdict}")
+                return 1
+        digest = hashlib.sha256(Path(report["object"]).read_bytes()).hexdigest()
+        if recorded is not None:
+            verdict = f"the recorded build failed with {recorded}"
+        elif digest == stored.record["object_sha256"]:
+            verdict = "same object as recorded"
+        else:
+            verdict = "another object than recorded (other tools make other code)"
+        print(f"{_build.summary(report)}; {verdict}")
+        return 0

@@ -1,0 +1,74 @@
+"""``superkernel why``."""
+
+from __future__ import annotations
+
+import argparse
+
+from superkernel.cli._settings import add_settings, given_settings
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the sub-command."""
+    command = subparsers.add_parser(
+        "why",
+        help="tell why a kernel was built, and whether it would be built again",
+        description="Tell why the kernel NAME was built last time, and what has changed since in its inputs, options "
+        "and tools: what would make the next build more than a look.",
+    )
+    command.add_argument("name", metavar="NAME", help="kernel name")
+    command.add_argument(
+        "file", metavar="FILE.json", nargs="?", help="compare with this `kernel_infos` instead of the recorded one"
+    )
+    command.add_argument("--json", action="store_true", help="print the answer as JSON")
+    add_settings(command)
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Prints the answer."""
+    import json
+    import os
+
+    import superkernel
+    from superkernel import _build
+    from superkernel._errors import make_error
+    from superkernel.cli._input import read_json
+
+    given = given_settings(options)
+    with superkernel.configure(**given):
+        directory = os.path.join(superkernel.current_config()["kernel_meta_parent_dir"], "kernel_meta")
+    path = os.path.join(directory, f"{options.name}.manifest.json")
+    try:
+        with open(path, encoding="utf-8") as file:
+            manifest = json.load(file)
+        recorded = manifest["inputs"]
+        kernel_infos = recorded["kernel_infos"]
+        because = list(manifest["because"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise make_error(
+            "SK0805",
+            f"there is no usable build record of `{options.name}` in `{directory}`",
+            "check the name and the directory (`--kernel-meta-parent-dir`)",
+        ) from None
+
+    if options.file is not None:
+        kernel_infos = read_json(options.file)
+        settings = given
+    else:
+        # The question is about the files: the settings are those of the last build unless others are given.
+        stored = {key: recorded[key] for key in ("soc", "aic_num", "aiv_num", "toolchain", "op_debug_config")}
+        settings = {**stored, **given}
+    with superkernel.configure(**settings):
+        standing, reasons = _build.compare(kernel_infos, options.name)
+    if options.json:
+        print(json.dumps({"because": because, "standing": standing, "reasons": reasons}, indent=2))
+        return
+    print(f"{options.name} was built because:")
+    for reason in because or ["there was no kernel of this name"]:
+        print(f"  {reason}")
+    if standing == "up to date":
+        print("Nothing has changed since: it would not be built again.")
+    else:
+        print("It would be built again because:")
+        for reason in reasons or ["the kernel is gone"]:
+            print(f"  {reason}")

@@ -1,0 +1,83 @@
+//! Links everything and hides what only the kernel itself may see.
+
+use std::path::PathBuf;
+
+use super::compile::{bad_output, read_tool_output};
+use super::copies::objcopy;
+use super::log::{BuildLog, LogStage};
+use super::names::{RUN_CONFIG, SuperKernelSymbols};
+use super::work_dir::WorkDir;
+use crate::elf::{self, Edits, Localize, Missing};
+use crate::environment::Environment;
+use crate::error::Error;
+use crate::model::SuperKernel;
+use crate::objects::UsedObject;
+use crate::toolchain::{Cancel, Executed, LinkJob, Toolchain, ToolchainKind};
+
+/// The linked file's name in the work directory.
+const LINKED: &str = "linked.o";
+
+/// Links the objects, in their order; the bytes of the result and the commands that ran.
+pub fn link(
+    objects: Vec<PathBuf>,
+    kernel: &SuperKernel,
+    environment: &Environment,
+    toolchain: &dyn Toolchain,
+    work: &WorkDir,
+    cancel: &Cancel,
+) -> Result<(Vec<u8>, Vec<Executed>), Error> {
+    let job = LinkJob {
+        title: format!("super kernel `{}`", kernel.name),
+        objects,
+        output: PathBuf::from(LINKED),
+        debug_info: environment.debug.debug_info,
+        work_dir: work.path().to_path_buf(),
+    };
+    let executed = toolchain.link(&job, cancel)?;
+    let bytes = read_tool_output("the linker", &job.title, &work.file(LINKED))?;
+    Ok((bytes, executed))
+}
+
+/// The functions that nobody outside may see: those of the sub-kernels and the copies of the super kernel's own code.
+pub fn inner_functions(kernel: &SuperKernel, symbols: &SuperKernelSymbols, used: &[UsedObject<'_>]) -> Vec<String> {
+    let copies = kernel.options.split.get();
+    let mut names = Vec::new();
+    for function in used.iter().flat_map(|object| &object.functions) {
+        names.push((*function).to_owned());
+        names.extend((1..copies as usize).map(|copy| elf::copy_name(function, copy)));
+    }
+    if copies > 1 {
+        for kind in kernel.kernel_type.class().kinds() {
+            names.extend((0..copies).map(|copy| symbols.copy(*kind, copy)));
+        }
+    }
+    names
+}
+
+/// The symbols the loader may see.
+pub fn outer_symbols(kernel: &SuperKernel, symbols: &SuperKernelSymbols) -> Vec<String> {
+    let entries = kernel.kernel_type.class().kinds().iter().map(|kind| symbols.entry(*kind));
+    entries.chain([RUN_CONFIG.to_owned()]).collect()
+}
+
+/// Makes the inner functions local. A host object keeps nothing but the entries: its helpers are as private as an
+/// executable's.
+pub fn localize(
+    linked: &[u8],
+    kernel: &SuperKernel,
+    symbols: &SuperKernelSymbols,
+    inner: Vec<String>,
+    toolchain: ToolchainKind,
+    log: &mut BuildLog,
+) -> Result<Vec<u8>, Error> {
+    let localize = match toolchain {
+        ToolchainKind::Cann => Localize::Names(inner),
+        ToolchainKind::Host => Localize::AllDefinedExcept(outer_symbols(kernel, symbols)),
+    };
+    // A function that is missing altogether is told by the check, with all others that are.
+    let edits = Edits { localize, missing: Missing::Ignore, ..Edits::default() };
+    log.add(LogStage::LinkRelocate, objcopy(&edits, LINKED, &format!("{}.o", kernel.name)));
+    let title = format!("super kernel `{}`", kernel.name);
+    let bytes = elf::edit(linked, &edits).map_err(|error| bad_output("the linker", &title, error.to_string()))?;
+    Ok(bytes.into_owned())
+}

@@ -1,0 +1,145 @@
+//! Reads the finished kernel again and compares it with what was intended, before anyone else can see it.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use super::error::BuildError;
+use super::names::{RUN_CONFIG, SuperKernelSymbols};
+use crate::elf::{self, Binding};
+use crate::model::{SuperKernel, SuperKernelType};
+use crate::toolchain::ToolchainKind;
+
+/// Problems told one by one.
+const TOLD: usize = 20;
+
+/// Sizes of a finished kernel, for the manifest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Sizes {
+    /// Bytes of the file.
+    pub file: u64,
+    /// Bytes of executable code.
+    pub code: u64,
+    /// Number of symbols.
+    pub symbols: usize,
+}
+
+/// Checks entries, visibility, meta sections and unresolved functions. `inner` are the functions that must be there
+/// and must not be seen from outside.
+pub fn check(
+    object: &[u8],
+    kernel: &SuperKernel,
+    symbols: &SuperKernelSymbols,
+    inner: &[String],
+    toolchain: ToolchainKind,
+) -> Result<Sizes, BuildError> {
+    let failed = |problems: Vec<String>| BuildError::Check { kernel: kernel.name.clone(), problems };
+    let unreadable = |error: elf::ElfError| failed(vec![error.to_string()]);
+    let found = elf::symbols(object).map_err(unreadable)?;
+    let sections = elf::sections(object).map_err(unreadable)?;
+
+    let mut problems = Vec::new();
+    problems.extend(check_globals(&found, kernel, symbols, toolchain));
+    problems.extend(check_inner(&found, inner));
+    problems.extend(check_meta(object, kernel, symbols).map_err(unreadable)?);
+    if !problems.is_empty() {
+        problems.truncate(TOLD);
+        return Err(failed(problems));
+    }
+    const EXECUTABLE: u64 = 4;
+    let code = sections.iter().filter(|section| section.flags & EXECUTABLE != 0).map(|section| section.size).sum();
+    Ok(Sizes { file: object.len() as u64, code, symbols: found.len() })
+}
+
+/// The entries must be seen; on the host nothing else but the run configuration may be.
+fn check_globals(
+    found: &[elf::Symbol<'_>],
+    kernel: &SuperKernel,
+    symbols: &SuperKernelSymbols,
+    toolchain: ToolchainKind,
+) -> Vec<String> {
+    let mut problems = Vec::new();
+    let exported: HashSet<&str> =
+        found.iter().filter(|symbol| symbol.is_exported()).map(|symbol| symbol.name.as_ref()).collect();
+    let mut wanted: Vec<String> = kernel.kernel_type.class().kinds().iter().map(|kind| symbols.entry(*kind)).collect();
+    wanted.push(RUN_CONFIG.to_owned());
+    for name in wanted.iter().filter(|name| !exported.contains(name.as_str())) {
+        problems.push(format!("global symbol `{name}` is missing"));
+    }
+    match toolchain {
+        ToolchainKind::Host => {
+            let mut others: Vec<&str> = exported.into_iter().filter(|name| !wanted.iter().any(|w| w == name)).collect();
+            others.sort_unstable();
+            problems.extend(others.into_iter().map(|name| format!("symbol `{name}` should not be global")));
+        }
+        // Whatever else the sub-kernels left global stays so on a device.
+        ToolchainKind::Cann => {}
+    }
+    problems
+}
+
+/// Every function that is called must be inside, and stay inside.
+fn check_inner(found: &[elf::Symbol<'_>], inner: &[String]) -> Vec<String> {
+    let mut hidden: HashSet<&str> = HashSet::new();
+    let mut outside: HashSet<&str> = HashSet::new();
+    for symbol in found {
+        if symbol.is_defined() && symbol.binding == Binding::Local {
+            hidden.insert(symbol.name.as_ref());
+        } else {
+            outside.insert(symbol.name.as_ref());
+        }
+    }
+    let mut problems = Vec::new();
+    for name in inner {
+        if outside.contains(name.as_str()) {
+            problems.push(format!("function `{name}` is not resolved inside the kernel"));
+        } else if !hidden.contains(name.as_str()) {
+            problems.push(format!("function `{name}` is missing"));
+        }
+    }
+    problems
+}
+
+/// The loader learns the launch type from these bytes.
+fn check_meta(object: &[u8], kernel: &SuperKernel, symbols: &SuperKernelSymbols) -> Result<Vec<String>, elf::ElfError> {
+    let expected = meta_bytes(kernel.kernel_type);
+    let mut problems = Vec::new();
+    for kind in kernel.kernel_type.class().kinds() {
+        let name = symbols.meta_section(*kind);
+        match elf::section_bytes(object, &name)? {
+            None => problems.push(format!("section `{name}` is missing")),
+            Some(bytes) if bytes != expected => {
+                problems.push(format!("section `{name}` has the bytes {bytes:02x?} instead of {expected:02x?}"));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(problems)
+}
+
+/// Two items, type and length first: the kernel type, and the ratio of cube to vector cores.
+fn meta_bytes(kernel_type: SuperKernelType) -> [u8; 16] {
+    const MIX_AIC_MAIN: u8 = 4;
+    const MIX_AIV_MAIN: u8 = 5;
+    let main = match kernel_type {
+        SuperKernelType::Aiv => MIX_AIV_MAIN,
+        SuperKernelType::Aic | SuperKernelType::Mix1_1 | SuperKernelType::Mix1_2 => MIX_AIC_MAIN,
+    };
+    let (cube, vector) = kernel_type.task_ratio();
+    let ([cube_low, cube_high], [vector_low, vector_high]) = (cube.to_le_bytes(), vector.to_le_bytes());
+    [1, 0, 4, 0, main, 0, 0, 0, 3, 0, 4, 0, cube_low, cube_high, vector_low, vector_high]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meta_bytes_of_all_types() {
+        let ratio = |kernel_type| meta_bytes(kernel_type)[12..].to_vec();
+        assert_eq!(meta_bytes(SuperKernelType::Aiv), [1, 0, 4, 0, 5, 0, 0, 0, 3, 0, 4, 0, 0, 0, 1, 0]);
+        assert_eq!(meta_bytes(SuperKernelType::Aic), [1, 0, 4, 0, 4, 0, 0, 0, 3, 0, 4, 0, 1, 0, 0, 0]);
+        assert_eq!(ratio(SuperKernelType::Mix1_1), [1, 0, 1, 0]);
+        assert_eq!(ratio(SuperKernelType::Mix1_2), [1, 0, 2, 0]);
+    }
+}

@@ -1,0 +1,97 @@
+//! What can go wrong between the generated source and the published kernel.
+
+use std::path::PathBuf;
+
+use crate::error::Diagnostic;
+use crate::fs::FileError;
+use crate::toolchain::ToolchainError;
+
+/// Why a build did not produce a kernel.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// Nothing can be written where the result belongs.
+    #[error("cannot write in the output directory `{}`: {source}", path.display())]
+    OutputDirectory {
+        /// The `kernel_meta` directory.
+        path: PathBuf,
+        /// What exactly failed.
+        #[source]
+        source: FileError,
+    },
+    /// A file of the build itself could not be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A compiler or linker failed.
+    #[error("{source}\n  log: {}", log.display())]
+    Tool {
+        /// Which, and how.
+        #[source]
+        source: Box<ToolchainError>,
+        /// Everything the build did until then.
+        log: PathBuf,
+    },
+    /// A tool reported success, but what it should have written is missing or no object file.
+    #[error("{tool} reported success, but its output is unusable for {title}: {problem}")]
+    BadToolOutput {
+        /// `the compiler` or `the linker`.
+        tool: &'static str,
+        /// What was being made.
+        title: String,
+        /// What is wrong with the file.
+        problem: String,
+    },
+    /// The linked kernel is not what it must be; it was not published.
+    #[error("the linked kernel `{kernel}` failed its check:\n  {}", problems.join("\n  "))]
+    Check {
+        /// The kernel's name.
+        kernel: String,
+        /// Everything that is wrong with it.
+        problems: Vec<String>,
+    },
+    /// A cache entry or archive cannot be taken over.
+    #[error("`{}` is not a usable cache entry: {problem}", path.display())]
+    CacheEntry {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The caller asked to stop.
+    #[error("interrupted while building `{kernel}`")]
+    Cancelled {
+        /// The kernel's name.
+        kernel: String,
+    },
+}
+
+impl Diagnostic for BuildError {
+    fn id(&self) -> &'static str {
+        match self {
+            Self::OutputDirectory { .. } => "SK0801",
+            Self::File(error) => error.id(),
+            Self::Tool { source, .. } => source.id(),
+            Self::BadToolOutput { .. } => "SK0802",
+            Self::Check { .. } => "SK0803",
+            Self::CacheEntry { .. } => "SK0804",
+            Self::Cancelled { .. } => "SK0806",
+        }
+    }
+
+    fn solution(&self) -> String {
+        match self {
+            Self::OutputDirectory { .. } => {
+                "check permissions and free space, or choose another place with `superkernel.configure(kernel_meta_parent_dir=…)`".to_owned()
+            }
+            Self::File(error) => error.solution(),
+            Self::Tool { source, .. } => source.solution(),
+            Self::BadToolOutput { .. } => {
+                "check the tool's version and whether the disk is full; the build log has the command".to_owned()
+            }
+            Self::Check { .. } => {
+                "check the sub-kernels' objects named above; if they are right, please report this with `superkernel compile --save-reproducer`".to_owned()
+            }
+            Self::CacheEntry { .. } => "export it again, or run `superkernel cache clear`".to_owned(),
+            Self::Cancelled { .. } => "start it again when you want to".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Everything a result depends on, part by part: equal fingerprints, equal results.
+
+use serde_json::{Map, Value};
+
+use crate::digest::ContentDigest;
+use crate::environment::Environment;
+use crate::model::{EventUse, Op, SuperKernel};
+use crate::options::{EarlyStartMode, OptionName, Options, PreloadMode};
+
+/// Changes whenever this package would make something else of the same inputs.
+const CONTRACT_VERSION: &str = concat!("1/", env!("CARGO_PKG_VERSION"));
+/// Differences told one by one.
+const TOLD: usize = 8;
+
+/// The parts, each a few named facts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fingerprint {
+    parts: Map<String, Value>,
+}
+
+impl Fingerprint {
+    /// The fingerprint of a build. `tools` are the programs and headers that take part; `objects` the digest of
+    /// every op's object file, in op order.
+    pub fn of(
+        kernel: &SuperKernel,
+        environment: &Environment,
+        objects: &[ContentDigest],
+        tools: Vec<(String, String)>,
+    ) -> Self {
+        let mut parts = Map::new();
+        let mut part = |name: String, facts: Vec<(String, String)>| {
+            parts.insert(name, facts.into_iter().map(|(fact, value)| (fact, Value::String(value))).collect());
+        };
+        part("contract".to_owned(), named([("version", CONTRACT_VERSION.to_owned())]));
+        part("kernel".to_owned(), named([("name", kernel.name.clone())]));
+        part("options".to_owned(), option_facts(&kernel.options));
+        part(
+            "platform".to_owned(),
+            named([
+                ("SoC", kernel.platform.soc.to_string()),
+                ("number of cube cores", kernel.platform.cores.aic.to_string()),
+                ("number of vector cores", kernel.platform.cores.aiv.to_string()),
+            ]),
+        );
+        part("debug config".to_owned(), environment.debug.facts());
+        part("toolchain".to_owned(), tools);
+        part("op list".to_owned(), named([("number of ops", kernel.ops.len().to_string())]));
+        for (op, object) in kernel.ops.iter().zip(objects) {
+            part(op.name().to_string(), op_facts(op, object));
+        }
+        Self { parts }
+    }
+
+    /// As it was stored in a manifest.
+    pub fn from_json(value: &Value) -> Option<Self> {
+        value.as_object().map(|parts| Self { parts: parts.clone() })
+    }
+
+    /// For a manifest.
+    pub fn to_json(&self) -> Value {
+        Value::Object(self.parts.clone())
+    }
+
+    /// One value that stands for all of it.
+    pub fn digest(&self) -> ContentDigest {
+        ContentDigest::of(self.to_json().to_string().as_bytes())
+    }
+
+    /// What is different here from `old`, in words; empty if nothing is.
+    pub fn changes_since(&self, old: &Self) -> Vec<String> {
+        let mut changes = Vec::new();
+        for (name, new) in &self.parts {
+            match old.parts.get(name) {
+                None => changes.push(format!("{name}: new")),
+                Some(before) if before != new => changes.push(change(name, before, new)),
+                Some(_) => {}
+            }
+        }
+        for name in old.parts.keys().filter(|name| !self.parts.contains_key(*name)) {
+            changes.push(format!("{name}: gone"));
+        }
+        if changes.is_empty() && self.digest() != old.digest() {
+            changes.push("the order of the ops".to_owned());
+        }
+        shortened(changes)
+    }
+}
+
+fn change(part: &str, before: &Value, after: &Value) -> String {
+    let (Value::Object(before), Value::Object(after)) = (before, after) else { return format!("{part}: changed") };
+    let mut facts: Vec<String> = Vec::new();
+    for (fact, value) in after {
+        match before.get(fact) {
+            Some(old) if old == value => {}
+            Some(old) => facts.push(told(fact, old, value)),
+            None => facts.push(format!("{fact} is new")),
+        }
+    }
+    facts.extend(before.keys().filter(|fact| !after.contains_key(*fact)).map(|fact| format!("{fact} is gone")));
+    format!("{part}: {}", facts.join(", "))
+}
+
+/// A digest says nothing to people; everything else does.
+fn told(fact: &str, before: &Value, after: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let (before, after) = (text(before), text(after));
+    let is_digest = |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_digest(&before) && is_digest(&after) {
+        format!("{fact} has other content")
+    } else {
+        format!("{fact} was `{before}`, is `{after}`")
+    }
+}
+
+fn shortened(mut changes: Vec<String>) -> Vec<String> {
+    if changes.len() > TOLD {
+        let more = changes.len() - TOLD;
+        changes.truncate(TOLD);
+        changes.push(format!("and {more} more"));
+    }
+    changes
+}
+
+fn named<const N: usize>(facts: [(&str, String); N]) -> Vec<(String, String)> {
+    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn op_facts(op: &Op, object: &ContentDigest) -> Vec<(String, String)> {
+    named([
+        ("JSON", op.kernel.json_digest.to_string()),
+        ("object", object.to_string()),
+        ("stream", op.stream_id.to_string()),
+        ("task type", op.task_type.as_str().to_owned()),
+        ("send events", event_ids(&op.send_events)),
+        ("receive events", event_ids(&op.recv_events)),
+    ])
+}
+
+fn event_ids(events: &[EventUse]) -> String {
+    events.iter().map(|event| event.id.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// The value in force of every option, given or not: writing out a default changes nothing.
+fn option_facts(options: &Options) -> Vec<(String, String)> {
+    OptionName::ALL.into_iter().map(|name| (name.as_str().to_owned(), option_text(options, name))).collect()
+}
+
+fn option_text(options: &Options, name: OptionName) -> String {
+    let switch = |on: bool| u8::from(on).to_string();
+    match name {
+        OptionName::FuncAlign => options.func_align.to_string(),
+        OptionName::PreloadCode => match options.preload {
+            PreloadMode::Whole => "max".to_owned(),
+            PreloadMode::Never => "none".to_owned(),
+            PreloadMode::PerFunction => "per-func".to_owned(),
+        },
+        OptionName::EarlyStart => match options.early_start {
+            EarlyStartMode::Off => "0".to_owned(),
+            EarlyStartMode::On => "1".to_owned(),
+            EarlyStartMode::OnOutsideSubKernels => "2".to_owned(),
+        },
+        OptionName::StreamFusion => switch(options.stream_fusion),
+        OptionName::DebugDcciAll => switch(options.debug_dcci_all),
+        OptionName::DebugSyncAll => switch(options.debug_sync_all),
+        OptionName::FeedSyncAll => switch(options.feed_sync_all),
+        OptionName::Profiling => switch(options.profiling),
+        OptionName::CompileOptions => options.compile_options.join(","),
+        OptionName::StrictScopeCheck => options.strict_scope_check.clone().unwrap_or_default(),
+        OptionName::DcciBeforeKernelStart => options.dcci_before.join(","),
+        OptionName::DcciAfterKernelEnd => options.dcci_after.join(","),
+        OptionName::DcciDisableOnKernel => options.dcci_disable.join(","),
+        OptionName::SplitMode => options.split.get().to_string(),
+        OptionName::DebugAicNum => options.debug_aic_num.to_string(),
+        OptionName::DebugAivNum => options.debug_aiv_num.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn fingerprint(value: Value) -> Fingerprint {
+        Fingerprint::from_json(&value).unwrap()
+    }
+
+    #[test]
+    fn equal_parts_mean_no_change() {
+        let one = fingerprint(json!({"options": {"split-mode": "4"}}));
+        assert_eq!(one.changes_since(&one), Vec::<String>::new());
+        assert_eq!(one.digest(), fingerprint(json!({"options": {"split-mode": "4"}})).digest());
+    }
+
+    #[test]
+    fn changes_are_told_by_part_and_fact() {
+        let (a, b) = ("a".repeat(64), "b".repeat(64));
+        let old =
+            fingerprint(json!({"options": {"split-mode": "4", "profiling": "0"}, "op 0": {"object": a}, "op 1": {}}));
+        let new =
+            fingerprint(json!({"options": {"split-mode": "2", "profiling": "0"}, "op 0": {"object": b}, "op 2": {}}));
+        assert_eq!(
+            new.changes_since(&old),
+            ["options: split-mode was `4`, is `2`", "op 0: object has other content", "op 2: new", "op 1: gone"]
+        );
+    }
+
+    #[test]
+    fn a_long_list_is_cut() {
+        let parts = |value: &str| (0..20).map(|n| (format!("op {n}"), json!({"stream": value}))).collect::<Map<_, _>>();
+        let changes = fingerprint(parts("1").into()).changes_since(&fingerprint(parts("2").into()));
+        assert_eq!(changes.len(), 9);
+        assert_eq!(changes[0], "op 0: stream was `2`, is `1`");
+        assert_eq!(changes[8], "and 12 more");
+    }
+
+    #[test]
+    fn another_order_is_a_change() {
+        let old = fingerprint(json!({"a": {}, "b": {}}));
+        let new = fingerprint(json!({"b": {}, "a": {}}));
+        assert_eq!(new.changes_since(&old), ["the order of the ops"]);
+    }
+}

@@ -1,0 +1,69 @@
+//! The build log: what was done, as commands people can repeat.
+
+use std::fmt;
+
+/// A step's heading in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogStage {
+    /// The op list.
+    Input,
+    /// Archives taken apart.
+    Unpack,
+    /// Copies made of sub-kernels and of the super kernel.
+    SplitSubObjects,
+    /// Sources compiled.
+    Compile,
+    /// Objects linked.
+    Fatbin,
+    /// Symbols made local.
+    LinkRelocate,
+}
+
+impl LogStage {
+    /// As log readers know it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Input => "SPK_INPUT",
+            Self::Unpack => "UNPACK",
+            Self::SplitSubObjects => "SPLIT_SUB_OBJS",
+            Self::Compile => "COMPILE",
+            Self::Fatbin => "FATBIN",
+            Self::LinkRelocate => "LINKRELOCATE",
+        }
+    }
+}
+
+/// The entries of one build, in order.
+#[derive(Debug, Clone, Default)]
+pub struct BuildLog(Vec<(LogStage, String)>);
+
+impl BuildLog {
+    /// Adds a command or message; it becomes one line.
+    pub fn add(&mut self, stage: LogStage, message: impl fmt::Display) {
+        let line = message.to_string().replace('\r', "").replace('\n', " ");
+        self.0.push((stage, line));
+    }
+}
+
+impl fmt::Display for BuildLog {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (stage, line) in &self.0 {
+            write!(formatter, "// Stage: CompileStage.{}\n{line}\n\n", stage.as_str())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_has_a_heading_a_line_and_an_empty_line() {
+        let mut log = BuildLog::default();
+        log.add(LogStage::Input, "{}");
+        log.add(LogStage::Compile, "c++ -c\nx.cpp");
+        let expected = "// Stage: CompileStage.SPK_INPUT\n{}\n\n// Stage: CompileStage.COMPILE\nc++ -c x.cpp\n\n";
+        assert_eq!(log.to_string(), expected);
+    }
+}

@@ -1,0 +1,137 @@
+//! What a caller asks for.
+
+use serde_json::{Map, Value, json};
+
+use super::cache::Cache;
+use super::fingerprint::Fingerprint;
+use super::manifest::{Standing, standing};
+use super::names::SuperKernelSymbols;
+use super::publish::KernelFiles;
+use super::result_json::result_json;
+use crate::digest::ContentDigest;
+use crate::environment::{Environment, Intermediates, ToolchainChoice, absolute};
+use crate::model::SuperKernel;
+use crate::toolchain::ToolchainKind;
+
+/// More threads than this only wait for each other.
+const MOST_THREADS: usize = 16;
+
+/// May an earlier result be used?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reuse {
+    /// Yes, if a build would give the same.
+    Allowed,
+    /// No: build in any case.
+    Never,
+}
+
+/// One build that is wanted.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The op list and the options.
+    pub kernel_infos: Value,
+    /// The kernel's name.
+    pub name: String,
+    /// The world around it.
+    pub environment: Environment,
+    /// Keep the generated source and the super kernel's own objects, whatever the debug configuration says.
+    pub keep: Intermediates,
+    /// May an earlier result be used?
+    pub reuse: Reuse,
+}
+
+impl Request {
+    /// Threads for reading and copying.
+    pub(super) fn threads(&self) -> usize {
+        let processors = || std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST_THREADS));
+        self.environment.jobs.unwrap_or_else(processors).max(1)
+    }
+
+    /// What becomes of source and objects.
+    pub(super) fn intermediates(&self) -> Intermediates {
+        match (self.keep, self.environment.debug.intermediates) {
+            (Intermediates::Remove, Intermediates::Remove) => Intermediates::Remove,
+            (Intermediates::Keep, _) | (_, Intermediates::Keep) => Intermediates::Keep,
+        }
+    }
+
+    /// The generated source's file name. A compiler cache must see the same name in every process.
+    pub(super) fn source_name(&self) -> String {
+        if self.environment.has_compiler_cache() {
+            format!("{}_kernel.cpp", self.name)
+        } else {
+            format!("{}_{}_kernel.cpp", self.name, std::process::id())
+        }
+    }
+
+    /// Can the kernel on disk stay?
+    pub(super) fn standing(&self, files: &KernelFiles, fingerprint: &Fingerprint) -> Standing {
+        match self.reuse {
+            Reuse::Never => return Standing::Outdated(vec!["a rebuild was asked for".to_owned()]),
+            Reuse::Allowed => {}
+        }
+        match (standing(files, fingerprint), self.intermediates()) {
+            (Standing::UpToDate, Intermediates::Keep) if !self.has_intermediates(files) => {
+                Standing::Outdated(vec!["intermediate files were asked for, and there are none".to_owned()])
+            }
+            (found, Intermediates::Keep | Intermediates::Remove) => found,
+        }
+    }
+
+    fn has_intermediates(&self, files: &KernelFiles) -> bool {
+        let symbols = SuperKernelSymbols::new(&self.name);
+        let exists = |kind| files.directory().join(format!("{}.o", symbols.entry(kind))).exists();
+        crate::model::CoreKind::BOTH.into_iter().any(exists)
+    }
+
+    /// The object in the cache, if the cache may answer: it has no intermediate files to offer.
+    pub(super) fn cached_object(&self, cache: Option<&Cache>, key: ContentDigest) -> Option<Vec<u8>> {
+        match (self.reuse, self.intermediates()) {
+            (Reuse::Allowed, Intermediates::Remove) => cache?.get(key),
+            (Reuse::Never, _) | (_, Intermediates::Keep) => None,
+        }
+    }
+
+    /// The description of a finished object, as bytes of its file.
+    pub(super) fn description(&self, kernel: &SuperKernel, object: &[u8], toolchain: ToolchainKind) -> Vec<u8> {
+        let value = result_json(kernel, ContentDigest::of(object), toolchain);
+        let mut bytes = serde_json::to_vec_pretty(&value).expect("a JSON value can be written");
+        bytes.push(b'\n');
+        bytes
+    }
+
+    /// The call in a form that can be repeated later and from elsewhere.
+    pub(super) fn record(&self) -> Value {
+        let environment = &self.environment;
+        let toolchain = match environment.toolchain {
+            ToolchainChoice::Auto => "auto",
+            ToolchainChoice::Cann => "cann",
+            ToolchainChoice::Host => "host",
+        };
+        json!({
+            "kernel_infos": with_absolute_paths(&self.kernel_infos),
+            "soc": environment.platform.soc.as_str(),
+            "aic_num": environment.platform.cores.aic,
+            "aiv_num": environment.platform.cores.aiv,
+            "toolchain": toolchain,
+            "op_debug_config": environment.debug.words(),
+        })
+    }
+}
+
+/// The op list with paths that mean the same in every directory.
+fn with_absolute_paths(kernel_infos: &Value) -> Value {
+    let mut infos = kernel_infos.clone();
+    let ops = infos.get_mut("op_list").and_then(Value::as_array_mut);
+    for op in ops.into_iter().flatten().filter_map(Value::as_object_mut) {
+        make_absolute(op, "json_path");
+        make_absolute(op, "bin_path");
+    }
+    infos
+}
+
+fn make_absolute(op: &mut Map<String, Value>, key: &str) {
+    if let Some(Value::String(path)) = op.get_mut(key) {
+        *path = absolute(path.as_ref()).to_string_lossy().into_owned();
+    }
+}

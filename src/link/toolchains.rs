@@ -1,0 +1,108 @@
+//! Which toolchain a build uses, and what identifies it.
+
+use std::path::Path;
+
+use crate::digest::ContentDigest;
+use crate::environment::{Environment, ToolchainChoice};
+use crate::toolchain::{CannToolchain, HostToolchain, Toolchain, ToolchainError, ToolchainKind};
+
+/// Files in which a toolkit states its version.
+const VERSION_FILES: [&str; 3] = ["version.cfg", "version.info", "compiler/version.info"];
+
+/// A toolchain ready for use.
+pub struct Chosen {
+    /// The tools.
+    pub toolchain: Box<dyn Toolchain>,
+    /// What a result depends on: programs, headers, variables.
+    pub facts: Vec<(String, String)>,
+}
+
+/// The toolchain that the settings ask for.
+///
+/// With `auto` the device compiler decides: where it is, a missing linker is an error and no reason to build silently
+/// for the simulator.
+pub fn choose(environment: &Environment) -> Result<Chosen, ToolchainError> {
+    let kind = match environment.toolchain {
+        ToolchainChoice::Host => ToolchainKind::Host,
+        ToolchainChoice::Cann => ToolchainKind::Cann,
+        ToolchainChoice::Auto if environment.cann_search().has_compiler() => ToolchainKind::Cann,
+        ToolchainChoice::Auto => ToolchainKind::Host,
+    };
+    let (toolchain, headers): (Box<dyn Toolchain>, String) = match kind {
+        ToolchainKind::Host => {
+            let found =
+                HostToolchain::find(&environment.host_search(), &environment.include_dir, environment.tool_timeout)?;
+            let found = match &environment.variables.compiler_cache {
+                Some(launcher) => found.with_launcher(launcher),
+                None => found,
+            };
+            (Box::new(found), tree_content(&environment.include_dir))
+        }
+        ToolchainKind::Cann => {
+            let found = CannToolchain::find(environment.cann_search(), environment.tool_timeout)?;
+            let headers = toolkit_version(&found);
+            (Box::new(found), headers)
+        }
+    };
+    let facts = facts(environment, &*toolchain, headers);
+    Ok(Chosen { toolchain, facts })
+}
+
+fn facts(environment: &Environment, toolchain: &dyn Toolchain, headers: String) -> Vec<(String, String)> {
+    let mut facts = vec![("family".to_owned(), toolchain.kind().as_str().to_owned())];
+    // A compiler cache changes nothing about the result, so its identity is no fact.
+    let launcher = environment.variables.compiler_cache.as_ref().and_then(|path| path.canonicalize().ok());
+    let tools = toolchain.identity().into_iter().filter(|tool| Some(&tool.path) != launcher.as_ref());
+    facts.extend(tools.enumerate().map(|(number, tool)| (format!("tool {}", number + 1), tool.to_string())));
+    facts.push(("headers".to_owned(), headers));
+    let variables = &environment.variables.compiler;
+    facts.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), value.to_string_lossy().into_owned())));
+    facts
+}
+
+/// The headers' content: our own tree is small.
+fn tree_content(directory: &Path) -> String {
+    let mut files = Vec::new();
+    walk(directory, &mut |path| files.push(path.to_path_buf()));
+    files.sort();
+    let mut pieces: Vec<Vec<u8>> = Vec::new();
+    for file in &files {
+        pieces.push(file.strip_prefix(directory).unwrap_or(file).to_string_lossy().into_owned().into_bytes());
+        pieces.push(std::fs::read(file).unwrap_or_default());
+    }
+    ContentDigest::of_all(pieces.iter().map(Vec::as_slice)).to_string()
+}
+
+/// The toolkit's stated version, else what its header tree looks like.
+fn toolkit_version(toolchain: &CannToolchain) -> String {
+    let toolkit = toolchain.toolkit();
+    let stated: Vec<Vec<u8>> = VERSION_FILES.iter().filter_map(|name| std::fs::read(toolkit.join(name)).ok()).collect();
+    if !stated.is_empty() {
+        return ContentDigest::of_all(stated.iter().map(Vec::as_slice)).to_string();
+    }
+    let mut lines = Vec::new();
+    for directory in toolchain.include_dirs() {
+        walk(&directory, &mut |path| lines.push(look(path)));
+    }
+    lines.sort();
+    lines.dedup();
+    ContentDigest::of(lines.join("\n").as_bytes()).to_string()
+}
+
+fn look(path: &Path) -> String {
+    match crate::toolchain::ToolIdentity::of(path) {
+        Ok(identity) => identity.to_string(),
+        Err(_) => path.display().to_string(),
+    }
+}
+
+/// Calls `visit` for every file below `directory`; links to directories are not followed.
+fn walk(directory: &Path, visit: &mut dyn FnMut(&Path)) {
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => walk(&entry.path(), visit),
+            Ok(_) => visit(&entry.path()),
+            Err(_) => {}
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! A private directory for everything a build makes before it is published.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::lock::DirLock;
+use crate::fs::FileError;
+use crate::toolchain::Cancel;
+
+/// Every work directory's name starts so.
+const PREFIX: &str = ".superkernel-work-";
+/// Mode of directories.
+const DIRECTORY_MODE: u32 = 0o750;
+/// Mode of files.
+const FILE_MODE: u32 = 0o640;
+
+/// A directory nobody else uses; removed when dropped, and by the next build if this process is killed.
+#[derive(Debug)]
+pub struct WorkDir {
+    path: PathBuf,
+    /// Held as long as this build lives: tells a work directory in use from one left behind.
+    _in_use: DirLock,
+}
+
+impl WorkDir {
+    /// Makes one inside `parent` (on the same file system as the results: publishing is renaming), after removing
+    /// those that killed builds left there. `None` if cancelled.
+    pub fn create(parent: &Path, kernel: &str, cancel: &Cancel) -> Result<Option<Self>, FileError> {
+        create_directories(parent)?;
+        // Nobody may sweep between the making of a directory and the locking of it.
+        let Some(_parent) = DirLock::acquire(parent, cancel)? else { return Ok(None) };
+        sweep(parent);
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let path = parent.join(format!("{PREFIX}{kernel}-{}-{number}", std::process::id()));
+            match DirBuilder::new().mode(DIRECTORY_MODE).create(&path) {
+                Ok(()) => {}
+                // Another machine's process with the same number, on a shared disk.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(FileError::on("create directory", &path)(error)),
+            }
+            let Some(in_use) = DirLock::acquire(&path, cancel)? else { return Ok(None) };
+            return Ok(Some(Self { path, _in_use: in_use }));
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file in it.
+    pub fn file(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Writes a new file in it.
+    pub fn write(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<PathBuf, FileError> {
+        let path = self.file(name);
+        write_file(&path, bytes)?;
+        Ok(path)
+    }
+}
+
+impl Drop for WorkDir {
+    fn drop(&mut self) {
+        // What cannot be removed now is swept by a later build.
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Writes a file with the mode all our files have.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let write = || -> std::io::Result<()> {
+        let mut file: File = OpenOptions::new().write(true).create(true).truncate(true).mode(FILE_MODE).open(path)?;
+        file.write_all(bytes)
+    };
+    write().map_err(FileError::on("write", path))
+}
+
+/// Makes a directory and its parents with the mode all our directories have.
+pub fn create_directories(path: &Path) -> Result<(), FileError> {
+    let made = DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(path);
+    made.map_err(FileError::on("create directory", path))
+}
+
+/// Removes work directories whose builds are gone. Called with `parent` locked.
+fn sweep(parent: &Path) {
+    let Ok(entries) = std::fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
+            continue;
+        }
+        // A live build holds the lock on its directory. Failing to look or to remove is no reason to fail this build.
+        if let Ok(Some(_gone)) = DirLock::try_acquire(&entry.path()) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn directories_are_private_and_disappear() {
+        let parent = tempfile::tempdir().unwrap();
+        let meta = parent.path().join("deep/kernel_meta");
+        let first = WorkDir::create(&meta, "k", &Cancel::new()).unwrap().unwrap();
+        let second = WorkDir::create(&meta, "k", &Cancel::new()).unwrap().unwrap();
+        assert_ne!(first.path(), second.path());
+        let file = first.write("x", b"1").unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&meta) & !0o750, 0);
+        assert_eq!(mode(first.path()) & !0o750, 0);
+        assert_eq!(mode(&file) & !0o640, 0);
+        drop(first);
+        drop(second);
+        assert_eq!(std::fs::read_dir(&meta).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_a_killed_build_left_is_removed_and_what_lives_is_not() {
+        let parent = tempfile::tempdir().unwrap();
+        let left = parent.path().join(format!("{PREFIX}k-1-0"));
+        std::fs::create_dir(&left).unwrap();
+        std::fs::write(left.join("half.o"), b"x").unwrap();
+        let alive = WorkDir::create(parent.path(), "k", &Cancel::new()).unwrap().unwrap();
+        assert!(!left.exists());
+        let _other = WorkDir::create(parent.path(), "k", &Cancel::new()).unwrap().unwrap();
+        assert!(alive.path().exists());
+    }
+}

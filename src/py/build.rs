@@ -1,0 +1,186 @@
+//! The native half of `superkernel.compile` and of the commands about builds and the cache.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Value, json};
+
+use super::convert;
+use super::errors::to_python;
+use super::interrupt::interruptible;
+use crate::Error;
+use crate::environment::{
+    CacheSettings, DebugConfig, Environment, Intermediates, ToolchainChoice, Variables, absolute,
+};
+use crate::link::cache::Cache;
+use crate::link::manifest::Standing;
+use crate::link::{self, Observer, Request, Reuse, Stage, toolchains};
+use crate::model::Platform;
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(build, module)?)?;
+    module.add_function(wrap_pyfunction!(compare_build, module)?)?;
+    module.add_function(wrap_pyfunction!(toolchain_facts, module)?)?;
+    module.add_function(wrap_pyfunction!(build_stages, module)?)?;
+    module.add_function(wrap_pyfunction!(cache_stats, module)?)?;
+    module.add_function(wrap_pyfunction!(cache_clear, module)?)?;
+    module.add_function(wrap_pyfunction!(cache_entries, module)?)?;
+    module.add_function(wrap_pyfunction!(cache_import, module)?)
+}
+
+/// Builds a kernel; the report of it. `progress` is called with the name of every stage as it begins.
+#[pyfunction]
+fn build<'py>(
+    py: Python<'py>,
+    kernel_infos: &Bound<'py, PyAny>,
+    kernel_name: &Bound<'py, PyAny>,
+    settings: &Bound<'py, PyDict>,
+    keep: bool,
+    rebuild: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut request = request(py, kernel_infos, kernel_name, settings)?;
+    if keep {
+        request.keep = Intermediates::Keep;
+    }
+    if rebuild {
+        request.reuse = Reuse::Never;
+    }
+    let observer = Progress(progress);
+    let outcome = interruptible(py, |cancel| link::build(&request, &observer, cancel))?;
+    match outcome {
+        Ok(outcome) => convert::to_python(py, outcome.to_json()),
+        Err(error) => Err(to_python(py, error.diagnostic())),
+    }
+}
+
+/// Whether a kernel would be built again, and why: `("up to date" | "absent" | "outdated", reasons)`.
+#[pyfunction]
+fn compare_build<'py>(
+    py: Python<'py>,
+    kernel_infos: &Bound<'py, PyAny>,
+    kernel_name: &Bound<'py, PyAny>,
+    settings: &Bound<'py, PyDict>,
+) -> PyResult<(&'static str, Vec<String>)> {
+    let request = request(py, kernel_infos, kernel_name, settings)?;
+    match py.detach(|| link::compare(&request)) {
+        Ok(Standing::UpToDate) => Ok(("up to date", Vec::new())),
+        Ok(Standing::Absent) => Ok(("absent", Vec::new())),
+        Ok(Standing::Outdated(reasons)) => Ok(("outdated", reasons)),
+        Err(error) => Err(to_python(py, error.diagnostic())),
+    }
+}
+
+/// Family and identity of the tools a build would use.
+#[pyfunction]
+fn toolchain_facts(py: Python<'_>, settings: &Bound<'_, PyDict>) -> PyResult<Vec<(String, String)>> {
+    let environment = environment(py, settings)?;
+    match py.detach(|| toolchains::choose(&environment)) {
+        Ok(chosen) => Ok(chosen.facts),
+        Err(error) => Err(to_python(py, &error)),
+    }
+}
+
+/// The names of all stages, in order.
+#[pyfunction]
+fn build_stages() -> Vec<&'static str> {
+    Stage::ALL.map(Stage::as_str).to_vec()
+}
+
+/// What a cache directory holds.
+#[pyfunction]
+fn cache_stats<'py>(py: Python<'py>, directory: PathBuf, limit: u64) -> PyResult<Bound<'py, PyAny>> {
+    let stats = py.detach(|| cache(directory, limit).stats());
+    convert::to_python(py, &json!(stats))
+}
+
+/// Removes all entries; how many there were.
+#[pyfunction]
+fn cache_clear(py: Python<'_>, directory: PathBuf) -> PyResult<u64> {
+    let cleared = py.detach(|| cache(directory, u64::MAX).clear());
+    cleared.map_err(|error| to_python(py, &error))
+}
+
+/// The files of all entries, least recently used first.
+#[pyfunction]
+fn cache_entries(py: Python<'_>, directory: PathBuf) -> Vec<PathBuf> {
+    py.detach(|| cache(directory, u64::MAX).entries())
+}
+
+/// Checks a file made by another cache and takes it over; the name of its kernel.
+#[pyfunction]
+fn cache_import(py: Python<'_>, directory: PathBuf, limit: u64, file: PathBuf) -> PyResult<String> {
+    match py.detach(|| cache(directory, limit).import(&file)) {
+        Ok(head) => Ok(head.kernel),
+        Err(error) => Err(to_python(py, &error)),
+    }
+}
+
+fn cache(directory: PathBuf, limit: u64) -> Cache {
+    Cache::new(&CacheSettings { directory, limit })
+}
+
+/// Calls a Python function at every stage.
+struct Progress(Option<Py<PyAny>>);
+
+impl Observer for Progress {
+    fn begins(&self, stage: Stage) {
+        if let Some(callback) = &self.0 {
+            Python::attach(|py| {
+                // A display that fails must not fail the build.
+                if let Err(error) = callback.call1(py, (stage.as_str(),)) {
+                    error.write_unraisable(py, None);
+                }
+            });
+        }
+    }
+}
+
+fn request<'py>(
+    py: Python<'py>,
+    kernel_infos: &Bound<'py, PyAny>,
+    kernel_name: &Bound<'py, PyAny>,
+    settings: &Bound<'py, PyDict>,
+) -> PyResult<Request> {
+    let kernel_infos: Value = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
+    let name = convert::to_text(kernel_name, "called_kernel_name")?.map_err(|error| to_python(py, &error))?;
+    let environment = environment(py, settings)?;
+    Ok(Request { kernel_infos, name, environment, keep: Intermediates::Remove, reuse: Reuse::Allowed })
+}
+
+/// The snapshot the Python side has taken, as typed values. Its values were checked there; what cannot be read here is
+/// a mistake of the package.
+fn environment(py: Python<'_>, settings: &Bound<'_, PyDict>) -> PyResult<Environment> {
+    let soc: String = get(settings, "soc")?;
+    let platform = Platform::new(&soc, get(settings, "aic_num")?, get(settings, "aiv_num")?)
+        .map_err(|error| to_python(py, Error::from(error).diagnostic()))?;
+    let toolchain: String = get(settings, "toolchain")?;
+    let debug: Vec<String> = get(settings, "op_debug_config")?;
+    let cache_dir: Option<PathBuf> = get(settings, "cache_dir")?;
+    let limit: u64 = get(settings, "cache_limit")?;
+    let timeout: Option<f64> = get(settings, "tool_timeout")?;
+    Ok(Environment {
+        platform,
+        kernel_meta_parent_dir: absolute(&get::<PathBuf>(settings, "kernel_meta_parent_dir")?),
+        debug: DebugConfig::from_words(debug.iter().map(String::as_str)),
+        toolchain: ToolchainChoice::from_name(&toolchain)
+            .ok_or_else(|| PyValueError::new_err(format!("there is no toolchain `{toolchain}`")))?,
+        cache: cache_dir.map(|directory| CacheSettings { directory: absolute(&directory), limit }),
+        jobs: get(settings, "jobs")?,
+        tool_timeout: timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+        include_dir: get(settings, "include_dir")?,
+        variables: Variables::from_process(),
+    })
+}
+
+fn get<'py, T>(settings: &Bound<'py, PyDict>, name: &str) -> PyResult<T>
+where
+    T: for<'a> FromPyObject<'a, 'py>,
+    for<'a> <T as FromPyObject<'a, 'py>>::Error: Into<PyErr>,
+{
+    let value = settings.get_item(name)?.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+    value.extract().map_err(Into::into)
+}

@@ -1,0 +1,211 @@
+"""Stand-ins for `bisheng`, `ccec` and `ld.lld`: strict about their arguments, and real ELF comes out of them.
+
+As a module it installs them into a folder that looks like a toolkit. As a program it is one of them: every call is
+recorded as a line of JSON, every argument must be one the real tool would be given, and the machine's own compiler or
+linker does the work. ``SK_STANDIN_BEHAVIOUR`` makes them misbehave.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+WORDS = [
+    "0x02010880", "0x07020003", "0x00c0100a", "0x0a000000", "0x40200006",
+    "0x0a000001", "0x40200005", "0x0a000002", "0x40200004",
+]  # fmt: skip
+FLAGS = {
+    "-c", "-g", "--cce-aicore-only", "--cce-disable-kernel-global-attr-check", "--cce-no-dcache-flush",
+    "--cce-long-call=true", "--cce-aicore-lang", "-fno-unroll-loops", "-std=c++17", "-O0", "-O2", "-O3",
+}  # fmt: skip
+LLVM = {
+    "-cce-aicore-stack-size=0x8000", "-cce-aicore-function-stack-size=0x8000", "-cce-aicore-record-overflow=false",
+    "-cce-aicore-addr-transform", "--cce-aicore-jump-expand=true", "-cce-aicore-jump-expand=true",
+    "-cce-aicore-dcci-insert-for-scalar=false", "-cce-aicore-long-call", "-disable-machine-licm", "-disable-lsr",
+}  # fmt: skip
+
+
+def arch() -> str:
+    """How the toolkit calls this machine."""
+    return platform.machine()
+
+
+class Toolkit:
+    """A toolkit folder with the stand-ins in it."""
+
+    def __init__(self, folder: Path, headers: Path) -> None:
+        self.folder = folder
+        self.asc = folder / f"{arch()}-linux" / "asc"
+        self.bin = folder / "bin"
+        self.record = folder / "calls.jsonl"
+        (self.asc / "include").parent.mkdir(parents=True)
+        shutil.copytree(headers, self.asc / "include")
+        self.bin.mkdir()
+        for name in ("bisheng", "ccec", "ld.lld"):
+            self.install(name, self.bin)
+        (folder / "version.info").write_text("Version=8.1.stand-in\n")
+
+    def install(self, name: str, folder: Path) -> Path:
+        """One tool."""
+        tool = folder / name
+        folder.mkdir(parents=True, exist_ok=True)
+        tool.write_text(f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+                        f"import cann_tools\ncann_tools.main({name!r}, {str(self.record)!r})\n")  # fmt: skip
+        tool.chmod(0o755)
+        return tool
+
+    def calls(self, tool: str | None = None) -> list[list[str]]:
+        """The arguments of all calls so far, in order of their start."""
+        lines = self.record.read_text().splitlines() if self.record.exists() else []
+        calls = [json.loads(line) for line in lines]
+        return [call["arguments"] for call in calls if tool in (None, call["tool"])]
+
+    def spans(self, tool: str) -> list[tuple[float, float]]:
+        """Start and end of every call of a tool."""
+        ends = [json.loads(line) for line in Path(f"{self.record}.ends").read_text().splitlines()]
+        return [(end["start"], end["end"]) for end in ends if end["tool"] == tool]
+
+
+def main(tool: str, record: str) -> None:
+    """Plays ``tool``."""
+    arguments = sys.argv[1:]
+    if arguments == ["--version"]:
+        print(f"{tool} stand-in 1.0")
+        return
+    start = time.monotonic()
+    _append(record, {"tool": tool, "arguments": arguments, "directory": os.getcwd()})
+    behaviour = os.environ.get("SK_STANDIN_BEHAVIOUR", "")
+    wanted, _, action = behaviour.partition(":")
+    if wanted == tool and not misbehave(action, arguments):
+        return
+    {"bisheng": bisheng, "ccec": ccec, "ld.lld": lld}[tool](arguments)
+    _append(f"{record}.ends", {"tool": tool, "start": start, "end": time.monotonic()})
+
+
+def misbehave(action: str, arguments: list[str]) -> bool:
+    """True if the tool should go on as usual."""
+    output = arguments[arguments.index("-o") + 1]
+    if action == "fail":
+        sys.exit("internal compiler error: first " + " ".join(word for word in arguments if word.startswith("-O")))
+    if action.startswith("fail-without="):
+        if action.partition("=")[2] in arguments:
+            return True
+        sys.exit("internal compiler error in pass machine-licm")
+    if action == "hang":
+        time.sleep(1000)
+    if action == "slow":
+        time.sleep(0.5)
+        return True
+    if action == "garbage":
+        Path(output).write_bytes(b"this is no object file")
+    if action == "truncated":
+        Path(output).write_bytes(b"\x7fELF\x02\x01\x01" + b"\0" * 30)
+    if action == "empty-object":
+        subprocess.run(["c++", "-x", "c++", "-c", "/dev/null", "-o", output], check=True)
+    return False  # `nothing`: no output at all
+
+
+def bisheng(arguments: list[str]) -> None:
+    """Compiles a generated source."""
+    launched = "--cce-aicore-lang" in arguments
+    host: list[str] = []
+    source = ""
+    output = ""
+    words = iter(arguments)
+    for word in words:
+        if word == "-mllvm":
+            check(next(words) in LLVM, f"-mllvm argument in {arguments}")
+        elif word == "-x":
+            check(next(words) == "cce" and not launched, "-x cce")
+        elif word == "-o":
+            output = next(words)
+        elif word.startswith("--cce-aicore-arch="):
+            host += architecture(word)
+        elif word.startswith(("-D", "-I", "-U")):
+            host.append(word)
+        elif word in FLAGS:
+            host += [word] if word in ("-g", "-O0") else []
+        elif not word.startswith("-"):
+            source = word
+        else:
+            check(False, f"unknown argument {word}")
+    check(bool(source and output), "source and output")
+    check(launched or "cce" in arguments, "the language")
+    run(["c++", "-std=c++17", "-fPIC", "-w", *host, "-x", "c++", "-c", source, "-o", output])
+
+
+def ccec(arguments: list[str]) -> None:
+    """Compiles the entry of a split kernel; its instructions are checked, then played by a switch."""
+    check(arguments[:2] == ["-x", "cce"] and arguments[-2] == "-c", "the frame of the entry command")
+    source = Path(arguments[-1])
+    output = arguments[arguments.index("-o") + 1]
+    (chip,) = [word for word in arguments if word.startswith("--cce-aicore-arch=")]
+    text = source.read_text()
+    check("[aicore]" in text, "device functions")
+    text = text.replace("[aicore]", "")
+    block = re.search(r"__asm__ volatile\((.*?)\);\n", text, re.S)
+    if block:
+        check(re.findall(r"\.long (0x\w{8})", block[1]) == WORDS, "the instruction words")
+        check(re.findall(r"CALLR %(\d)", block[1]) == ["0", "1", "2", "3"], "the calls")
+        names = re.findall(r'"l"\(\(\(int64_t\)(\w+)\)/4\)', block[1])
+        check(len(names) == 4 and block[1].rstrip().endswith(': "X0", "X1"'), "inputs and clobbers")
+        cases = "".join(f"case {number}: {name}(); break;" for number, name in enumerate(names))
+        text = text.replace(block[0], f"switch ((uint8_t)get_coreid() % 4) {{ {cases} }}\n")
+    plain = source.with_suffix(".plain.cpp")
+    plain.write_text(text)
+    includes = [word for word in arguments if word.startswith(("-I", "-D"))]
+    run(["c++", "-std=c++17", "-fPIC", "-w", *includes, *architecture(chip), "-c", str(plain), "-o", output])
+
+
+def lld(arguments: list[str]) -> None:
+    """Merges objects, then places them: an executable with its relocations kept."""
+    check(arguments[:2] == ["-m", "aicorelinux"], "the emulation")
+    rest = arguments[2:]
+    if rest[0] == "-r":
+        check(rest[1:3] == ["-Ttext=0", "-q"] and rest[-3:-1] == ["-static", "-o"], "the frame of the merge")
+        discard = ["-x"] if rest[3] == "-x" else []
+        objects = rest[3 + len(discard) : -3]
+        check(all(Path(name).is_file() for name in objects), f"objects {objects}")
+        check(len(set(objects)) == len(objects), "each object once")
+        run(["ld", "-r", *discard, *objects, "-o", rest[-1]])
+    else:
+        check(rest == ["-Ttext=0", rest[1], "-static", "-o", rest[1], "-q"], "the frame of the placement")
+        placed = rest[1] + ".placed"
+        relaxed = ["--unresolved-symbols=ignore-all", "-z", "noexecstack", "-e", "0"]
+        run(["ld", "-Ttext=0", rest[1], "-static", "-q", *relaxed, "-o", placed])
+        os.replace(placed, rest[1])
+
+
+def architecture(word: str) -> list[str]:
+    """What a device compiler defines for its target."""
+    found = re.fullmatch(r"--cce-aicore-arch=dav-(c220|c310)-(cube|vec)", word)
+    check(found is not None, f"the architecture {word}")
+    assert found is not None
+    number = {"c220": 2201, "c310": 3510}[found[1]]
+    return [f"-D__NPU_ARCH__={number}", f"-D__DAV_{found[2].upper()}__=1"]
+
+
+def check(fine: bool, what: str) -> None:
+    """Ends with a message unless it is fine."""
+    if not fine:
+        sys.exit(f"stand-in: wrong {what}: {sys.argv}")
+
+
+def run(command: list[str]) -> None:
+    """Runs a real tool; its failure is ours."""
+    done = subprocess.run(command, check=False)
+    if done.returncode:
+        sys.exit(done.returncode)
+
+
+def _append(path: str, record: dict[str, object]) -> None:
+    # One write: both core kinds are compiled at the same time.
+    with open(path, "ab", buffering=0) as file:
+        file.write(json.dumps(record).encode() + b"\n")

@@ -1,0 +1,62 @@
+"""A few small sub-kernels, compiled once per test run and shared by all tests that build super kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from superkernel.sim import BuiltOp, build_op
+
+AIV = "KERNEL_TYPE_AIV_ONLY"
+AIC = "KERNEL_TYPE_AIC_ONLY"
+MIX_AIV = "KERNEL_TYPE_MIX_AIV_1_0"
+MIX_AIC = "KERNEL_TYPE_MIX_AIC_1_0"
+MIX_1_1 = "KERNEL_TYPE_MIX_AIC_1_1"
+MIX_1_2 = "KERNEL_TYPE_MIX_AIC_1_2"
+
+SOURCE = """\
+#include "kernel_operator.h"
+static int counter_{name} = {seed};
+extern "C" __global__ __aicore__ void {name}(GM_ADDR x, GM_ADDR y)
+{{
+    for (int64_t i = AscendC::GetBlockIdx(); i < 64; i += AscendC::GetBlockNum()) {{
+        ((int32_t *)y)[i] = ((int32_t *)x)[i] + counter_{name} + {seed};
+    }}
+}}
+"""
+
+
+class KernelLibrary:
+    """Builds sub-kernels on demand, each once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._built: dict[tuple[Any, ...], BuiltOp] = {}
+
+    def op(
+        self, name: str = "one", kernel_type: str = AIV, block_dim: int = 2, *, soc: str = "Ascend910_93", **more: Any
+    ) -> BuiltOp:
+        """The sub-kernel called ``name``."""
+        key = (name, kernel_type, block_dim, soc, repr(sorted(more.items())))
+        if key not in self._built:
+            seed = sum(name.encode()) % 97
+            source = SOURCE.format(name=name, seed=seed)
+            folder = self.folder / soc
+            self._built[key] = build_op(
+                source, name, None, kernel_type, block_dim, op_type=name.title(), soc=soc, out_dir=folder, **more
+            )
+        return self._built[key]
+
+    def infos(self, *ops: BuiltOp | dict[str, Any], options: str = "") -> dict[str, Any]:
+        """``kernel_infos`` over these ops."""
+        return {
+            "op_list": [op if isinstance(op, dict) else op.entry() for op in ops],
+            "super_kernel_options": options,
+        }
+
+
+def functions_of(ops: Sequence[BuiltOp], split: int) -> list[str]:
+    """Every function a super kernel of these ops has inside, copies included."""
+    names = [function for op in ops for function in op.functions]
+    return [name if copy == 0 else f"{name}_split{copy}" for name in dict.fromkeys(names) for copy in range(split)]

@@ -1,0 +1,369 @@
+"""The CANN toolchain, end to end: strict stand-ins take the place of the vendor's tools and make real ELF files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import superkernel
+from cann_tools import Toolkit, arch
+from kernel_library import AIC, MIX_1_1, MIX_1_2, KernelLibrary, functions_of
+from superkernel import _build, elf
+
+INCLUDE_DIRS = [
+    *(f"impl/{name}" for name in ("adv_api", "basic_api", "c_api", "micro_api", "simt_api", "utils")),
+    "include",
+    *(f"include/{name}" for name in ("adv_api", "basic_api", "aicpu_api", "c_api", "micro_api", "simt_api", "utils")),
+    *("../ascendc/act", "impl", "../tikcpp", "../../include", "../../include/ascendc"),
+    *("../tikcpp/tikcfw", "../tikcpp/tikcfw/impl", "../tikcpp/tikcfw/interface"),
+]
+EARLY_START = [
+    "-D__ASCENDC_ENABLE_SET_NEXT_TASK_START",
+    "-D__ASCENDC_ENABLE_WAIT_PRE_TASK_END",
+    "-D__ASCENDC_SUPERKERNEL_EARLY_START_V2",
+]
+
+
+@pytest.fixture
+def toolkit(tmp_path: Path, monkeypatch) -> Toolkit:
+    """A toolkit in PATH; results go to the test's folder."""
+    kit = Toolkit(tmp_path / "cann", _build.INCLUDE_DIR)
+    monkeypatch.setenv("PATH", f"{kit.bin}:{os.environ['PATH']}")
+    monkeypatch.setenv("ASCEND_HOME_PATH", str(kit.folder))
+    monkeypatch.delenv("ASCENDC_CCACHE_EXECUTABLE", raising=False)
+    return kit
+
+
+@pytest.fixture(autouse=True)
+def out(tmp_path: Path):
+    with superkernel.configure(kernel_meta_parent_dir=str(tmp_path / "out"), cache_dir="", toolchain="auto"):
+        yield tmp_path / "out" / "kernel_meta"
+
+
+def mllvm(*arguments: str) -> list[str]:
+    return [word for argument in arguments for word in ("-mllvm", argument)]
+
+
+def kernel_command(
+    kit: Toolkit,
+    name: str,
+    kind: str,
+    *,
+    chip: str = "c220",
+    source: str | None = None,
+    level: tuple[str, ...] = ("-O3",),
+    language: tuple[str, ...] = ("-x", "cce"),
+    defines: list[str] | None = None,
+    options: tuple[str, ...] = (),
+    dump: tuple[str, ...] = (),
+    split: bool = True,
+    mix: tuple[str, ...] = ("-D__MIX_CORE_MACRO__=1",),
+    extra: tuple[str, ...] = (),
+) -> list[str]:
+    """The documented command line, written down a second time."""
+    c310 = chip == "c310"
+    unit = {"aic": "cube", "aiv": "vec"}[kind]
+    return [
+        "-c", *level, *language, *(f"-I{kit.asc}/{folder}" for folder in INCLUDE_DIRS),
+        *([*EARLY_START, "-DASCENDC_DUMP=0"] if defines is None else defines), *options,
+        "--cce-disable-kernel-global-attr-check", *dump, *(["--cce-no-dcache-flush"] if c310 else []),
+        source or f"{name}_{os.getpid()}_kernel.cpp", f"--cce-aicore-arch=dav-{chip}-{unit}",
+        *(["-D__DAV_C310__"] if c310 else []), "--cce-aicore-only", "-o", f"{name}_mix_{kind}.o",
+        *mllvm("-cce-aicore-stack-size=0x8000", "-cce-aicore-function-stack-size=0x8000"),
+        *mllvm("-cce-aicore-record-overflow=false", "-cce-aicore-addr-transform"),
+        *(mllvm("--cce-aicore-jump-expand=true") if c310 else []), *mllvm("-cce-aicore-dcci-insert-for-scalar=false"),
+        *([*mllvm("-cce-aicore-jump-expand=true"), "--cce-long-call=true", *mllvm("-cce-aicore-long-call")] if split
+          else []),
+        "-std=c++17", f"-Dauto_gen_{name}_kernel={name}_mix_{kind}", *mix, "-DTILING_KEY_VAR=0UL",
+        f"-D{name}={name}_0_tilingkey", *extra,
+    ]  # fmt: skip
+
+
+def entry_command(kit: Toolkit, name: str, kind: str, chip: str = "c220") -> list[str]:
+    unit = {"aic": "cube", "aiv": "vec"}[kind]
+    stem = f"{name}_mix_{kind}_entry"
+    return [
+        "-x", "cce", *(f"-I{kit.asc}/{folder}" for folder in INCLUDE_DIRS),
+        *(["-D__DAV_C310__"] if chip == "c310" else []), "-O3", f"--cce-aicore-arch=dav-{chip}-{unit}",
+        "--cce-aicore-only", *mllvm("-cce-aicore-addr-transform", "-cce-aicore-dcci-insert-for-scalar=false"),
+        *mllvm("-cce-aicore-stack-size=0x8000"), "-std=c++17", "-DTILING_KEY_VAR=0", "-o", f"{stem}.o",
+        "-c", f"{stem}.cpp",
+    ]  # fmt: skip
+
+
+def check_kernel(out: Path, name: str, inner: list[str], kinds: tuple[str, ...] = ("aic", "aiv")) -> bytes:
+    """The published kernel: an executable with its relocations, entries global, sub-kernels local."""
+    description = json.loads((out / f"{name}.json").read_text())
+    content = (out / f"{name}.o").read_bytes()
+    assert hashlib.sha256(content).hexdigest() == description["sha256"]
+    assert "toolchain" not in description
+    assert elf.identity(content).kind == 2
+    assert any(section.name.startswith(".rela") for section in elf.sections(content))
+    visible = {s.name for s in elf.symbols(content) if s.is_defined and s.binding != "local"}
+    local = {s.name for s in elf.symbols(content) if s.is_defined and s.binding == "local"}
+    assert {f"{name}_mix_{kind}" for kind in kinds} | {"g_opSystemRunCfg"} <= visible
+    assert set(inner) <= local
+    assert not visible & set(inner)
+    return content
+
+
+def test_a_mixed_kernel_by_the_documented_commands(library: KernelLibrary, toolkit: Toolkit, out: Path):
+    ops = [library.op("one"), library.op("mixed", MIX_1_2), library.op("cube", AIC)]
+    superkernel.compile(library.infos(*ops), "device")
+    kernels = sorted(toolkit.calls("bisheng"))
+    assert kernels == sorted(kernel_command(toolkit, "device", kind) for kind in ("aic", "aiv"))
+    assert sorted(toolkit.calls("ccec")) == sorted(entry_command(toolkit, "device", kind) for kind in ("aic", "aiv"))
+    merge, place = toolkit.calls("ld.lld")
+    objects = merge[merge.index("-x") + 1 : -3]
+    own = {kind: [f"device_mix_{kind}_entry.o", *(f"device_mix_{kind}_copy{n}.o" for n in range(4))]
+           for kind in ("aic", "aiv")}  # fmt: skip
+    subs = [[f"objects/{n:04}{f'_split{copy}' if copy else ''}.o" for copy in range(4)] for n in range(4)]
+    # Cube: the mixed op and the cube op, in op order; vector: the first op and the mixed op.
+    assert objects == [*own["aic"], *subs[0], *subs[1], *own["aiv"], *subs[2], *subs[3]]
+    assert merge == ["-m", "aicorelinux", "-r", "-Ttext=0", "-q", "-x", *objects, "-static", "-o", "linked.o"]
+    assert place == ["-m", "aicorelinux", "-Ttext=0", "linked.o", "-static", "-o", "linked.o", "-q"]
+    inner = functions_of(ops, 4) + [f"_sk_device_mix_{k}{f'_{n}' if n else ''}" for k in own for n in range(4)]
+    content = check_kernel(out, "device", inner)
+    ratio = bytes([1, 0, 4, 0, 4, 0, 0, 0, 3, 0, 4, 0, 1, 0, 2, 0])
+    for kind in ("aic", "aiv"):
+        assert elf.section_bytes(content, f".ascend.meta.device_mix_{kind}") == ratio
+    assert sorted(path.name for path in out.iterdir()) == sorted(
+        ["device.o", "device.json", "device.manifest.json", f"device_{os.getpid()}.log"]
+    )
+
+
+@pytest.mark.parametrize("kind", ["aic", "aiv"])
+@pytest.mark.parametrize("split", [1, 2, 4])
+def test_one_core_kind(library: KernelLibrary, toolkit: Toolkit, out: Path, kind: str, split: int):
+    op = library.op("one") if kind == "aiv" else library.op("cube", AIC)
+    superkernel.compile(library.infos(op, op, options=f"split-mode={split}"), "single")
+    command = kernel_command(toolkit, "single", kind, split=split > 1, mix=())
+    assert toolkit.calls("bisheng") == [command]
+    assert toolkit.calls("ccec") == ([entry_command(toolkit, "single", kind)] if split > 1 else [])
+    merge = toolkit.calls("ld.lld")[0]
+    own = [f"single_mix_{kind}_entry.o", *(f"single_mix_{kind}_copy{n}.o" for n in range(split))]
+    subs = [f"objects/0000{f'_split{copy}' if copy else ''}.o" for copy in range(split)]
+    assert merge[6:-3] == (own if split > 1 else [f"single_mix_{kind}.o"]) + subs
+    check_kernel(out, "single", functions_of([op], split), (kind,))
+
+
+def test_c310_with_debug_output_and_a_dynamic_op(library: KernelLibrary, toolkit: Toolkit, out: Path):
+    loud = library.op("loud", MIX_1_1, soc="Ascend950", debug_options=["printf"], debug_size=108000)
+    sink = library.op("sink", MIX_1_1, soc="Ascend950", tiling_keys={3: MIX_1_1})
+    options = "split-mode=2:feed-sync-all=1:early-start=0:compile-options=-DUSER=1,-Wall"
+    with superkernel.configure(soc="Ascend950"):
+        # `-Wall` is no argument the stand-in knows: whatever the user wrote reaches the tool.
+        with pytest.raises(superkernel.SuperKernelError, match="unknown argument -Wall"):
+            superkernel.compile(library.infos(loud, sink, options=options), "big")
+        toolkit.record.unlink()
+        superkernel.compile(library.infos(loud, sink, options=options.replace(",-Wall", "")), "big")
+    defines = [
+        "-D__SUPER_KERNEL_DYNAMIC_BLOCK_NUM__",
+        "-D__ASCENDC_SUPERKERNEL_AUTO_SYNC_ALL__",
+        "-DASCENDC_DUMP",
+    ]
+    mix = ("-D__MIX_CORE_MACRO__=1", "-D__MIX_CORE_AIC_RATION__=1")
+    expected = [
+        kernel_command(toolkit, "big", kind, chip="c310", defines=defines, options=("-DUSER=1",), mix=mix,
+                       dump=("-DONE_CORE_DUMP_SIZE=1000",))
+        for kind in ("aic", "aiv")
+    ]  # fmt: skip
+    assert sorted(toolkit.calls("bisheng")) == sorted(expected)
+    assert sorted(toolkit.calls("ccec")) == sorted(
+        entry_command(toolkit, "big", kind, "c310") for kind in ("aic", "aiv")
+    )
+    check_kernel(out, "big", functions_of([loud, sink], 2))
+    # Dynamic objects come last.
+    merge = toolkit.calls("ld.lld")[0]
+    assert merge[merge.index("-x") + 1 : -3][-2:] == ["objects/0002.o", "objects/0002_split1.o"]
+
+
+def test_debug_flags(library: KernelLibrary, toolkit: Toolkit, out: Path):
+    with superkernel.configure(op_debug_config=["ccec_O0", "ccec_g"]):
+        superkernel.compile(library.infos(library.op("one"), options="split-mode=1"), "debug")
+    expected = kernel_command(toolkit, "debug", "aiv", level=("-O0", "-g"), split=False, mix=())
+    assert toolkit.calls("bisheng") == [expected]
+    assert "-x" not in toolkit.calls("ld.lld")[0]
+
+
+def test_both_kinds_are_compiled_at_the_same_time(library: KernelLibrary, toolkit: Toolkit, out: Path, monkeypatch):
+    monkeypatch.setenv("SK_STANDIN_BEHAVIOUR", "bisheng:slow")
+    superkernel.compile(library.infos(library.op("mixed", MIX_1_2), options="split-mode=1"), "parallel")
+    (start, end), (other_start, other_end) = toolkit.spans("bisheng")
+    assert max(start, other_start) < min(end, other_end)
+
+
+@pytest.mark.parametrize(
+    ("debug", "levels"),
+    [
+        ([], [("-O3",), ("-O3",), ("-O3",)]),
+        (["ccec_O0"], [("-O0",), ("-O0",), ("-O0",)]),
+        (["ccec_g"], [("-O3", "-g"), ("-O3", "-g"), ("-O3", "-g")]),
+        (["ccec_g", "ccec_O0"], [("-O0", "-g"), ("-O2",), ("-O2",), ("-O2",)]),
+    ],
+)
+def test_all_attempts_fail(library: KernelLibrary, toolkit: Toolkit, out: Path, monkeypatch, debug: Any, levels: Any):
+    """Each attempt is gentler than the one before; the first failure is reported."""
+    monkeypatch.setenv("SK_STANDIN_BEHAVIOUR", "bisheng:fail")
+    with superkernel.configure(op_debug_config=debug), pytest.raises(superkernel.SuperKernelError) as caught:
+        superkernel.compile(library.infos(library.op("one"), options="split-mode=1"), "failing")
+    licm = tuple(mllvm("-disable-machine-licm"))
+    gentle = [licm, (*licm, *mllvm("-disable-lsr"), "-fno-unroll-loops")]
+    extras = [(), *([()] if len(levels) == 4 else []), *gentle]
+    expected = [
+        kernel_command(toolkit, "failing", "aiv", level=level, split=False, mix=(), extra=extra)
+        for level, extra in zip(levels, extras)
+    ]
+    assert toolkit.calls("bisheng") == expected
+    assert caught.value.errorinfo["errId"] == "SK0703"
+    message = str(caught.value)
+    assert f"internal compiler error: first {levels[0][0]}" in message
+    log = next(out.glob("failing_*.log"))
+    assert f"log: {log}" in message
+    assert [path.name for path in out.iterdir()] == [log.name]
+
+
+def test_a_gentler_attempt_succeeds(library: KernelLibrary, toolkit: Toolkit, out: Path, monkeypatch, caplog):
+    monkeypatch.setenv("SK_STANDIN_BEHAVIOUR", "bisheng:fail-without=-disable-machine-licm")
+    superkernel.compile(library.infos(library.op("one")), "retried")
+    assert len(toolkit.calls("bisheng")) == 2
+    check_kernel(out, "retried", functions_of([library.op("one")], 4), ("aiv",))
+    assert any("the compiler failed with the usual arguments" in record.getMessage() for record in caplog.records)
+    manifest = json.loads((out / "retried.manifest.json").read_text())
+    assert any("-disable-machine-licm" in command for command in manifest["commands"])
+
+
+@pytest.mark.parametrize(
+    ("tool", "action"),
+    [
+        *(("bisheng", action) for action in ("garbage", "truncated", "nothing", "empty-object")),
+        *(("ccec", action) for action in ("garbage", "nothing", "fail")),
+        *(("ld.lld", action) for action in ("garbage", "nothing", "empty-object", "fail")),
+    ],
+)
+def test_a_tool_that_misbehaves(
+    library: KernelLibrary, toolkit: Toolkit, out: Path, monkeypatch, tool: str, action: str
+):
+    """Nothing is published, the old kernel stays, the message says what is wrong."""
+    superkernel.compile(library.infos(library.op("one")), "stable")
+    before = {name: (out / name).read_bytes() for name in ("stable.o", "stable.json")}
+    monkeypatch.setenv("SK_STANDIN_BEHAVIOUR", f"{tool}:{action}")
+    with pytest.raises(superkernel.SuperKernelError) as caught:
+        superkernel.compile(library.infos(library.op("one"), library.op("two")), "stable")
+    expected = {"SK0703"} if action == "fail" else {"SK0802", "SK0803"}
+    # What the first link wrote is the input of the second: garbage there makes the linker itself fail.
+    if tool == "ld.lld":
+        expected |= {"SK0703", "SK0803"}
+    assert caught.value.errorinfo["errId"] in expected, str(caught.value)
+    assert {name: (out / name).read_bytes() for name in before} == before
+    assert not list(out.glob(".superkernel*"))
+
+
+# The linker's limit is long enough for the tools in front of it.
+@pytest.mark.parametrize(("tool", "limit"), [("bisheng", 0.5), ("ld.lld", 6)])
+def test_a_tool_that_hangs(library: KernelLibrary, toolkit: Toolkit, out: Path, monkeypatch, tool: str, limit: float):
+    monkeypatch.setenv("SK_STANDIN_BEHAVIOUR", f"{tool}:hang")
+    infos = library.infos(library.op("one"), options="split-mode=1")
+    with superkernel.configure(tool_timeout=limit), pytest.raises(superkernel.SuperKernelError) as caught:
+        superkernel.compile(infos, "hanging")
+    assert caught.value.errorinfo["errId"] == "SK0704"
+    assert tool in str(caught.value) and f"{limit} s" in str(caught.value)
+
+
+@pytest.mark.parametrize("missing", ["bisheng", "ccec", "ld.lld"])
+def test_a_missing_tool_is_named(library: KernelLibrary, toolkit: Toolkit, out: Path, monkeypatch, missing: str):
+    (toolkit.bin / missing).unlink()
+    # The machine may have a linker of that name.
+    monkeypatch.setenv("PATH", str(toolkit.bin))
+    with superkernel.configure(toolchain="cann"), pytest.raises(superkernel.SuperKernelError) as caught:
+        superkernel.compile(library.infos(library.op("one")), "nothing")
+    assert caught.value.errorinfo["errId"] == "SK0701"
+    assert f"`{missing}`" in str(caught.value)
+    assert "set_env.sh" in caught.value.errorinfo["errSolution"]
+    # Without `bisheng` there is no CANN, and `auto` means the host; with it the other tools must be there, too.
+    if missing == "ld.lld":
+        with pytest.raises(superkernel.SuperKernelError, match="device linker"):
+            superkernel.compile(library.infos(library.op("one")), "nothing")
+
+
+def test_tools_inside_the_toolkit(library: KernelLibrary, toolkit: Toolkit, out: Path, monkeypatch, tmp_path: Path):
+    """Not in PATH: found in the toolkit, which `asc_opc` in PATH leads to."""
+    inside = toolkit.folder / f"{arch()}-linux" / "ccec_compiler" / "bin"
+    for name in ("bisheng", "ccec", "ld.lld"):
+        toolkit.install(name, inside)
+        (toolkit.bin / name).unlink()
+    leading = toolkit.folder / "tools" / "bin"
+    leading.mkdir(parents=True)
+    (leading / "asc_opc").write_text("#!/bin/sh\n")
+    (leading / "asc_opc").chmod(0o755)
+    monkeypatch.delenv("ASCEND_HOME_PATH")
+    compilers = tmp_path / "compilers"
+    compilers.mkdir()
+    for name in ("c++", "ld", "as"):
+        (compilers / name).symlink_to(str(shutil.which(name)))
+    monkeypatch.setenv("PATH", f"{leading}:{compilers}")
+    superkernel.compile(library.infos(library.op("one")), "inside")
+    check_kernel(out, "inside", functions_of([library.op("one")], 4), ("aiv",))
+    manifest = json.loads((out / "inside.manifest.json").read_text())
+    assert manifest["parts"]["toolchain"]["family"] == "cann"
+    assert all(command.startswith(f"{inside}/") for command in manifest["commands"])
+
+
+def test_a_compiler_cache_in_front(library: KernelLibrary, toolkit: Toolkit, out: Path, monkeypatch, tmp_path: Path):
+    launcher = tmp_path / "ccache"
+    launcher.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/launched\nexec "$@"\n')
+    launcher.chmod(0o755)
+    monkeypatch.setenv("ASCENDC_CCACHE_EXECUTABLE", str(launcher))
+    with superkernel.configure(op_debug_config="dump_cce"):
+        superkernel.compile(library.infos(library.op("one"), options="split-mode=1"), "launched")
+    expected = kernel_command(
+        toolkit, "launched", "aiv", language=("--cce-aicore-lang",), split=False, mix=(), source="launched_kernel.cpp"
+    )
+    assert toolkit.calls("bisheng") == [expected]
+    assert (tmp_path / "launched").read_text() == f"{toolkit.bin}/bisheng {' '.join(expected)}\n"
+    assert (out / "launched_kernel.cpp").exists()
+
+
+def test_the_toolchain_can_be_chosen(library: KernelLibrary, toolkit: Toolkit, out: Path):
+    with superkernel.configure(toolchain="host"):
+        superkernel.compile(library.infos(library.op("one")), "chosen")
+    assert toolkit.calls() == []
+    assert json.loads((out / "chosen.json").read_text())["toolchain"] == "host"
+    # Another toolchain, another kernel.
+    superkernel.compile(library.infos(library.op("one")), "chosen")
+    assert toolkit.calls("bisheng")
+    check_kernel(out, "chosen", functions_of([library.op("one")], 4), ("aiv",))
+
+
+def test_another_toolkit_version_is_another_kernel(library: KernelLibrary, toolkit: Toolkit, out: Path, caplog):
+    infos = library.infos(library.op("one"))
+    superkernel.compile(infos, "versioned")
+    calls = len(toolkit.calls())
+    superkernel.compile(infos, "versioned")
+    assert len(toolkit.calls()) == calls
+    (toolkit.folder / "version.info").write_text("Version=8.2.stand-in\n")
+    superkernel.compile(infos, "versioned")
+    assert len(toolkit.calls()) == 2 * calls
+    assert any("headers has other content" in record.getMessage() for record in caplog.records)
+
+
+def test_weak_and_other_globals_stay(library: KernelLibrary, toolkit: Toolkit, out: Path, tmp_path: Path):
+    """On a device only the sub-kernels' functions are made local."""
+    one = library.op("one")
+    content = Path(one.bin_path).read_bytes()
+    helper = tmp_path / "helper.cpp"
+    helper.write_text('extern "C" int visible_helper() { return 1; }\n')
+    os.system(f"c++ -fPIC -c {helper} -o {helper}.o")
+    first = tmp_path / "first.o"
+    first.write_bytes(content)
+    merged = tmp_path / "merged.o"
+    assert os.system(f"ld -r {first} {helper}.o -o {merged}") == 0
+    entry = {**one.entry(), "bin_path": str(merged)}
+    superkernel.compile(library.infos(entry, options="split-mode=2"), "helped")
+    visible = {s.name for s in elf.symbols((out / "helped.o").read_bytes()) if s.is_defined and s.binding != "local"}
+    assert "visible_helper" in visible
