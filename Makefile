@@ -1,6 +1,6 @@
 # make demo    runs the main job            make bench    prints times
 # make test    all tests, lints and checks  make stress   the long test campaigns
-# make wheel   the wheel, in dist/          make compare  compares with other tools, where installed
+# make wheel   the wheel, in dist/          make compare  a model with and without super kernels
 #
 # Needs a Rust toolchain, Python 3.9 or newer and a C++ compiler. Everything else is put into .venv.
 
@@ -65,9 +65,15 @@ bench: release
 # The same tests with far more inputs; each campaign takes its size from a variable.
 stress: export SUPERKERNEL_FUZZ_EXAMPLES ?= 10000
 stress: export PROPTEST_CASES ?= 10000
+stress: export SUPERKERNEL_SCOPE_CASES ?= 100000
+stress: export SUPERKERNEL_SCOPE_MODELS ?= 10000
 stress: release packages
 	cargo test --release --quiet --no-fail-fast
 	pytest
+
+# One model with and without super kernels, on the simulator.
+compare: develop
+	python examples/compare/superkernel_compare.py
 
 clean:
 	rm -rf target $(VENV) dist

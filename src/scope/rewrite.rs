@@ -159,7 +159,7 @@ impl<'a> Rewriter<'a> {
                 Side::Receive => self.receive(&mut piece, wanted)?,
             }
         }
-        self.next_id += piece.count;
+        self.next_id = self.next_id.saturating_add(piece.count);
         self.place(piece);
         Ok(index)
     }

@@ -11,7 +11,7 @@ from op_lists import AIC, AIV, MIX_1_2, OpList
 from superkernel import SuperKernelError, scope
 from superkernel.scope import Graph
 
-MODELS = int(os.environ.get("SUPERKERNEL_SCOPE_MODELS", "400"))
+MODELS = int(os.environ.get("SUPERKERNEL_SCOPE_MODELS", "200"))
 
 
 def random_graph(chance: random.Random, kernels: list[dict[str, str]], options: str) -> Graph:

@@ -38,9 +38,15 @@ class GroupedMatmul {
         pipe_.InitBuffer(weights, IN * OUT * sizeof(float));
         AscendC::LocalTensor<float> row = rows.Get<float>();
         AscendC::LocalTensor<float> weight = weights.Get<float>();
+        uint32_t loaded = GROUPS;
         for (uint32_t r = AscendC::GetBlockIdx(); r < ROWS; r += AscendC::GetBlockNum()) {
             AscendC::DataCopy(row, x_[r * IN], IN);
-            AscendC::DataCopy(weight, w_[GroupOf(r) * IN * OUT], IN * OUT);
+            uint32_t group = GroupOf(r);
+            if (group != loaded) {
+                AscendC::DataCopy(weight, w_[group * IN * OUT], IN * OUT);
+                loaded = group;
+            }
+            AscendC::PipeBarrier<PIPE_ALL>();
             for (uint32_t column = 0; column < OUT; ++column) {
                 float sum = 0;
                 for (uint32_t k = 0; k < IN; ++k) {

@@ -374,4 +374,36 @@ proptest! {
             prop_assert!(piece.kernel_name.len() == "te_superkernel_".len() + 64);
         }
     }
+
+    /// Whatever is in the file: a plan or an error, never a panic.
+    #[test]
+    fn damaged_files_never_panic(
+        edits in proptest::collection::vec((0.0..1.0, any::<u8>(), 0..4_u8), 1..6),
+        dump in any::<bool>(),
+    ) {
+        let text = if dump {
+            include_str!("../../../tests/cases/scope/dump/graph.pbtxt")
+        } else {
+            include_str!("../../../tests/cases/scope/events/graph.json")
+        };
+        let mut bytes = text.as_bytes().to_vec();
+        for (place, byte, what) in edits {
+            let at = (place * bytes.len() as f64) as usize;
+            match what {
+                0 => bytes[at] = byte,
+                1 => drop(bytes.remove(at)),
+                2 => bytes.insert(at, byte),
+                // Numbers are where limits are.
+                _ => drop(bytes.splice(at..at, b"9223372036854775807".iter().copied())),
+            }
+        }
+        if let Ok(graph) = crate::scope::read_graph(&bytes) {
+            for mode in [Mode::Default, Mode::Compat] {
+                if let Ok(plan) = super::plan(&graph, &Settings::new(mode)) {
+                    prop_assert!(!crate::scope::report::text(&plan).is_empty());
+                    prop_assert!(plan.to_json().is_object());
+                }
+            }
+        }
+    }
 }
