@@ -58,6 +58,8 @@ pub struct Order {
     needs_cores: Vec<bool>,
     group_of: HashMap<NodeIndex, usize>,
     groups: Vec<Vec<NodeIndex>>,
+    /// The last member of any group: behind it, ways only lead forward in the list.
+    last_grouped: Option<NodeIndex>,
 }
 
 impl Order {
@@ -81,12 +83,19 @@ impl Order {
             }
         }
         let needs_cores = graph.nodes.iter().map(|node| node.role() == Role::Ordinary && node.ai_core && !node.no_task);
-        Self { successors, needs_cores: needs_cores.collect(), group_of: HashMap::new(), groups: Vec::new() }
+        Self {
+            successors,
+            needs_cores: needs_cores.collect(),
+            group_of: HashMap::new(),
+            groups: Vec::new(),
+            last_grouped: None,
+        }
     }
 
     /// From now on these nodes are one kernel.
     pub fn fuse(&mut self, members: &[NodeIndex]) {
         let group = self.groups.len();
+        self.last_grouped = self.last_grouped.max(members.iter().max().copied());
         self.groups.push(members.to_vec());
         self.group_of.extend(members.iter().map(|member| (*member, group)));
     }
@@ -144,6 +153,8 @@ impl Order {
     fn explore(&self, position: usize, walk: &mut Walk<'_>) -> Option<Detour> {
         let first = walk.members[position];
         let mut found = None;
+        // Behind the piece and all groups nothing leads back, and nobody asks what depends on the piece there.
+        let horizon = walk.members.iter().max().copied().max(self.last_grouped);
         let behind_kernel = |via: Via| via == Via::Stream && walk.on_main_stream[position];
         let leave = |via: Via| if behind_kernel(via) { Path::Blocked } else { Path::Free };
         let mut stack: Vec<(NodeIndex, Path, Option<NodeIndex>)> =
@@ -158,6 +169,9 @@ impl Order {
                         walk.reach(node, path, detour);
                     }
                 }
+                continue;
+            }
+            if Some(node) > horizon {
                 continue;
             }
             let group = self.group_of.get(&node);

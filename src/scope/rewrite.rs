@@ -196,7 +196,7 @@ impl<'a> Rewriter<'a> {
 
     /// All events to be made, member by member: sends, then receives; original ones first, then the border's.
     fn work_list(&self, piece: &Piece<'_>, removed: &[EventIndex]) -> Vec<(Side, Wanted)> {
-        let (send_position, recv_position) = self.positions();
+        let (send_position, recv_position) = self.positions(removed);
         let mut sends: HashMap<NodeIndex, Vec<(usize, Wanted)>> = HashMap::new();
         let mut receives: HashMap<NodeIndex, Vec<(usize, Wanted)>> = HashMap::new();
         for &index in removed {
@@ -245,16 +245,20 @@ impl<'a> Rewriter<'a> {
         work
     }
 
-    /// Place of every event end in the list, those inside a kernel at the kernel's place.
-    fn positions(&self) -> (HashMap<EventIndex, usize>, HashMap<EventIndex, usize>) {
+    /// Place of these events' ends in the list, those inside a kernel at the kernel's place.
+    fn positions(&self, wanted: &[EventIndex]) -> (HashMap<EventIndex, usize>, HashMap<EventIndex, usize>) {
+        let mut is_wanted = vec![false; self.events.len()];
+        for event in wanted {
+            is_wanted[event.0] = true;
+        }
         let mut sends = HashMap::new();
         let mut recvs = HashMap::new();
         let mut position = 0;
         let mut note = |entry: &Entry| {
             match entry {
-                Entry::Send(event) => sends.insert(*event, position),
-                Entry::Recv(event) => recvs.insert(*event, position),
-                Entry::Node(_) | Entry::Piece(_) => None,
+                Entry::Send(event) if is_wanted[event.0] => sends.insert(*event, position),
+                Entry::Recv(event) if is_wanted[event.0] => recvs.insert(*event, position),
+                Entry::Node(_) | Entry::Piece(_) | Entry::Send(_) | Entry::Recv(_) => None,
             };
             position += 1;
         };

@@ -1,0 +1,182 @@
+"""Building whole models with the host toolchain."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import superkernel
+from superkernel import SuperKernelError
+from superkernel.cli import main
+from superkernel.scope import Graph, KernelResult, compile_graph, kernels, plan
+from superkernel.sim import BuiltOp, build_op
+
+SOURCE = """
+#include "kernel_operator.h"
+
+extern "C" __global__ __aicore__ void {name}(GM_ADDR x, GM_ADDR y)
+{{
+    AscendC::GlobalTensor<int32_t> input;
+    AscendC::GlobalTensor<int32_t> output;
+    input.SetGlobalBuffer((__gm__ int32_t *)x, 8);
+    output.SetGlobalBuffer((__gm__ int32_t *)y, 8);
+    if (AscendC::GetBlockIdx() == 0) {{
+        output.SetValue(0, input.GetValue(0) {change});
+    }}
+}}
+"""
+
+
+@pytest.fixture(scope="module")
+def ops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, BuiltOp]:
+    folder = tmp_path_factory.mktemp("ops")
+    changes = {"plus": "+ 1", "times": "* 3"}
+    return {
+        name: build_op(SOURCE.format(name=name, change=change), name, None, "KERNEL_TYPE_AIV_ONLY", 2, out_dir=folder)
+        for name, change in changes.items()
+    }
+
+
+@pytest.fixture(autouse=True)
+def output(tmp_path: Path) -> Iterator[Path]:
+    """An output folder and an empty cache of its own for every test."""
+    kernels.clear()
+    with superkernel.configure(kernel_meta_parent_dir=tmp_path, toolchain="host", cache_dir=""):
+        yield tmp_path / "kernel_meta"
+
+
+def add(graph: Graph, op: BuiltOp, name: str, where: str, **fields: Any) -> None:
+    paths = {"kernel_name": op.name, "bin_path": op.bin_path, "json_path": op.json_path}
+    graph.op(name, "Op", support=1, scope=where, **{**paths, **fields})
+
+
+def test_identical_pieces_are_built_once(ops: dict[str, BuiltOp], output: Path) -> None:
+    """Equal up to the numbers of their streams and events; one more with other options."""
+    graph = Graph()
+    for number in range(3):
+        where, streams = f"s{number}", (2 * number, 2 * number + 1)
+        add(graph, ops["plus"], f"a{number}", where, stream=streams[0])
+        add(graph, ops["times"], f"b{number}", where, stream=streams[1])
+        graph.event(f"a{number}", f"b{number}")
+    add(graph, ops["plus"], "a3", "s3", stream=9, options="early-start=0")
+    add(graph, ops["times"], "b3", "s3", stream=9, options="early-start=0")
+    seen: list[tuple[int, int, str]] = []
+    build = compile_graph(graph, jobs=3, progress=lambda done, total, result: seen.append((done, total, result.piece)))
+    assert seen == [(1, 4, "s0"), (2, 4, "s1"), (3, 4, "s2"), (4, 4, "s3")]
+    ids = [piece.kernel_infos["op_list"][0]["send_event_list"] for piece in build.plan.pieces[:3]]
+    assert len({str(entry) for entry in ids}) == 3
+    assert (len(build.of_state("compiled")), len(build.of_state("reused"))) == (2, 2)
+    assert len({result.kernel_name for result in build.results}) == 2
+    assert {path.stem for path in output.glob("te_superkernel_*.o")} == {result.kernel_name for result in build.results}
+    assert str(build).startswith("4 super kernel(s): 2 compiled, 2 reused, 0 failed, ")
+    # Again in this process: nothing to do. After the result is gone: built again.
+    assert len(compile_graph(graph).of_state("reused")) == 4
+    (output / f"{build.results[3].kernel_name}.json").unlink()
+    assert [result.piece for result in compile_graph(graph).of_state("compiled")] == ["s3"]
+
+
+def test_many_threads_build_one_model(ops: dict[str, BuiltOp]) -> None:
+    graph = Graph()
+    add(graph, ops["plus"], "a", "s")
+    add(graph, ops["times"], "b", "s")
+    settings = superkernel.current_config()
+    states: list[str] = []
+
+    def build() -> None:
+        with superkernel.configure(kernel_meta_parent_dir=settings["kernel_meta_parent_dir"], toolchain="host"):
+            states.extend(result.state for result in compile_graph(graph).results)
+
+    threads = [threading.Thread(target=build) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(states) == ["compiled", "reused", "reused", "reused"]
+
+
+def broken(ops: dict[str, BuiltOp], folder: Path) -> Graph:
+    """Five ops; the object of the third is no object."""
+    damaged = folder / "damaged.o"
+    damaged.write_bytes(b"no object at all")
+    graph = Graph()
+    for number, op in enumerate(["plus", "times", "plus", "times", "plus"]):
+        extra = {"bin_path": str(damaged), "kernel_name": "damaged"} if number == 2 else {}
+        add(graph, ops[op], f"n{number}", "s", stream=0, **extra)
+    add(graph, ops["plus"], "m0", "t", stream=1)
+    add(graph, ops["times"], "m1", "t", stream=1)
+    return graph
+
+
+def test_a_failure_is_reported_after_the_rest_was_built(ops: dict[str, BuiltOp], tmp_path: Path, output: Path) -> None:
+    graph = broken(ops, tmp_path)
+    with pytest.raises(SuperKernelError, match="1 of 2 super kernels failed") as caught:
+        compile_graph(graph)
+    assert caught.value.errorinfo["errId"] == "SK1017"
+    assert len(list(output.glob("te_superkernel_*.json"))) == 1
+    build = compile_graph(graph, check=False)
+    states = {result.piece: result.state for result in build.results}
+    assert states == {"s": "failed", "t": "reused"}, "failures do not stick, results do"
+    assert "damaged.o" in str(build.of_state("failed")[0].error)
+
+
+def test_fallback_leaves_the_failing_member_out(
+    ops: dict[str, BuiltOp], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    build = compile_graph(broken(ops, tmp_path), fallback=True)
+    assert build.excluded == ["n2"]
+    assert [piece.members for piece in build.plan.pieces] == [["n0", "n1"], ["n3", "n4"], ["m0", "m1"]]
+    assert not build.of_state("failed")
+    assert "super_kernel_scope: `n2`" in caplog.text
+    assert str(build).endswith("; run alone: n2")
+
+
+def test_pieces_the_compiler_would_refuse_are_not_tried(ops: dict[str, BuiltOp]) -> None:
+    graph = Graph()
+    add(graph, ops["plus"], "a", "s", stream=0)
+    add(graph, ops["times"], "b", "s", stream=1)
+    (result,) = compile_graph(graph, check=False).results
+    assert result.state == "failed" and result.error is not None
+    assert result.error.errorinfo["errId"] == "SK1016"
+    assert "needs-stream-fusion (a, b)" in str(result.error)
+
+
+def test_core_limits_hold_for_their_piece_only(ops: dict[str, BuiltOp], output: Path) -> None:
+    graph = Graph()
+    # One block on two vector cores cannot be limited to fewer cores than it has; the limit shows in the name.
+    for where, limits in {"s": {}, "t": {"aicore_num": 4, "vectorcore_num": 8}}.items():
+        add(graph, ops["plus"], f"{where}0", where, **limits)
+        add(graph, ops["times"], f"{where}1", where, **limits)
+    before = superkernel.current_config()["aiv_num"]
+    build = compile_graph(graph, jobs=2)
+    assert len({result.kernel_name for result in build.results}) == 2
+    assert superkernel.current_config()["aiv_num"] == before
+    assert plan(graph).pieces[1].core_limits == (4, 8)
+
+
+def test_the_command(ops: dict[str, BuiltOp], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "graph.json"
+    graph = Graph("model")
+    add(graph, ops["plus"], "a", "s")
+    add(graph, ops["times"], "b", "s")
+    graph.write(path)
+    arguments = ["build", str(path), "-j", "2", "--kernel-meta-parent-dir", str(tmp_path), "--toolchain", "host"]
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("[1/1] compiled") and lines[-1].startswith("1 super kernel(s): 1 compiled")
+    assert main([*arguments, "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert (figures["compiled"], figures["reused"], figures["kernels"][0]["piece"]) == (0, 1, "s")
+    broken(ops, tmp_path).write(path)
+    assert main(arguments) == 1
+    assert "failed" in capsys.readouterr().out
+    assert main([*arguments, "--fallback"]) == 0
+    assert "run alone: n2" in capsys.readouterr().out
+
+
+def test_a_result_prints_its_error() -> None:
+    result = KernelResult("p", "k", "compiled", 1.25)
+    assert str(result) == "compiled       1.2 ms  p  k"
