@@ -116,7 +116,7 @@ def test_a_failure_is_reported_after_the_rest_was_built(ops: dict[str, BuiltOp],
     with pytest.raises(SuperKernelError, match="1 of 2 super kernels failed") as caught:
         compile_graph(graph)
     assert caught.value.errorinfo["errId"] == "SK1017"
-    assert len(list(output.glob("te_superkernel_*.json"))) == 1
+    assert len(list(output.glob("te_superkernel_*.o"))) == 1
     build = compile_graph(graph, check=False)
     states = {result.piece: result.state for result in build.results}
     assert states == {"s": "failed", "t": "reused"}, "failures do not stick, results do"
