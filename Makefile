@@ -63,13 +63,16 @@ bench: release
 	@for script in benches/*.py; do echo "== $$script"; python $$script || exit 1; done
 
 # The same tests with far more inputs; each campaign takes its size from a variable.
-stress: export SUPERKERNEL_FUZZ_EXAMPLES ?= 10000
-stress: export PROPTEST_CASES ?= 10000
+stress: export SUPERKERNEL_ACTION_CASES ?= 1000
+stress: export SUPERKERNEL_ELF_EDITS ?= 200000
+stress: export SUPERKERNEL_ELF_MUTATIONS ?= 2000000
+stress: export SUPERKERNEL_FUZZ_EXAMPLES ?= 5000
+stress: export SUPERKERNEL_PROGRAMS ?= 200000
 stress: export SUPERKERNEL_SCOPE_CASES ?= 100000
 stress: export SUPERKERNEL_SCOPE_MODELS ?= 10000
 stress: release packages
 	cargo test --release --quiet --no-fail-fast
-	pytest
+	pytest --timeout 14400
 
 # One model with and without super kernels, on the simulator.
 compare: develop

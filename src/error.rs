@@ -1,6 +1,7 @@
 //! The one error type of the crate: a variant per phase, each wrapping that phase's own error.
 
 use crate::elf::ElfError;
+use crate::emit::EmitError;
 use crate::fs::FileError;
 use crate::link::BuildError;
 use crate::model::ModelError;
@@ -55,6 +56,9 @@ pub enum Error {
     /// No device program can be made.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// A device program cannot be printed.
+    #[error(transparent)]
+    Emit(#[from] EmitError),
 }
 
 impl Error {
@@ -71,6 +75,7 @@ impl Error {
             Self::Objects(error) => error,
             Self::Scope(error) => error,
             Self::Plan(error) => error,
+            Self::Emit(error) => error,
         }
     }
 }

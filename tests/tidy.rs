@@ -12,7 +12,7 @@ const BORDERS: &[(&str, &[&str])] = &[
     ("emit", &["plan", "elf", "toolchain", "link", "sim", "scope"]),
     ("elf", &["options", "model", "plan", "program", "emit", "toolchain", "link", "sim", "scope"]),
     ("toolchain", &["options", "plan", "program", "emit", "elf", "link", "sim", "scope"]),
-    ("sim", &["plan", "emit", "toolchain", "link", "scope"]),
+    ("sim", &["plan", "emit", "link", "scope"]),
     ("scope", &["plan", "program", "emit", "elf", "toolchain", "link", "sim"]),
 ];
 

@@ -5,20 +5,21 @@
 
 mod dynamic;
 mod entry;
+mod error;
 mod helpers;
 mod meta;
 mod profiling;
 mod writer;
 
+pub use error::EmitError;
 pub use writer::CppWriter;
 
-use crate::plan::PlanError;
 use crate::program::{Action, Program};
 
 /// The source of a super kernel. Equal programs give equal text.
 ///
 /// Fails if the size of a function that is to be preloaded is not known.
-pub fn emit(program: &Program) -> Result<String, PlanError> {
+pub fn emit(program: &Program) -> Result<String, EmitError> {
     check_sizes(program)?;
     let mut out = CppWriter::default();
     out.line("#if 1");
@@ -34,12 +35,12 @@ pub fn emit(program: &Program) -> Result<String, PlanError> {
     Ok(out.finish())
 }
 
-fn check_sizes(program: &Program) -> Result<(), PlanError> {
+fn check_sizes(program: &Program) -> Result<(), EmitError> {
     let unknown = |action: &Action| matches!(action, Action::Preload { units: None, .. });
     match program.steps.iter().find(|step| unknown(&step.action)) {
         Some(step) => {
             let op = &program.ops[step.op.unwrap_or(0)];
-            Err(PlanError::UnknownSize {
+            Err(EmitError::UnknownSize {
                 op: crate::model::OpName { index: op.index, kernel_name: op.kernel_name.clone() },
             })
         }

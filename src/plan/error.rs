@@ -10,8 +10,6 @@ use crate::program::Violation;
 pub enum PlanError {
     #[error("events and op order wait for each other in a circle: {}", names(.ops))]
     Cycle { ops: Vec<OpName> },
-    #[error("the size of {op}'s code is not known, so it cannot be preloaded")]
-    UnknownSize { op: OpName },
     #[error("the planned program breaks {} of its own rules: {}", .violations.len(), list(.violations))]
     Broken { violations: Vec<Violation> },
 }
@@ -21,7 +19,6 @@ impl Diagnostic for PlanError {
         match self {
             Self::Cycle { .. } => "SK0309",
             Self::Broken { .. } => "SK0501",
-            Self::UnknownSize { .. } => "SK0502",
         }
     }
 
@@ -32,7 +29,6 @@ impl Diagnostic for PlanError {
                  that order"
                     .to_owned()
             }
-            Self::UnknownSize { .. } => "give the op's object file under `bin_path`".to_owned(),
             Self::Broken { .. } => {
                 "this is a defect of the compiler: report it together with the inputs (`superkernel plan` shows the \
                  program)"

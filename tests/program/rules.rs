@@ -1,6 +1,6 @@
 //! Decisions of the plan, one by one: what a core does, as short lines.
 
-use superkernel::emit::emit;
+use superkernel::emit::{EmitError, emit};
 use superkernel::model::{CoreKind, KernelType, ModelError};
 use superkernel::plan::PlanError;
 use superkernel::program::launch::{Accounting, Schedule, play};
@@ -443,7 +443,7 @@ fn missing_sizes_stop_the_source_but_not_the_plan() {
     let kernel = KernelBuilder::new("").op(OpBuilder::aiv(2)).build();
     let program = superkernel::plan::plan(&kernel, &superkernel::objects::TextSizes::default()).unwrap();
     assert!(program.text().contains("units=?"));
-    assert!(matches!(emit(&program), Err(PlanError::UnknownSize { .. })));
+    assert!(matches!(emit(&program), Err(EmitError::UnknownSize { .. })));
 }
 
 #[test]
