@@ -1,12 +1,10 @@
 //! The native half of `superkernel.elf`.
 
-use std::borrow::Cow;
-
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
 use super::errors::to_python;
-use crate::elf::{self, Edits, ElfError, Groups, Localize, Missing, Place};
+use crate::elf::{self, Edits, ElfError, Fill, Groups, Localize, Missing, Place};
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(elf_identity, module)?)?;
@@ -142,9 +140,26 @@ fn elf_edit<'py>(
         groups: if dissolve_groups { Groups::Dissolve } else { Groups::Keep },
         missing: if missing_ok { Missing::Ignore } else { Missing::Error },
     };
-    Ok(match run(&object, |bytes| elf::edit(bytes, &edits))? {
-        Cow::Owned(bytes) => PyBytes::new(py, &bytes),
-        Cow::Borrowed(_) => object.0.clone(),
+    edited(py, &object, &edits)
+}
+
+/// The edited object; the input itself when nothing changes.
+fn edited<'py>(py: Python<'py>, object: &Input<'py>, edits: &Edits) -> PyResult<Bound<'py, PyBytes>> {
+    match run(object, |bytes| elf::edit_with(bytes, edits, into_bytes))? {
+        Some(bytes) => Ok(bytes?.into_bound(py)),
+        None => Ok(object.0.clone()),
+    }
+}
+
+/// Has a new file written straight into a `bytes` object: large ones are not copied once more.
+fn into_bytes(length: usize, fill: Fill<'_>) -> Result<PyResult<Py<PyBytes>>, ElfError> {
+    Python::attach(|py| {
+        let mut outcome = Ok(());
+        let bytes = PyBytes::new_with(py, length, |buffer| {
+            outcome = py.detach(|| fill(buffer));
+            Ok(())
+        });
+        outcome.map(|()| bytes.map(Bound::unbind))
     })
 }
 
@@ -158,8 +173,10 @@ fn elf_split_copies<'py>(
     count: usize,
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let functions: Vec<&str> = functions.iter().map(String::as_str).collect();
-    let copies = run(&object, |bytes| elf::split_copies(bytes, &functions, count))?;
-    Ok(copies.iter().map(|copy| PyBytes::new(py, copy)).collect())
+    if count == 0 {
+        return Err(to_python(py, &ElfError::BadCount { count }));
+    }
+    (1..count).map(|number| edited(py, &object, &elf::copy_edits(&functions, number))).collect()
 }
 
 /// Whether the bytes start like an archive.

@@ -121,107 +121,141 @@ pub struct NewSection<'a> {
     pub contents: Contents<'a>,
 }
 
-/// Puts the new file together. `position` tells where a section of the input is in `sections`.
-pub fn write(
-    file: &ElfFile<'_>,
-    extent: &Extent,
-    mut sections: Vec<NewSection<'_>>,
-    position: impl Fn(usize) -> Option<usize>,
+/// The new file, fully described but not yet written: its length is known, so that the caller can provide the memory.
+pub struct Arrangement<'d, 'a> {
+    file: &'d ElfFile<'a>,
+    fixed_end: usize,
+    sections: Vec<NewSection<'d>>,
+    /// Sections that keep their place and get other bytes there.
+    refilled: Vec<usize>,
+    /// Sections behind the fixed part, in file order.
+    placed: Vec<usize>,
+    headers_start: usize,
     names_index: usize,
-) -> Result<Vec<u8>, ElfError> {
-    let grown: usize = sections.iter().map(|section| section.contents.length(0)).sum();
-    let mut output = Vec::with_capacity(file.bytes.len() + grown + 2 * SECTION_HEADER);
-    output.extend_from_slice(&file.bytes[..extent.fixed_end]);
+}
 
-    let mut behind = Vec::new();
-    for (place, section) in sections.iter_mut().enumerate() {
-        let Some(old) = section.old else { continue };
-        let before = file.contents(old)?;
-        let after = section.contents.length(before.len());
-        let starts_inside = (section.header.offset as usize) < extent.fixed_end;
-        if before.is_empty() {
-            if after > 0 {
+impl<'d, 'a> Arrangement<'d, 'a> {
+    /// Finds a place for every section. `position` tells where a section of the input is in `sections`.
+    pub fn new(
+        file: &'d ElfFile<'a>,
+        extent: &Extent,
+        mut sections: Vec<NewSection<'d>>,
+        position: impl Fn(usize) -> Option<usize>,
+        names_index: usize,
+    ) -> Result<Self, ElfError> {
+        let mut refilled = Vec::new();
+        let mut behind = Vec::new();
+        for (place, section) in sections.iter().enumerate() {
+            let Some(old) = section.old else { continue };
+            let before = file.contents(old)?.len();
+            let after = section.contents.length(before);
+            let starts_inside = (section.header.offset as usize) < extent.fixed_end;
+            if before == 0 {
+                if after > 0 {
+                    behind.push(place);
+                }
+            } else if starts_inside && after == before {
+                if !matches!(section.contents, Contents::Same) {
+                    refilled.push(place);
+                }
+            } else if starts_inside {
+                if section.header.is_allocated() && file.is_linked() {
+                    return Err(ElfError::malformed(
+                        file.header_offset(old) + section_at::SIZE,
+                        "sh_size",
+                        "the section is loaded with the program and cannot change its size",
+                    ));
+                }
                 behind.push(place);
             }
-        } else if starts_inside && after == before.len() {
-            let at = section.header.offset as usize;
-            fill(file, old, &section.contents, before, &mut output[at..at + after])?;
-        } else if starts_inside {
-            if section.header.is_allocated() && file.is_linked() {
-                return Err(ElfError::malformed(
-                    file.header_offset(old) + section_at::SIZE,
-                    "sh_size",
-                    "the section is loaded with the program and cannot change its size",
-                ));
-            }
-            behind.push(place);
         }
+        let moved = extent.movable.iter().filter_map(|old| position(*old));
+        let placed: Vec<usize> = moved.chain(behind).collect();
+        let mut end = extent.fixed_end;
+        for place in &placed {
+            end = place_section(file, &mut sections[*place], end)?;
+        }
+        place_empty(file, &mut sections);
+        set_extended_numbers(file, &mut sections, names_index);
+        let headers_start = end.next_multiple_of(8);
+        Ok(Self { file, fixed_end: extent.fixed_end, sections, refilled, placed, headers_start, names_index })
     }
-    for place in extent.movable.iter().filter_map(|old| position(*old)).chain(behind) {
-        append(file, &mut sections[place], &mut output)?;
+
+    /// Bytes of the new file.
+    pub fn length(&self) -> usize {
+        self.headers_start + self.sections.len() * SECTION_HEADER
     }
-    place_empty(file, &mut sections);
-    Ok(finish(file, output, sections, names_index))
+
+    /// Writes the file into memory of that length.
+    pub fn write(&self, output: &mut [u8]) -> Result<(), ElfError> {
+        output[..self.fixed_end].copy_from_slice(&self.file.bytes[..self.fixed_end]);
+        for place in &self.refilled {
+            self.fill(*place, output)?;
+        }
+        let mut end = self.fixed_end;
+        for place in &self.placed {
+            output[end..self.sections[*place].header.offset as usize].fill(0);
+            end = self.fill(*place, output)?;
+        }
+        output[end..self.headers_start].fill(0);
+        let records = output[self.headers_start..].chunks_exact_mut(SECTION_HEADER);
+        for (section, record) in self.sections.iter().zip(records) {
+            section.header.write(record);
+        }
+        put_double(output, header_at::SHOFF, self.headers_start as u64);
+        put_half(output, header_at::SHNUM, small(self.sections.len()).unwrap_or(0));
+        put_half(output, header_at::SHSTRNDX, small(self.names_index).unwrap_or(special::EXTENDED));
+        Ok(())
+    }
+
+    /// Writes the bytes of one section; returns where they end.
+    fn fill(&self, place: usize, output: &mut [u8]) -> Result<usize, ElfError> {
+        let section = &self.sections[place];
+        let start = section.header.offset as usize;
+        let Some(old) = section.old else { return Ok(start) };
+        let before = self.file.contents(old)?;
+        let end = start + section.contents.length(before.len());
+        let target = &mut output[start..end];
+        match &section.contents {
+            Contents::Same => target.copy_from_slice(before),
+            Contents::Replaced(bytes) => target.copy_from_slice(bytes),
+            Contents::Extended(more) => {
+                target[..before.len()].copy_from_slice(before);
+                target[before.len()..].copy_from_slice(more);
+            }
+            Contents::Relocations(shape, new_indices) => {
+                target.copy_from_slice(before);
+                renumber_relocations(self.file, old, *shape, target, new_indices)?;
+            }
+        }
+        Ok(end)
+    }
 }
 
-/// Appends one section with the alignment it had.
-fn append(file: &ElfFile<'_>, section: &mut NewSection<'_>, output: &mut Vec<u8>) -> Result<(), ElfError> {
-    let Some(old) = section.old else { return Ok(()) };
-    let before = file.contents(old)?;
+/// Gives one section a place at or behind `end`, with the alignment it had; returns where it ends.
+fn place_section(file: &ElfFile<'_>, section: &mut NewSection<'_>, end: usize) -> Result<usize, ElfError> {
+    let Some(old) = section.old else { return Ok(end) };
+    let before = file.contents(old)?.len();
     // Not more than it had: a claim of a huge alignment does not make a huge file.
     let offset = section.header.offset;
-    let had = if before.is_empty() || offset == 0 { 8 } else { 1 << offset.trailing_zeros() };
+    let had = if before == 0 || offset == 0 { 8 } else { 1 << offset.trailing_zeros() };
     let align = section.header.align.clamp(1, had);
-    let start = output.len().next_multiple_of(usize::try_from(align).unwrap_or(1));
-    let length = section.contents.length(before.len());
-    output.resize(start, 0);
-    match &section.contents {
-        Contents::Same => output.extend_from_slice(before),
-        Contents::Replaced(bytes) => output.extend_from_slice(bytes),
-        Contents::Extended(more) => {
-            output.extend_from_slice(before);
-            output.extend_from_slice(more);
-        }
-        Contents::Relocations(shape, new_indices) => {
-            output.extend_from_slice(before);
-            renumber_relocations(file, old, *shape, &mut output[start..], new_indices)?;
-        }
-    }
+    let start = end.next_multiple_of(usize::try_from(align).unwrap_or(1));
+    let length = section.contents.length(before);
     section.header.offset = start as u64;
     section.header.size = length as u64;
-    Ok(())
+    Ok(start + length)
 }
 
-/// Writes the contents of a section that keeps place and size; `target` holds its old bytes.
-fn fill(
-    file: &ElfFile<'_>,
-    old: usize,
-    contents: &Contents<'_>,
-    before: &[u8],
-    target: &mut [u8],
-) -> Result<(), ElfError> {
-    match contents {
-        Contents::Same => Ok(()),
-        Contents::Relocations(shape, new_indices) => renumber_relocations(file, old, *shape, target, new_indices),
-        Contents::Replaced(bytes) => {
-            target.copy_from_slice(bytes);
-            Ok(())
-        }
-        Contents::Extended(more) => {
-            target[before.len()..].copy_from_slice(more);
-            Ok(())
-        }
-    }
-}
-
-/// Sections of a relocatable file without bytes get an offset inside of the new file.
+/// Sections of a relocatable file that never had bytes get an offset inside of the new file.
 fn place_empty(file: &ElfFile<'_>, sections: &mut [NewSection<'_>]) {
     if file.is_linked() {
         return;
     }
     let mut end = FILE_HEADER as u64;
     for section in sections.iter_mut().skip(1) {
-        if section.header.has_bytes() {
+        let had_bytes = section.old.is_some_and(|old| file.sections[old].has_bytes());
+        if had_bytes || section.header.has_bytes() {
             end = section.header.offset + section.header.size;
         } else {
             section.header.offset = end;
@@ -229,25 +263,19 @@ fn place_empty(file: &ElfFile<'_>, sections: &mut [NewSection<'_>]) {
     }
 }
 
-/// Adds the section headers and points the file header to them.
-fn finish(file: &ElfFile<'_>, mut output: Vec<u8>, mut sections: Vec<NewSection<'_>>, names_index: usize) -> Vec<u8> {
+/// Numbers too large for the file header are in the first section header.
+fn set_extended_numbers(file: &ElfFile<'_>, sections: &mut [NewSection<'_>], names_index: usize) {
     let was_extended = half(file.bytes, header_at::SHSTRNDX) == special::EXTENDED;
     let count = sections.len();
-    // Numbers too large for the file header are in the first section header.
-    let small = |number: usize| u16::try_from(number).ok().filter(|number| *number < special::FIRST);
     if let Some(first) = sections.first_mut() {
         first.header.size = if small(count).is_some() { 0 } else { count as u64 };
         if small(names_index).is_none() || was_extended {
             first.header.link = if small(names_index).is_some() { 0 } else { names_index as u32 };
         }
     }
-    let start = output.len().next_multiple_of(8);
-    output.resize(start + count * SECTION_HEADER, 0);
-    for (section, record) in sections.iter().zip(output[start..].chunks_exact_mut(SECTION_HEADER)) {
-        section.header.write(record);
-    }
-    put_double(&mut output, header_at::SHOFF, start as u64);
-    put_half(&mut output, header_at::SHNUM, small(count).unwrap_or(0));
-    put_half(&mut output, header_at::SHSTRNDX, small(names_index).unwrap_or(special::EXTENDED));
-    output
+}
+
+/// A number that fits into the file header.
+fn small(number: usize) -> Option<u16> {
+    u16::try_from(number).ok().filter(|number| *number < special::FIRST)
 }

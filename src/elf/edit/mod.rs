@@ -74,15 +74,35 @@ pub enum Missing {
     Ignore,
 }
 
+/// Writes a new file into memory of the length that was announced.
+pub type Fill<'f> = &'f mut (dyn FnMut(&mut [u8]) -> Result<(), ElfError> + Send);
+
 /// Applies the edits. Without any effect the result is the input itself.
 pub fn edit<'a>(object: &'a [u8], edits: &Edits) -> Result<Cow<'a, [u8]>, ElfError> {
+    let edited = edit_with(object, edits, |length, fill| {
+        let mut bytes = vec![0; length];
+        fill(&mut bytes)?;
+        Ok(bytes)
+    })?;
+    Ok(edited.map_or(Cow::Borrowed(object), Cow::Owned))
+}
+
+/// Applies the edits; the result goes where `provide` wants it, `None` when nothing changes.
+///
+/// `provide` is told the length of the new file and calls what it is given on memory of that length: large files are
+/// then written once, to where they are needed.
+pub fn edit_with<T>(
+    object: &[u8],
+    edits: &Edits,
+    provide: impl FnOnce(usize, Fill<'_>) -> Result<T, ElfError>,
+) -> Result<Option<T>, ElfError> {
     let file = ElfFile::parse(object)?;
     let table = SymbolTable::find(&file)?;
     let changes = names::resolve(&file, table.as_ref(), edits)?;
     let extent = layout::Extent::check(&file, table.as_ref())?;
     let sections = sections::plan(&file, table.as_ref(), edits, &changes)?;
     if !changes.any && !sections.any {
-        return Ok(Cow::Borrowed(object));
+        return Ok(None);
     }
     let symbols = match &table {
         Some(table) => Some(renumber::plan(&file, table, &changes, &sections)?),
@@ -97,5 +117,6 @@ pub fn edit<'a>(object: &'a [u8], edits: &Edits) -> Result<Cow<'a, [u8]>, ElfErr
     };
     let position = |old: usize| (!sections.dropped[old]).then_some(sections.new_index[old] as usize);
     let names_index = sections.new_index.get(file.names_index).copied().unwrap_or(0) as usize;
-    layout::write(&file, &extent, decisions.sections()?, position, names_index).map(Cow::Owned)
+    let arrangement = layout::Arrangement::new(&file, &extent, decisions.sections()?, position, names_index)?;
+    provide(arrangement.length(), &mut |output| arrangement.write(output)).map(Some)
 }
