@@ -20,7 +20,7 @@ use super::memory::{GlobalMemory, LocalMemories};
 use super::order::OrderLog;
 use super::report::{Counts, Report, Status};
 use super::request::{ArrivalsSpec, DelayPoint, Request};
-use super::run::{Core, Progress, Run};
+use super::run::{Core, Progress, Run, can_go};
 use super::schedule::Scheduler;
 use super::signals::{Crash, CrashGuard, Exit, FIBER};
 use super::topology::{CoreIndex, Topology};
@@ -96,7 +96,8 @@ fn prepare(
     let count = topology.core_count();
     let memory = GlobalMemory::new(request.buffers.clone());
     let agents = Agents::new(&request.agents, &memory)?;
-    let width = if request.check_order { count + agents.len() } else { 0 };
+    let checks_order = request.check_order && !request.ops.is_empty();
+    let width = if checks_order { count + agents.len() } else { 0 };
     let mut slots = request.slots.clone();
     slots.resize(slots.len() + SLOT_PADDING, 0);
     let local = LocalMemories::new(chip, &topology)?;
@@ -156,14 +157,13 @@ fn prepare(
         ArrivalsSpec::PerCore => Arrivals::PerCore,
         ArrivalsSpec::Summed => Arrivals::Summed,
     };
-    let order =
-        (request.check_order && !request.ops.is_empty()).then(|| OrderLog::new(&request.ops, &slots, &memory, count));
+    let order = checks_order.then(|| OrderLog::new(&request.ops, &slots, &memory, count));
     let mut run = Run {
         chip,
         current: count - 1,
         flags: FlagBank::new(&topology, arrivals),
         scheduler: Scheduler::new(&request.schedule, count),
-        lines: Lines::new(&memory, if order.is_some() { width } else { 0 }),
+        lines: Lines::new(&memory, width),
         agent_clocks: vec![Clock::new(width); agents.len()],
         ffts_known: vec![request.args_offset.is_some(); count],
         partial_output: vec![String::new(); count],
@@ -266,9 +266,8 @@ impl Run {
             while let Some(agent) = self.next_agent() {
                 self.agent_acts(agent);
             }
-            let mut scheduler = std::mem::replace(&mut self.scheduler, Scheduler::new(&Default::default(), 0));
-            let picked = scheduler.pick(count, |core| self.can_go(core));
-            self.scheduler = scheduler;
+            let (cores, activity, steps) = (&self.cores, self.activity, self.steps);
+            let picked = self.scheduler.pick(count, |core| can_go(&cores[core], activity, steps));
             if let Some(core) = picked {
                 self.idle = 0;
                 self.cores[core].progress = Progress::Ready;

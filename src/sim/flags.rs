@@ -46,6 +46,8 @@ struct Counter {
 struct Round {
     /// Per member, in the order of the group.
     pending: Vec<VecDeque<Moment>>,
+    /// Members with something pending.
+    arrived: usize,
     /// Under summed arrivals: everything, in order.
     summed: VecDeque<(CoreIndex, Moment)>,
 }
@@ -114,7 +116,7 @@ impl FlagBank {
         let rounds = Group::all(topology)
             .map(|group| {
                 let members = group.members(topology).len();
-                std::array::from_fn(|_| Round { pending: vec![VecDeque::new(); members], summed: VecDeque::new() })
+                std::array::from_fn(|_| Round { pending: vec![VecDeque::new(); members], ..Round::default() })
             })
             .collect();
         Self {
@@ -155,11 +157,15 @@ impl FlagBank {
         let round = &mut self.rounds[group.index(&self.topology)][flag as usize];
         let joined = match self.arrivals {
             Arrivals::PerCore => {
-                round.pending[core - members.start].push_back(Rc::clone(now));
-                if round.pending.iter().any(VecDeque::is_empty) {
+                let own = &mut round.pending[core - members.start];
+                round.arrived += usize::from(own.is_empty());
+                own.push_back(Rc::clone(now));
+                if round.arrived < members.len() {
                     return Ok(&self.gained);
                 }
-                join_all(round.pending.iter_mut().filter_map(VecDeque::pop_front))
+                let joined = join_all(round.pending.iter_mut().filter_map(VecDeque::pop_front));
+                round.arrived = round.pending.iter().filter(|pending| !pending.is_empty()).count();
+                joined
             }
             Arrivals::Summed => {
                 round.summed.push_back((core, Rc::clone(now)));

@@ -164,7 +164,13 @@ impl Run {
     }
 
     /// Records an event.
-    pub fn event(&mut self, level: EventsSpec, core: CoreIndex, what: &'static str, detail: Option<String>) {
+    pub fn event(
+        &mut self,
+        level: EventsSpec,
+        core: CoreIndex,
+        what: &'static str,
+        detail: impl FnOnce() -> Option<String>,
+    ) {
         if self.request.events < level {
             return;
         }
@@ -176,7 +182,7 @@ impl Run {
             Some(op) => op.name.clone(),
             None => position.to_string(),
         });
-        self.events.push(Event(self.steps, self.topology.name(core), what, op, detail));
+        self.events.push(Event(self.steps, self.topology.name(core), what, op, detail()));
     }
 
     /// Ends the run with a failure of the current core. The first failure counts.
@@ -190,7 +196,7 @@ impl Run {
             file: site.as_ref().map(|(file, _)| file.clone()),
             line: site.map(|(_, line)| line),
         };
-        self.event(EventsSpec::Ops, core, "failure", Some(failure.text.clone()));
+        self.event(EventsSpec::Ops, core, "failure", || Some(failure.text.clone()));
         self.failure.get_or_insert((status, failure));
     }
 
@@ -218,18 +224,17 @@ impl Run {
         self.cores[current].progress = Progress::Delayed(self.steps + delay.steps);
         true
     }
+}
 
-    /// Can this core go on, as far as anybody can tell?
-    pub fn can_go(&self, core: CoreIndex) -> bool {
-        let core = &self.cores[core];
-        match core.progress {
-            Progress::Ready => match &core.poll {
-                None => true,
-                Some(Poll::Line(view, seen)) => !view.is(seen),
-                Some(Poll::Whole(seen)) => self.activity != *seen,
-            },
-            Progress::Delayed(until) => self.steps >= until,
-            Progress::Flag(_) | Progress::InBlock(_) | Progress::Finished => false,
-        }
+/// Can this core go on, as far as anybody can tell? `activity` and `steps` are those of the run.
+pub fn can_go(core: &Core, activity: u64, steps: u64) -> bool {
+    match core.progress {
+        Progress::Ready => match &core.poll {
+            None => true,
+            Some(Poll::Line(view, seen)) => !view.is(seen),
+            Some(Poll::Whole(seen)) => activity != *seen,
+        },
+        Progress::Delayed(until) => steps >= until,
+        Progress::Flag(_) | Progress::InBlock(_) | Progress::Finished => false,
     }
 }

@@ -84,7 +84,7 @@ impl Run {
             return Next::Stop;
         }
         self.core().counts.sets += 1;
-        self.event(EventsSpec::Sync, self.current, "set", Some(format!("mode {mode} flag {flag}")));
+        self.event(EventsSpec::Sync, self.current, "set", || Some(format!("mode {mode} flag {flag}")));
         let moment = self.moment();
         self.tick();
         match self.flags.set(self.current, mode, flag, &moment) {
@@ -125,10 +125,10 @@ impl Run {
     pub fn wait_flag(&mut self, flag: u32) -> Next {
         let current = self.current;
         let Some(moment) = self.flags.take(current, flag) else {
-            self.block(Progress::Flag(flag), format!("flag {flag}"));
+            self.block(Progress::Flag(flag), || format!("flag {flag}"));
             return Next::Block;
         };
-        self.taken(&moment, format!("flag {flag}"));
+        self.taken(&moment, || format!("flag {flag}"));
         Next::Continue
     }
 
@@ -139,7 +139,7 @@ impl Run {
             return Next::Stop;
         }
         self.core().counts.sets += 1;
-        self.event(EventsSpec::Sync, self.current, "set", Some(format!("in-block flag {id}")));
+        self.event(EventsSpec::Sync, self.current, "set", || Some(format!("in-block flag {id}")));
         let moment = self.moment();
         self.tick();
         match self.flags.set_in_block(self.current, id, &moment) {
@@ -157,23 +157,23 @@ impl Run {
     pub fn wait_in_block(&mut self, id: u32) -> Next {
         let current = self.current;
         let Some(moment) = self.flags.take_in_block(current, id) else {
-            self.block(Progress::InBlock(id), format!("in-block flag {id}"));
+            self.block(Progress::InBlock(id), || format!("in-block flag {id}"));
             return Next::Block;
         };
-        self.taken(&moment, format!("in-block flag {id}"));
+        self.taken(&moment, || format!("in-block flag {id}"));
         Next::Continue
     }
 
-    fn block(&mut self, progress: Progress, what: String) {
+    fn block(&mut self, progress: Progress, what: impl FnOnce() -> String) {
         self.core().progress = progress;
         self.core().counts.blocked += 1;
-        self.event(EventsSpec::Sync, self.current, "blocked", Some(what));
+        self.event(EventsSpec::Sync, self.current, "blocked", || Some(what()));
     }
 
-    fn taken(&mut self, moment: &super::clock::Clock, what: String) {
+    fn taken(&mut self, moment: &super::clock::Clock, what: impl FnOnce() -> String) {
         self.core().counts.waits += 1;
         self.core().clock.join(moment);
-        self.event(EventsSpec::Sync, self.current, "waited", Some(what));
+        self.event(EventsSpec::Sync, self.current, "waited", || Some(what()));
     }
 
     fn tick(&mut self) {
@@ -324,7 +324,7 @@ impl Run {
             }
             _ => return Next::Continue,
         };
-        self.event(EventsSpec::Sync, current, what, Some(value.to_string()));
+        self.event(EventsSpec::Sync, current, what, || Some(value.to_string()));
         match delay {
             Some(point) if self.delay_at(point) => Next::Switch,
             _ => Next::Continue,
@@ -339,7 +339,7 @@ impl Run {
         self.cores[current].last_op = Some(position);
         if !nested {
             self.core().counts.ops += 1;
-            self.event(EventsSpec::Ops, current, "op-begin", None);
+            self.event(EventsSpec::Ops, current, "op-begin", || None);
             if self.request.poison_local_memory {
                 self.poison();
             }
@@ -370,7 +370,7 @@ impl Run {
         }
         if core.ops.last() != Some(&position) {
             self.cores[current].ops.push(position);
-            self.event(EventsSpec::Ops, current, "op-end", None);
+            self.event(EventsSpec::Ops, current, "op-end", || None);
             self.cores[current].ops.pop();
         }
     }
