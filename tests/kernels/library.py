@@ -70,6 +70,8 @@ class Kernel:
     number: int
     defines: tuple[str, ...] = ()
     tiling_keys: dict[int, str] = field(default_factory=dict, compare=False)
+    #: Bytes of debug output; 0: none.
+    debug_size: int = 0
     chips: tuple[str, ...] = ("c220", "c310")
 
     @property
@@ -119,6 +121,8 @@ class Kernel:
             op_type=self.name.title().replace("_", ""),
             compile_options=[*self.constants.defines(), *self.defines],
             tiling_keys=self.tiling_keys or None,
+            debug_options=["printf"] if self.debug_size else [],
+            debug_size=self.debug_size,
             **arguments,  # type: ignore[arg-type]
         )
 
@@ -160,6 +164,7 @@ def _library() -> list[Kernel]:
     add("mix2meet", "order_mix_sync", "MIX_AIC_1_2", 2, "-DORDER_ROUNDS=2")
     add("mix3meet", "order_mix_sync", "MIX_AIC_1_1", 3, "-DORDER_ROUNDS=1")
     add("mix2vmeet", "order_mix_sync", "MIX_AIC_1_2", 2, "-DORDER_ROUNDS=2", "-DORDER_VECTORS_MEET")
+    add("vec2says", "order_plain", "AIV_ONLY", 2, "-DORDER_SAYS", debug_size=75 * 1024)
     # The run decides.
     add(
         "dynmix",

@@ -68,6 +68,8 @@ class Program:
     waits: dict[int, int] = field(default_factory=dict)
     #: Outer receive -> outer send that must be seen before it is answered; without one it is answered right away.
     answers: dict[int, int] = field(default_factory=dict)
+    #: Places in the op list that hold an entry without a kernel: skipped, but counted.
+    holes: list[int] = field(default_factory=list)
     #: Built with this many copies by the op builder; None: left to the super kernel.
     built_split: int | None = None
 
@@ -103,6 +105,7 @@ class Program:
             if step.receives:
                 text += f" receives {step.receives}"
             lines.append(text)
+        lines.append(f"holes {self.holes}")
         lines.append(f"outer: notifies {self.notifies} waits {self.waits} answers {self.answers}")
         return "\n".join(lines)
 
@@ -128,6 +131,10 @@ class Composer:
             self._add(self.random.choice(kernels), number, streams, several_streams)
         program = Program(self.chip, self.steps, options)
         self._outer_events(program)
+        if several_streams:
+            self._backward_events(program)
+        if self.random.random() < 0.1:
+            program.holes = [self.random.randint(0, length)]
         if options.get("split-mode") in ("2", "4") and self.random.random() < 0.3:
             program.built_split = int(options["split-mode"])
         return program
@@ -148,6 +155,9 @@ class Composer:
                 options[name] = "1"
         if self.random.random() < 0.5:
             options["preload-code"] = pick(["max", "none", "per-func"])
+        for name in ("dcci-before-kernel-start", "dcci-after-kernel-end", "dcci-disable-on-kernel"):
+            if self.random.random() < 0.1:
+                options[name] = pick(["Dynmix,Dynvec", "Dyncub", "Dynvec"])
         if self.random.random() < 0.15:
             options["debug-aic-num"], options["debug-aiv-num"] = str(AIC_NUM), str(AIV_NUM)
         return options
@@ -248,6 +258,38 @@ class Composer:
                 earlier = [sent for sent, sender in program.notifies.items() if sender < receiver]
                 if earlier and self.random.random() < 0.7:
                     program.answers[event] = self.random.choice(earlier)
+
+    def _backward_events(self, program: Program) -> None:
+        """Events against op order, where the two sides allow it: they order what is in no conflict."""
+        followers: list[set[int]] = [set() for _ in self.steps]
+        for receiver, earlier in enumerate(self.before):
+            for sender in earlier:
+                followers[sender].add(receiver)
+        for side in (AIC, AIV):
+            members = [number for number, step in enumerate(self.steps) if step.kernel.kind in (side, MIX)]
+            for first, second in zip(members, members[1:]):
+                followers[first].add(second)
+        for received, sent in program.answers.items():
+            followers[program.notifies[sent]].add(program.waits[received])
+        for _ in range(self.random.choice([0, 0, 1, 3])):
+            sender, receiver = self.random.sample(range(len(self.steps)), 2)
+            if sender < receiver or receiver == 0 or sender == len(self.steps) - 1:
+                continue
+            same_stream = self.steps[sender].stream == self.steps[receiver].stream
+            if same_stream or sender in _reachable(followers, receiver):
+                continue
+            followers[sender].add(receiver)
+            self._connect(sender, receiver)
+
+
+def _reachable(followers: list[set[int]], start: int) -> set[int]:
+    found: set[int] = set()
+    open_numbers = [start]
+    while open_numbers:
+        for number in followers[open_numbers.pop()] - found:
+            found.add(number)
+            open_numbers.append(number)
+    return found
 
 
 def random_program(seed: int, chip: str = "c220") -> Program:

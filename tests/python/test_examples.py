@@ -1,0 +1,40 @@
+"""The samples run, and print what they claim."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+GALLERY = ["two_streams", "mixed_op", "tiling_sink", "feed_sync_all", "early_start", "notify_wait"]
+
+
+def run(script: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, script.name, *arguments], cwd=script.parent, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_minimal() -> None:
+    output = run(EXAMPLES / "minimal" / "superkernel_runtime_ascendc_basic.py")
+    assert output.splitlines()[-1] == "execute sample success"
+    # Powers that are infinite: two infinite bases, and a zero to a negative power.
+    assert "the first: [1.0, 1.0, 0.0, 1.0, 0.0, 0.0" in output
+
+
+@pytest.mark.parametrize("faulty", [False, True], ids=["right", "faulty"])
+@pytest.mark.parametrize("name", GALLERY)
+def test_gallery(name: str, faulty: bool) -> None:
+    output = run(EXAMPLES / "gallery" / f"{name}.py", *(["--faulty"] if faulty else []))
+    assert output.splitlines()[-1] == "as claimed"
+    assert ("  | " in output) is faulty
+
+
+def test_every_script_of_the_gallery_is_tested() -> None:
+    scripts = {path.stem for path in (EXAMPLES / "gallery").glob("*.py")} - {"common"}
+    assert scripts == set(GALLERY)
