@@ -14,8 +14,9 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 .PHONY: demo test setup packages develop release wheel lint rust-test python-test bench stress compare clean
 
+# Builds two operators, fuses them, runs the result on the simulator.
 demo: develop
-	superkernel version
+	cd examples/minimal && python superkernel_runtime_ascendc_basic.py
 
 # All parts run even if one fails; the last line tells.
 test: develop packages
@@ -64,6 +65,8 @@ bench: release
 
 # The same tests with far more inputs; each campaign takes its size from a variable.
 stress: export SUPERKERNEL_ACTION_CASES ?= 1000
+stress: export SUPERKERNEL_CAMPAIGN ?= 500
+stress: export SUPERKERNEL_CAMPAIGN_SCHEDULES ?= 100
 stress: export SUPERKERNEL_ELF_EDITS ?= 200000
 stress: export SUPERKERNEL_ELF_MUTATIONS ?= 2000000
 stress: export SUPERKERNEL_FUZZ_EXAMPLES ?= 5000
