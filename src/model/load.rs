@@ -128,10 +128,10 @@ fn load_entry(index: usize, node: &Node<'_>) -> Result<Option<Entry>, ModelError
             name => return Err(ModelError::UnknownTaskType { place: task_type.path, name: name.to_owned() }),
         },
     };
-    let bin_path = node.optional("bin_path")?.map(|path| path.non_empty_string().map(PathBuf::from)).transpose()?;
+    let bin_path = node.optional("bin_path")?.map(|path| path.file_path()).transpose()?;
     Ok(Some(Entry {
         index,
-        json_path: PathBuf::from(json_path.non_empty_string()?),
+        json_path: json_path.file_path()?,
         bin_path,
         stream_id: node.optional("stream_id")?.map_or(Ok(-1), |stream| stream.integer())?,
         task_type,

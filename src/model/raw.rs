@@ -1,7 +1,9 @@
 //! JSON exactly as given, read with a path that every error can show.
 
+use std::ffi::OsString;
 use std::fmt;
-use std::path::Path;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -101,6 +103,15 @@ impl<'a> Node<'a> {
 
     pub fn non_empty_string(&self) -> Result<&'a str, ModelError> {
         Some(self.string()?).filter(|text| !text.is_empty()).ok_or_else(|| self.wrong_type("a non-empty string"))
+    }
+
+    /// A file name: text, or its bytes where they are no text.
+    pub fn file_path(&self) -> Result<PathBuf, ModelError> {
+        let Value::Array(items) = self.value else { return self.non_empty_string().map(PathBuf::from) };
+        let byte = |item: &Value| item.as_u64().and_then(|number| u8::try_from(number).ok());
+        let bytes: Option<Vec<u8>> = items.iter().map(byte).collect();
+        let bytes = bytes.filter(|bytes| !bytes.is_empty() && !bytes.contains(&0));
+        bytes.map(|bytes| PathBuf::from(OsString::from_vec(bytes))).ok_or_else(|| self.wrong_type("a non-empty string"))
     }
 
     pub fn boolean(&self) -> Result<bool, ModelError> {

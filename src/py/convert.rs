@@ -1,5 +1,8 @@
 //! Python data to and from JSON values.
 
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
@@ -111,7 +114,10 @@ impl Reader {
             };
             let key = string(key)?;
             self.path.push(Part::Key(key.clone()));
-            let value = self.read(&value)?;
+            let value = match unreadable_path(&key, &value) {
+                Some(bytes) => bytes,
+                None => self.read(&value)?,
+            };
             self.path.pop();
             object.insert(key, value);
         }
@@ -140,6 +146,18 @@ impl Reader {
             }
         }
         Err(Refusal::Data("plain data (as in JSON)", format!("an object of type `{}`", type_name(data))))
+    }
+}
+
+/// A path that is no Unicode text, as its bytes: file names are bytes, and Python writes the odd ones as surrogates.
+fn unreadable_path(key: &str, value: &Bound<'_, PyAny>) -> Option<Value> {
+    if !matches!(key, "json_path" | "bin_path") {
+        return None;
+    }
+    let path: PathBuf = value.extract().ok()?;
+    match path.to_str() {
+        Some(_) => None,
+        None => Some(Value::from(path.as_os_str().as_bytes())),
     }
 }
 

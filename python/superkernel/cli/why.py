@@ -17,7 +17,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     command.add_argument("name", metavar="NAME", help="kernel name")
     command.add_argument(
-        "file", metavar="FILE.json", nargs="?", help="compare with this `kernel_infos` instead of the recorded one"
+        "--against", metavar="FILE.json", help="compare with this `kernel_infos` instead of the recorded one"
     )
     command.add_argument("--json", action="store_true", help="print the answer as JSON")
     add_settings(command)
@@ -51,8 +51,8 @@ def run(options: argparse.Namespace) -> None:
             "check the name and the directory (`--kernel-meta-parent-dir`)",
         ) from None
 
-    if options.file is not None:
-        kernel_infos = read_json(options.file)
+    if options.against is not None:
+        kernel_infos = read_json(options.against)
         settings = given
     else:
         # The question is about the files: the settings are those of the last build unless others are given.

@@ -1,0 +1,182 @@
+"""Everything a build does except the external compiler and linker, against a process per step.
+
+    python benches/build_speed.py [--ops 1160] [--objcopy llvm-objcopy]
+
+The op list has the shape of a large decoder model: 58 layers of 20 ops over 25 distinct kernels, split mode 4. Both
+sides work on the same files, in one run:
+
+* ours: the stages of a build (cold: nothing built before; warm: up to date), without the time of compiler and linker;
+* the baseline does the same with a process per step, as build scripts do: per op `objdump -h` for every core side,
+  `ar x` for archives, `cp` and `objcopy` for every copy, and in the end one `objcopy` per function to make it local.
+
+Also: peak memory, and how the time grows with the number of ops.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import resource
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import superkernel
+from superkernel import _build
+from superkernel.sim import BuiltOp, build_op
+
+LAYERS, OPS_PER_LAYER, KERNELS, SPLIT = 58, 20, 25, 4
+TYPES = ("KERNEL_TYPE_AIV_ONLY", "KERNEL_TYPE_MIX_AIC_1_2", "KERNEL_TYPE_AIV_ONLY", "KERNEL_TYPE_AIC_ONLY")
+#: Stages that wait for external programs.
+EXTERNAL = {"compile", "link"}
+
+SOURCE = """
+#include "kernel_operator.h"
+{functions}
+extern "C" __global__ __aicore__ void {name}(GM_ADDR x, GM_ADDR y)
+{{
+    auto *in = (float *)x;
+    auto *out = (float *)y;
+    for (int64_t i = AscendC::GetBlockIdx(); i < 4096; i += AscendC::GetBlockNum()) {{
+        float value = in[i];
+        {calls}
+        out[i] = value;
+    }}
+}}
+"""
+FUNCTION = """
+__attribute__((noinline)) static float {name}_{number}(float v)
+{{
+    for (int k = 0; k < {number} + 3; ++k) {{ v = v * 1.0{number}f + k / (v * v + {number}.5f); }}
+    return v;
+}}
+"""
+
+
+def make_kernels(folder: Path) -> list[BuiltOp]:
+    """The distinct kernels, of some 10 to 30 KB each."""
+    kernels = []
+    for number in range(KERNELS):
+        name = f"kernel_{number}"
+        parts = range(20 + number)
+        functions = "".join(FUNCTION.format(name=name, number=part) for part in parts)
+        calls = " ".join(f"value = {name}_{part}(value);" for part in parts)
+        source = SOURCE.format(name=name, functions=functions, calls=calls)
+        kernels.append(build_op(source, name, None, TYPES[number % len(TYPES)], 24, op_type=name, out_dir=folder))
+    return kernels
+
+
+def op_list(kernels: list[BuiltOp], count: int) -> dict[str, Any]:
+    ops = [kernels[(layer * 7 + op) % len(kernels)].entry() for layer in range(LAYERS * 100) for op in range(20)]
+    return {"op_list": ops[:count], "super_kernel_options": f"split-mode={SPLIT}"}
+
+
+def ours(infos: dict[str, Any], name: str, *, rebuild: bool) -> tuple[float, dict[str, float]]:
+    """Seconds without the external programs, and the times of all stages."""
+    report = _build.build(infos, name, rebuild=rebuild)
+    timings = report["timings_ms"]
+    return (timings["total"] - sum(timings.get(stage, 0) for stage in EXTERNAL)) / 1000, timings
+
+
+class Baseline:
+    """A process per step."""
+
+    def __init__(self, folder: Path, objcopy: str) -> None:
+        self.folder = folder
+        self.objcopy = objcopy
+        self.processes = 0
+
+    def run(self, *command: object, cwd: Path | None = None) -> None:
+        subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL, cwd=cwd)
+        self.processes += 1
+
+    def prepare(self, infos: dict[str, Any]) -> None:
+        """Sizes, objects and copies, op by op."""
+        for index, op in enumerate(infos["op_list"]):
+            description = json.loads(Path(op["json_path"]).read_text())
+            place = self.folder / str(index)
+            place.mkdir()
+            archived = Path(op["bin_path"]).read_bytes().startswith(b"!<arch>")
+            if archived:
+                self.run("ar", "x", op["bin_path"], cwd=place)
+            for side in description["sub_operator_kernel_name"].values():
+                function = side["func_name"]
+                source = place / os.path.basename(side["obj_files"]) if archived else Path(op["bin_path"])
+                self.run("objdump", "-h", source)
+                for copy in range(1, SPLIT):
+                    target = place / f"{function}_split{copy}.o"
+                    self.run("cp", source, target)
+                    self.run(self.objcopy, "--redefine-sym", f"{function}={function}_split{copy}", target)
+
+    def localize(self, linked: Path, functions: list[str]) -> None:
+        """One call per function."""
+        for function in functions:
+            self.run(self.objcopy, f"--localize-symbol={function}", linked)
+
+
+def peak_memory() -> float:
+    """MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ops", type=int, default=LAYERS * OPS_PER_LAYER)
+    parser.add_argument("--objcopy", default="objcopy", help="the tool of the baseline (default: %(default)s)")
+    parser.add_argument("--growth", type=int, nargs="*", default=[100, 1000, 5000], help="sizes for the growth")
+    options = parser.parse_args()
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="superkernel-bench-")))
+        stack.enter_context(superkernel.configure(toolchain="host", kernel_meta_parent_dir=str(folder), cache_dir=""))
+        # Nobody waits for good code here.
+        stack.enter_context(superkernel.configure(op_debug_config=["ccec_O0"]))
+        measure(folder, options)
+
+
+def measure(folder: Path, options: argparse.Namespace) -> None:
+    kernels = make_kernels(folder / "ops")
+    infos = op_list(kernels, options.ops)
+    sizes = [Path(kernel.bin_path).stat().st_size for kernel in kernels]
+    print(f"{options.ops} ops over {len(kernels)} kernels of {min(sizes) // 1024} to {max(sizes) // 1024} KiB")
+
+    cold, timings = ours(infos, "bench", rebuild=True)
+    again = min(ours(infos, "bench", rebuild=True)[0] for _ in range(2))
+    cold = min(cold, again)
+    warm = min(ours(infos, "bench", rebuild=False)[1]["total"] for _ in range(3)) / 1000
+    stages = ", ".join(f"{stage} {time:.1f}" for stage, time in timings.items())
+    print(
+        f"ours: {cold * 1000:.1f} ms cold, {warm * 1000:.1f} ms warm (up to date); no processes but compiler and linker"
+    )
+    print(f"  stages of the first build in ms: {stages}")
+    print(f"  peak memory {peak_memory():.0f} MiB")
+
+    if shutil.which(options.objcopy) is None:
+        print(f"`{options.objcopy}` is missing: no baseline")
+        return
+    place = folder / "baseline"
+    place.mkdir()
+    baseline = Baseline(place, options.objcopy)
+    started = time.perf_counter()
+    baseline.prepare(infos)
+    linked = place / "linked.o"
+    # The last step of the baseline works on the same kernel, linked the same way.
+    shutil.copy(folder / "kernel_meta" / "bench.o", linked)
+    distinct = dict.fromkeys(function for kernel in kernels for function in kernel.functions)
+    names = [f"{name}_split{copy}" if copy else name for name in distinct for copy in range(SPLIT)]
+    baseline.localize(linked, names)
+    elapsed = time.perf_counter() - started
+    print(f"a process per step ({options.objcopy}): {elapsed:.1f} s, {baseline.processes} processes")
+    print(f"ratio: {elapsed / cold:.0f} times faster cold, {elapsed / warm:.0f} times warm")
+
+    for count in options.growth:
+        seconds, _ = ours(op_list(kernels, count), f"growth_{count}", rebuild=True)
+        print(f"growth: {count} ops {seconds * 1000:.1f} ms, {seconds / count * 1e6:.1f} us per op")
+
+
+if __name__ == "__main__":
+    main()

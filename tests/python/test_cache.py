@@ -1,0 +1,345 @@
+"""Reuse: what is unchanged is not built again, what changed is, and why; caches of our own and of the compiler."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import superkernel
+from kernel_library import AIC, AIV, MIX_1_2, KernelLibrary
+from superkernel import _build
+
+COMMAND = Path(sys.executable).with_name("superkernel")
+
+
+@pytest.fixture(autouse=True)
+def host(tmp_path: Path, monkeypatch) -> Iterator[None]:
+    """Built for this machine into the test's folder; no cache but the test's own."""
+    monkeypatch.delenv("ASCENDC_CCACHE_EXECUTABLE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    with superkernel.configure(toolchain="host", kernel_meta_parent_dir=str(tmp_path), cache_dir=""):
+        yield
+
+
+def build(infos: dict[str, Any], name: str = "k", **settings: Any) -> dict[str, Any]:
+    with superkernel.configure(**settings):
+        return _build.build(infos, name)
+
+
+@pytest.fixture
+def ops(library: KernelLibrary, tmp_path: Path) -> list[dict[str, Any]]:
+    """Two ops whose files belong to the test."""
+    folder = tmp_path / "ops"
+    folder.mkdir()
+    entries = []
+    for op in (library.op("one"), library.op("cube", AIC)):
+        entry = op.entry(stream_id=0)
+        for key in ("json_path", "bin_path"):
+            entry[key] = shutil.copy(entry[key], folder)
+        entries.append(entry)
+    return entries
+
+
+def infos_of(ops: list[dict[str, Any]], options: str = "split-mode=1") -> dict[str, Any]:
+    return {"op_list": ops, "super_kernel_options": options}
+
+
+def test_unchanged_inputs_mean_no_work(ops, tmp_path: Path):
+    assert build(infos_of(ops))["origin"] == "built"
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "kernel_meta").iterdir()}
+    report = build(infos_of(ops))
+    assert report["origin"] == "up to date"
+    assert not {"plan", "compile", "link", "publish"} & set(report["timings_ms"])
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "kernel_meta").iterdir()} == before
+
+
+def test_what_does_not_matter_causes_no_rebuild(ops, tmp_path: Path):
+    build(infos_of(ops))
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    same = [{**op, "json_path": shutil.copy(op["json_path"], moved), "bin_path": shutil.copy(op["bin_path"], moved)}
+            for op in ops]  # fmt: skip
+    for op in same:
+        os.utime(op["bin_path"], (1, 1))
+    variants = [
+        infos_of(same),
+        {**infos_of(ops), "kernel_name": "ignored"},
+        infos_of(ops, " split-mode = 1 : :func-align=512"),
+        infos_of(ops, "split-mode=1:option_xxx2"),
+    ]
+    for variant in variants:
+        assert build(variant)["origin"] == "up to date"
+    assert build(infos_of(ops), jobs=1, tool_timeout=1000)["origin"] == "up to date"
+
+
+def change_byte(path: str) -> None:
+    content = bytearray(Path(path).read_bytes())
+    content.append(0)
+    Path(path).write_bytes(content)
+
+
+def change_json(path: str) -> None:
+    Path(path).write_text(Path(path).read_text() + " ")
+
+
+CHANGES: list[tuple[str, Any, dict[str, Any], str]] = [
+    ("object byte", lambda ops: change_byte(ops[1]["bin_path"]), {}, r"op 1 .*: object has other content"),
+    ("JSON byte", lambda ops: change_json(ops[0]["json_path"]), {}, r"op 0 .*: JSON has other content"),
+    ("stream", lambda ops: [op.update(stream_id=5) for op in ops], {}, r"op 0 .*: stream was `0`, is `5`"),
+    ("event", lambda ops: ops[0].update(send_event_list=[9]), {}, r"op 0 .*: send events was ``, is `9`"),
+    ("op gone", lambda ops: ops.pop(), {}, r"op list: number of ops was `2`, is `1`"),
+    ("op new", lambda ops: ops.append(dict(ops[0])), {}, r"op list: number of ops was `2`, is `3`"),
+    ("SoC", None, {"soc": "Ascend910B"}, r"platform: SoC was `Ascend910_93`, is `Ascend910B`"),
+    ("cube cores", None, {"aic_num": 20}, r"platform: number of cube cores was `24`, is `20`"),
+    ("vector cores", None, {"aiv_num": 40}, r"platform: number of vector cores was `48`, is `40`"),
+    ("debug flag", None, {"op_debug_config": ["ccec_O0"]}, r"debug config: optimization was `usual`, is `none`"),
+]
+
+
+@pytest.mark.parametrize(("change", "settings", "reason"), [c[1:] for c in CHANGES], ids=[c[0] for c in CHANGES])
+def test_every_change_is_noticed_and_told(ops, caplog, change: Any, settings: dict[str, Any], reason: str):
+    # An event needs an op behind its sender.
+    build(infos_of(ops))
+    if change:
+        change(ops)
+    if ops[0]["send_event_list"]:
+        ops[1]["recv_event_list"] = [9]
+        ops[1]["stream_id"] = 3
+    with superkernel.configure(**settings):
+        standing, reasons = _build.compare(infos_of(ops), "k")
+        assert standing == "outdated"
+        assert any(re.search(reason, line) for line in reasons), reasons
+    report = build(infos_of(ops), **settings)
+    assert report["origin"] == "built" and report["because"] == reasons
+    assert any("k is built again: " in record.getMessage() for record in caplog.records)
+    assert build(infos_of(ops), **settings)["origin"] == "up to date"
+
+
+OPTIONS = [
+    "func-align=0", "preload-code=none", "early-start=0", "stream-fusion=1", "debug-dcci-all=1", "debug-sync-all=1",
+    "feed-sync-all=1", "profiling=1", "compile-options=-DX", "strict-scope-check=abort",
+    "debug-aic-num=4:debug-aiv-num=4",
+    "dcci-before-kernel-start=One", "dcci-after-kernel-end=One", "dcci-disable-on-kernel=One", "split-mode=2",
+]  # fmt: skip
+
+
+def test_every_option_counts(ops):
+    """Only compared, not built: one build is the base of all comparisons."""
+    build(infos_of(ops, ""))
+    for options in OPTIONS:
+        standing, reasons = _build.compare(infos_of(ops, options), "k")
+        name = options.split("=")[0]
+        assert standing == "outdated" and any(f"{name} was" in reason for reason in reasons), (options, reasons)
+
+
+def test_another_compiler_is_another_kernel(ops, tmp_path: Path, monkeypatch):
+    compiler = tmp_path / "my-c++"
+    compiler.write_text('#!/bin/sh\nexec c++ "$@"\n')
+    compiler.chmod(0o755)
+    build(infos_of(ops))
+    monkeypatch.setenv("CXX", str(compiler))
+    report = build(infos_of(ops))
+    assert report["origin"] == "built" and any("tool 1 was" in reason for reason in report["because"])
+    os.utime(compiler, (5, 5))
+    assert build(infos_of(ops))["origin"] == "built"
+    monkeypatch.setenv("CPLUS_INCLUDE_PATH", str(tmp_path))
+    assert "toolchain: CPLUS_INCLUDE_PATH is new" in build(infos_of(ops))["because"]
+
+
+def test_damaged_results_are_built_again(ops, tmp_path: Path, caplog):
+    folder = tmp_path / "kernel_meta"
+    build(infos_of(ops))
+    good = (folder / "k.o").read_bytes()
+    for damage in (
+        lambda: (folder / "k.o").write_bytes(good[:-1]),
+        lambda: (folder / "k.o").unlink(),
+        lambda: (folder / "k.json").unlink(),
+        lambda: (folder / "k.json").write_text("{}"),
+        lambda: (folder / "k.manifest.json").unlink(),
+        lambda: (folder / "k.manifest.json").write_text("{broken"),
+    ):
+        damage()
+        report = build(infos_of(ops))
+        assert report["origin"] == "built" and report["because"]
+        assert (folder / "k.o").read_bytes() == good
+    assert build(infos_of(ops))["origin"] == "up to date"
+
+
+def test_why(ops, tmp_path: Path):
+    def why(*more: str) -> dict[str, Any]:
+        done = subprocess.run(
+            [COMMAND, "why", "k", "--json", "--kernel-meta-parent-dir", str(tmp_path), *more],
+            capture_output=True, text=True, check=True, cwd="/",
+        )  # fmt: skip
+        return json.loads(done.stdout)
+
+    build(infos_of(ops))
+    assert why() == {"because": [], "standing": "up to date", "reasons": []}
+    change_byte(ops[0]["bin_path"])
+    found = why()
+    assert found["standing"] == "outdated" and "object has other content" in found["reasons"][0]
+    build(infos_of(ops))
+    assert why()["because"] == found["reasons"]
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(infos_of(ops, "split-mode=2")))
+    assert why("--against", str(other), "--toolchain", "host")["reasons"] == ["options: split-mode was `1`, is `2`"]
+    plain = subprocess.run(
+        [COMMAND, "why", "k", "--kernel-meta-parent-dir", str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert "Nothing has changed since" in plain.stdout
+    missing = subprocess.run([COMMAND, "why", "nobody"], capture_output=True, text=True, cwd=tmp_path)
+    assert missing.returncode == 1 and "SK0805" in missing.stderr
+
+
+# -- the cache directory ---------------------------------------------------------------------------------------------
+
+
+def test_the_cache_serves_other_directories(ops, tmp_path: Path):
+    cache = str(tmp_path / "cache")
+    assert build(infos_of(ops), cache_dir=cache)["origin"] == "built"
+    there = str(tmp_path / "there")
+    report = build(infos_of(ops), cache_dir=cache, kernel_meta_parent_dir=there)
+    assert report["origin"] == "from cache"
+    assert not {"compile", "link"} & set(report["timings_ms"])
+    for name in ("k.o", "k.json"):
+        assert (tmp_path / "kernel_meta" / name).read_bytes() == (Path(there) / "kernel_meta" / name).read_bytes()
+    assert build(infos_of(ops), cache_dir=cache, kernel_meta_parent_dir=there)["origin"] == "up to date"
+    # Damage is noticed, removed, and made good.
+    (entry,) = Path(cache).rglob("*.skc")
+    entry.write_bytes(entry.read_bytes()[:-5])
+    elsewhere = str(tmp_path / "elsewhere")
+    assert build(infos_of(ops), cache_dir=cache, kernel_meta_parent_dir=elsewhere)["origin"] == "built"
+    third = str(tmp_path / "third")
+    assert build(infos_of(ops), cache_dir=cache, kernel_meta_parent_dir=third)["origin"] == "from cache"
+
+
+def test_an_unusable_cache_fails_nothing(ops, tmp_path: Path):
+    (tmp_path / "file").write_text("in the way")
+    assert build(infos_of(ops), cache_dir=str(tmp_path / "file"))["origin"] == "built"
+
+
+def test_cache_commands(ops, tmp_path: Path):
+    def cache(*arguments: str, check: bool = True, **environment: str) -> str:
+        done = subprocess.run(
+            [COMMAND, "cache", *arguments],
+            capture_output=True, text=True, check=check, env={**os.environ, **environment},
+        )  # fmt: skip
+        return done.stdout if check else done.stderr
+
+    here, there = str(tmp_path / "cache"), str(tmp_path / "copy")
+    for options in ("split-mode=1", "split-mode=2"):
+        build(infos_of(ops, options), cache_dir=here)
+    stats = json.loads(cache("stats", "--json", "--cache-dir", here))
+    assert (stats["entries"], stats["hits"], stats["misses"]) == (2, 0, 2)
+    tar = str(tmp_path / "cache.tar")
+    assert "wrote 2 kernels" in cache("export", tar, "--cache-dir", here)
+    assert "took 2 kernels" in cache("import", tar, "--cache-dir", there)
+    fresh = str(tmp_path / "fresh")
+    assert build(infos_of(ops), cache_dir=there, kernel_meta_parent_dir=fresh)["origin"] == "from cache"
+    assert "removed 2 kernels" in cache("clear", "--cache-dir", here)
+    assert "kernels    0" in cache("stats", "--cache-dir", here)
+    # Default place, and a limit that leaves room for nothing.
+    assert str(tmp_path / "xdg" / "superkernel") in cache("stats")
+    assert "took 2 kernels" in cache("import", tar, "--cache-dir", here, SUPERKERNEL_CACHE_SIZE="1K")
+    assert json.loads(cache("stats", "--json", "--cache-dir", here))["entries"] == 0
+    (tmp_path / "bad.tar").write_text("no tar")
+    assert "SK0001" in cache("import", str(tmp_path / "bad.tar"), "--cache-dir", here, check=False)
+    assert "SK0012" in cache("stats", "--cache-dir", here, check=False, SUPERKERNEL_CACHE_SIZE="much")
+
+
+# -- compiler caches -------------------------------------------------------------------------------------------------
+
+
+def tool(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        pytest.fail(f"`{name}` is missing: run scripts/test-packages")
+    return path
+
+
+def ccache_stats() -> dict[str, int]:
+    text = subprocess.run([tool("ccache"), "--print-stats"], capture_output=True, text=True, check=True).stdout
+    return {name: int(value) for name, value in (line.split("\t") for line in text.splitlines())}
+
+
+def test_ccache_in_front_of_the_compiler(library: KernelLibrary, tmp_path: Path, monkeypatch):
+    """The second machine (another folder, nothing else shared) compiles nothing."""
+    monkeypatch.setenv("ASCENDC_CCACHE_EXECUTABLE", tool("ccache"))
+    monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "ccache"))
+    monkeypatch.setenv("CCACHE_CONFIGPATH", str(tmp_path / "ccache.conf"))
+    infos = library.infos(library.op("one"), library.op("mixed", MIX_1_2))
+    build(infos)
+    first = ccache_stats()
+    assert first["cache_miss"] == 4 and first["direct_cache_hit"] + first["preprocessed_cache_hit"] == 0
+    there = str(tmp_path / "there")
+    assert build(infos, kernel_meta_parent_dir=there)["origin"] == "built"
+    second = ccache_stats()
+    assert second["cache_miss"] == 4 and second["direct_cache_hit"] + second["preprocessed_cache_hit"] == 4
+    for name in ("k.o", "k.json"):
+        assert (tmp_path / "kernel_meta" / name).read_bytes() == (Path(there) / "kernel_meta" / name).read_bytes()
+    # The cache is no part of the result: without it nothing is built again.
+    monkeypatch.delenv("ASCENDC_CCACHE_EXECUTABLE")
+    assert build(infos)["origin"] == "up to date"
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[str]:
+    """A server of our own; its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = subprocess.Popen(
+        [tool("redis-server"), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)],
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                break
+            except OSError:
+                assert time.monotonic() < deadline and server.poll() is None
+                time.sleep(0.05)
+        yield f"redis://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def test_machines_share_work_through_redis(library: KernelLibrary, tmp_path: Path, monkeypatch, redis: str):
+    monkeypatch.setenv("ASCENDC_CCACHE_EXECUTABLE", tool("ccache"))
+    monkeypatch.setenv("CCACHE_CONFIGPATH", str(tmp_path / "ccache.conf"))
+    monkeypatch.setenv("CCACHE_SECONDARY_STORAGE", redis)
+    monkeypatch.setenv("CCACHE_REMOTE_STORAGE", redis)
+    infos = library.infos(library.op("one"), options="split-mode=1")
+    for machine in ("first", "second"):
+        monkeypatch.setenv("CCACHE_DIR", str(tmp_path / machine / "ccache"))
+        build(infos, kernel_meta_parent_dir=str(tmp_path / machine))
+    stats = ccache_stats()
+    # Nothing of the second machine's own was there: what it found came from the server.
+    remote = stats.get("remote_storage_hit", 0) + stats.get("secondary_storage_hit", 0)
+    assert remote >= 1, stats
+    assert stats["direct_cache_hit"] + stats["preprocessed_cache_hit"] == 1 and stats["cache_miss"] == 0
+    results = [(tmp_path / machine / "kernel_meta" / "k.o").read_bytes() for machine in ("first", "second")]
+    assert results[0] == results[1]
+
+
+def test_types_of_ops_are_distinguished(library: KernelLibrary):
+    """The same name built from another op is another kernel."""
+    build(library.infos(library.op("one", AIV), options="split-mode=1"))
+    report = build(library.infos(library.op("two", AIV), options="split-mode=1"))
+    assert report["origin"] == "built"
+    assert any("new" in reason for reason in report["because"]) and any(
+        "gone" in reason for reason in report["because"]
+    )
