@@ -6,7 +6,7 @@ use super::convert;
 use super::errors::to_python;
 use crate::Error;
 use crate::scope::launch::{self, EntryArguments, Ffts, Workspace};
-use crate::scope::{self, Hazards, Mode, Settings, SingleOps, Target};
+use crate::scope::{self, Cuts, Hazards, Mode, Settings, SingleOps, Target};
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scope_read, module)?)?;
@@ -40,6 +40,8 @@ struct PlanRequest {
     #[pyo3(item)]
     refuse_hazards: bool,
     #[pyo3(item)]
+    cut_per_stream: bool,
+    #[pyo3(item)]
     soc: String,
     #[pyo3(item)]
     aic_num: u32,
@@ -61,6 +63,9 @@ impl PlanRequest {
         }
         if self.refuse_hazards {
             settings.hazards = Hazards::Refuse;
+        }
+        if self.cut_per_stream {
+            settings.cuts = Cuts::PerStream;
         }
         settings.target = Target { soc: self.soc, aic_num: self.aic_num, aiv_num: self.aiv_num };
         settings.tiling_on_aicpu = self.tiling_on_aicpu;

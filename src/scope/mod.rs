@@ -19,6 +19,7 @@ pub mod events;
 pub mod graph;
 pub mod json;
 pub mod launch;
+mod layers;
 mod listing;
 pub mod membership;
 pub mod naming;
@@ -39,7 +40,7 @@ pub use error::ScopeError;
 pub use graph::Graph;
 pub use outcome::ScopePlan;
 pub use plan::plan;
-pub use settings::{Hazards, Mode, Settings, SingleOps, Target};
+pub use settings::{Cuts, Hazards, Mode, Settings, SingleOps, Target};
 
 /// Reads a graph from its JSON form or from a dump, told apart by content.
 pub fn read_graph(bytes: &[u8]) -> Result<Graph, ScopeError> {

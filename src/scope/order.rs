@@ -92,6 +92,11 @@ impl Order {
         }
     }
 
+    /// What comes right behind a node, by stream or by event.
+    pub fn successors_of(&self, node: NodeIndex) -> impl Iterator<Item = NodeIndex> {
+        self.successors[node.0].iter().map(|(next, _)| *next)
+    }
+
     /// From now on these nodes are one kernel.
     pub fn fuse(&mut self, members: &[NodeIndex]) {
         let group = self.groups.len();

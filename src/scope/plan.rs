@@ -1,6 +1,6 @@
 //! The whole way from a marked graph to op lists, step by step.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::cut::{self, CutScope, Draft, Outcome};
 use super::eligibility::Reason;
@@ -12,8 +12,8 @@ use super::naming::FileDigests;
 use super::order::{Detour, Order, Segment};
 use super::outcome::{CutReport, Dropped, Level, Record, ScopePlan, ScopeReport, Status};
 use super::rewrite::Rewriter;
-use super::settings::{Hazards, Mode, Settings, SingleOps};
-use super::{listing, piece};
+use super::settings::{Cuts, Hazards, Mode, Settings, SingleOps};
+use super::{layers, listing, piece};
 
 /// Plans every scope of a graph.
 pub fn plan(graph: &Graph, settings: &Settings) -> Result<ScopePlan, ScopeError> {
@@ -31,6 +31,10 @@ pub fn plan(graph: &Graph, settings: &Settings) -> Result<ScopePlan, ScopeError>
         return Ok(plan);
     }
     let events = events::collect(graph, settings.mode)?;
+    let drafts = match (settings.mode, settings.cuts) {
+        (Mode::Default, Cuts::PerStream) => cut_per_stream(&context, drafts, &events),
+        (Mode::Default, Cuts::AllStreams) | (Mode::Compat, _) => drafts,
+    };
     let pieces = settle(&context, drafts, &events, &mut plan)?;
     let mut rewriter = Rewriter::new(&context, events);
     for piece in &pieces {
@@ -100,6 +104,16 @@ fn cut_scopes(context: &Context<'_>, scopes: &[Scope], plan: &mut ScopePlan) -> 
         plan.scopes.push(describe(context, scope, report, &cuts));
     }
     Ok(drafts)
+}
+
+/// The members of every scope that is fused, cut anew where dependencies ask for it.
+fn cut_per_stream(context: &Context<'_>, drafts: Vec<Draft>, events: &[Event]) -> Vec<Draft> {
+    let order = Order::new(context, events);
+    let mut members: BTreeMap<String, Vec<NodeIndex>> = BTreeMap::new();
+    for draft in drafts {
+        members.entry(draft.scope).or_default().extend(draft.members);
+    }
+    members.iter().flat_map(|(scope, members)| layers::layers(context, &order, scope, members)).collect()
 }
 
 fn describe(context: &Context<'_>, scope: &Scope, outcome: &'static str, cuts: &[cut::Cut]) -> ScopeReport {

@@ -38,6 +38,15 @@ pub enum Hazards {
     Refuse,
 }
 
+/// How far a cut reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cuts {
+    /// A cut on one stream cuts all streams of the scope there, as in the reference.
+    AllStreams,
+    /// Only what depends on the interruption is cut off; independent chains on other streams stay whole.
+    PerStream,
+}
+
 /// The device a plan is for; part of every kernel's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
@@ -64,6 +73,8 @@ pub struct Settings {
     pub single_ops: SingleOps,
     /// What to do with pieces that could hang.
     pub hazards: Hazards,
+    /// How far a cut reaches; the reference only knows one way.
+    pub cuts: Cuts,
     /// The device.
     pub target: Target,
     /// Op types whose tiling may run on the AICPU, beside the nodes that say so themselves.
@@ -83,6 +94,7 @@ impl Settings {
             mode,
             single_ops,
             hazards: Hazards::Cut,
+            cuts: Cuts::AllStreams,
             target: Target::default(),
             tiling_on_aicpu: Vec::new(),
             exclude: Vec::new(),

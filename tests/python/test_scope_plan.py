@@ -119,8 +119,24 @@ def test_settings_of_a_plan() -> None:
     assert scope.plan(graph, compat=True, fuse_single_ops=False).pieces == []
     with pytest.raises(ValueError, match="hazards"):
         scope.plan(graph, hazards="ignore")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="cuts"):
+        scope.plan(graph, cuts="nowhere")  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         scope.plan(graph, exclude="a")
+
+
+def test_independent_chains_stay_whole_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = Graph()
+    for number in range(8):
+        interrupts = number == 2
+        graph.op(f"n{number}", "Op", stream=number % 2, scope="s", support=0 if interrupts else 1)
+    assert [piece.members for piece in scope.plan(graph).pieces] == [["n0", "n1"], ["n3", "n4", "n5", "n6", "n7"]]
+    independent = [["n0", "n1", "n3", "n5", "n7"], ["n4", "n6"]]
+    assert [piece.members for piece in scope.plan(graph, cuts="per-stream").pieces] == independent
+    graph.write(tmp_path / "graph.json")
+    main(["scope", str(tmp_path / "graph.json"), "--cuts", "per-stream", "--json"])
+    pieces = json.loads(capsys.readouterr().out)["pieces"]
+    assert [piece["members"] for piece in pieces] == independent
 
 
 def test_core_limits_come_from_the_mark() -> None:

@@ -38,6 +38,12 @@ def add_graph_arguments(command: argparse.ArgumentParser) -> None:
         default="cut",
         help="what to do with a piece that could wait for itself (default: %(default)s)",
     )
+    command.add_argument(
+        "--cuts",
+        choices=("all-streams", "per-stream"),
+        default="all-streams",
+        help="how far a cut reaches: through all streams of the scope, or only what depends on it (default: %(default)s)",
+    )
     command.add_argument("--exclude", action="append", default=[], metavar="NODE", help="leave this node out")
     command.add_argument(
         "--tiling-on-aicpu",
@@ -59,6 +65,7 @@ def planning(options: argparse.Namespace) -> dict[str, object]:
         "compat": options.compat,
         "fuse_single_ops": True if options.fuse_single_ops else None,
         "hazards": options.hazards,
+        "cuts": options.cuts,
         "tiling_on_aicpu": options.tiling_on_aicpu,
         "exclude": options.exclude,
     }

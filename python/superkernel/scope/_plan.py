@@ -90,22 +90,27 @@ def plan(
     compat: bool = False,
     fuse_single_ops: bool | None = None,
     hazards: Literal["cut", "refuse"] = "cut",
+    cuts: Literal["all-streams", "per-stream"] = "all-streams",
     tiling_on_aicpu: Iterable[str] = (),
     exclude: Iterable[str] = (),
 ) -> ScopePlan:
     """Plans every scope of ``graph`` (a :class:`Graph`, its JSON form, or the path of either form).
 
     ``compat`` follows the reference stack value for value. ``fuse_single_ops`` also builds super kernels of one op.
-    ``hazards="refuse"`` fails instead of cutting a piece that could wait for itself. ``tiling_on_aicpu`` names op
+    ``hazards="refuse"`` fails instead of cutting a piece that could wait for itself. ``cuts="per-stream"`` cuts off only
+    what depends on an interruption, so that independent chains on other streams stay whole. ``tiling_on_aicpu`` names op
     types whose tiling may run on the AICPU. Nodes named in ``exclude`` are treated as if they could not be fused.
     """
     if hazards not in ("cut", "refuse"):
         raise ValueError(f"hazards cannot be {hazards!r}; expected 'cut' or 'refuse'")
+    if cuts not in ("all-streams", "per-stream"):
+        raise ValueError(f"cuts cannot be {cuts!r}; expected 'all-streams' or 'per-stream'")
     environment = snapshot()
     request: dict[str, object] = {
         "compat": compat,
         "fuse_single_ops": fuse_single_ops,
         "refuse_hazards": hazards == "refuse",
+        "cut_per_stream": cuts == "per-stream",
         "soc": environment["soc"],
         "aic_num": environment["aic_num"] or 0,
         "aiv_num": environment["aiv_num"] or 0,

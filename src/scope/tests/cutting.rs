@@ -1,7 +1,7 @@
 //! Where scopes are cut, and what the pieces are called.
 
 use super::*;
-use crate::scope::{SingleOps, eligibility::Reason};
+use crate::scope::{Cuts, SingleOps, eligibility::Reason};
 
 /// Two streams: 1 5x 6 8x 10 and 2 3 4x 7 9.
 fn two_streams() -> Builder {
@@ -245,4 +245,23 @@ fn members_must_agree_on_their_options() {
     assert_eq!(builder.plan(Mode::Compat).unwrap().pieces[0].options, "stream-fusion=1:profiling=1");
     builder.graph.nodes[1].options = "stream-funsion=1".to_owned();
     assert!(matches!(builder.plan(Mode::Default), Err(ScopeError::Options { .. })));
+}
+
+/// Stream 1 is interrupted, stream 2 has nothing to do with it.
+#[test]
+fn independent_chains_stay_whole_on_request() {
+    let mut builder = Builder::default();
+    for (id, stream) in [(1, 1), (2, 2), (3, 1), (4, 2), (5, 1), (6, 2), (7, 1), (8, 2)] {
+        let name = format!("n{id}");
+        let node = if id == 3 { builder.unfusable(&name, id, stream, "S") } else { builder.op(&name, id, stream, "S") };
+        node.options = "stream-fusion=1".to_owned();
+    }
+    let settings = Settings { cuts: Cuts::PerStream, ..Settings::default() };
+    let per_stream = |builder: &Builder| pieces(&super::plan(&builder.graph, &settings).unwrap());
+    assert_eq!(pieces(&builder.plan(Mode::Default).unwrap()), ["S_split_0_3: n1 n2", "S_split_3_9: n4 n5 n6 n7 n8"]);
+    assert_eq!(per_stream(&builder), ["S_split_0_9: n1 n2 n4 n6 n8", "S_split_4_8: n5 n7"]);
+    // With an event from behind the interruption the end of the other chain belongs to the second piece.
+    builder.event(9, "n5", "n6");
+    assert_eq!(per_stream(&builder), ["S_split_0_5: n1 n2 n4", "S_split_4_9: n5 n6 n7 n8"]);
+    assert_eq!(per_stream(&two_streams()), ["S_split_0_4: n1 n2 n3", "S_split_5_10: n6 n7 n9"]);
 }

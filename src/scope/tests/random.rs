@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use proptest::prelude::*;
 
 use super::*;
+use crate::scope::Cuts;
 use crate::scope::eligibility::{Eligibility, Predicate};
 use crate::scope::outcome::ListedNode;
 
@@ -315,9 +316,9 @@ fn check_hazards(graph: &Graph, plan: &ScopePlan) {
     }
 }
 
-fn check_default(specs: &[Spec], links: &[Link]) {
+fn check_default(specs: &[Spec], links: &[Link], cuts: Cuts) {
     let graph = build(specs, links, "stream-fusion=1");
-    let settings = Settings::default();
+    let settings = Settings { cuts, ..Settings::default() };
     let plan = super::plan(&graph, &settings).unwrap();
     assert_eq!(plan, super::plan(&graph, &settings).unwrap(), "the same plan every time");
     check_members(&graph, &plan, &settings);
@@ -348,7 +349,8 @@ proptest! {
         specs in proptest::collection::vec(spec(), 2..24),
         links in proptest::collection::vec(link(), 0..12),
     ) {
-        check_default(&specs, &links);
+        check_default(&specs, &links, Cuts::AllStreams);
+        check_default(&specs, &links, Cuts::PerStream);
     }
 
     #[test]
@@ -358,7 +360,8 @@ proptest! {
                 .prop_map(|(stream, scope, flavour, gap)| Spec { stream, scope, flavour, gap }), 4..16),
         links in proptest::collection::vec(link(), 2..14),
     ) {
-        check_default(&specs, &links);
+        check_default(&specs, &links, Cuts::AllStreams);
+        check_default(&specs, &links, Cuts::PerStream);
     }
 
     #[test]
