@@ -42,7 +42,7 @@ def add_graph_arguments(command: argparse.ArgumentParser) -> None:
         "--cuts",
         choices=("all-streams", "per-stream"),
         default="all-streams",
-        help="how far a cut reaches: through all streams of the scope, or only what depends on it (default: %(default)s)",
+        help="what a cut separates: all streams of the scope, or only what depends on it (default: %(default)s)",
     )
     command.add_argument("--exclude", action="append", default=[], metavar="NODE", help="leave this node out")
     command.add_argument(

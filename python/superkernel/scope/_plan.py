@@ -97,9 +97,10 @@ def plan(
     """Plans every scope of ``graph`` (a :class:`Graph`, its JSON form, or the path of either form).
 
     ``compat`` follows the reference stack value for value. ``fuse_single_ops`` also builds super kernels of one op.
-    ``hazards="refuse"`` fails instead of cutting a piece that could wait for itself. ``cuts="per-stream"`` cuts off only
-    what depends on an interruption, so that independent chains on other streams stay whole. ``tiling_on_aicpu`` names op
-    types whose tiling may run on the AICPU. Nodes named in ``exclude`` are treated as if they could not be fused.
+    ``hazards="refuse"`` fails instead of cutting a piece that could wait for itself. ``cuts="per-stream"`` cuts off
+    only what depends on an interruption, so that independent chains on other streams stay whole.
+    ``tiling_on_aicpu`` names op types whose tiling may run on the AICPU. Nodes named in ``exclude`` are treated as if
+    they could not be fused.
     """
     if hazards not in ("cut", "refuse"):
         raise ValueError(f"hazards cannot be {hazards!r}; expected 'cut' or 'refuse'")
