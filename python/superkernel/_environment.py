@@ -119,8 +119,9 @@ def _in_force(
     if from_cann is not None:
         return from_cann, "CANN"
     variable = _VARIABLES.get(name, "")
-    text = os.environ.get(variable, "") if variable else ""
-    if text:
+    text = os.environ.get(variable)
+    # An empty variable says nothing, except that there shall be no cache.
+    if text or (text is not None and name == "cache_dir"):
         return _form(name, _checked_variable(name, variable, text)), variable
     if name in ("aic_num", "aiv_num"):
         # An unsupported SoC has none; the native core refuses it with a message that lists the supported ones.

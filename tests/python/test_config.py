@@ -301,6 +301,14 @@ def test_environment_variables(monkeypatch):
     assert superkernel.current_config().soc == "Ascend910B"
 
 
+def test_an_empty_variable_says_nothing_but_no_cache(monkeypatch):
+    for name in ("SOC", "JOBS", "TOOL_TIMEOUT", "TOOLCHAIN", "CACHE_DIR"):
+        monkeypatch.setenv(f"SUPERKERNEL_{name}", "")
+    config = superkernel.current_config()
+    assert (config.soc, config.jobs, config.toolchain, config.cache_dir) == ("Ascend910_93", None, "auto", None)
+    assert (config.origins["soc"], config.origins["cache_dir"]) == ("default", "SUPERKERNEL_CACHE_DIR")
+
+
 def test_a_bad_environment_variable_is_named(monkeypatch):
     monkeypatch.setenv("SUPERKERNEL_JOBS", "many")
     with pytest.raises(SuperKernelError) as caught:
