@@ -22,7 +22,7 @@ pub(super) fn write(program: &Program, out: &mut CppWriter) {
 
 /// Waits for the tiling, then a binary search over the keys.
 fn switch(program: &Program, number: usize, table: &[TableEntry], out: &mut CppWriter) {
-    out.block(format_args!("static __aicore__ inline SkPicked sk_switch_{number}(GM_ADDR *slots)"), |out| {
+    out.block(format_args!("SK_HELPER SkPicked sk_switch_{number}(GM_ADDR *slots)"), |out| {
         out.line("sk_wait_until_set(slots[2]);");
         out.line("[[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];");
         out.line("const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;");
@@ -65,37 +65,31 @@ fn call(program: &Program, out: &mut CppWriter) {
         let numbers = crate::model::KernelType::ALL.into_iter().filter(move |kernel_type| kernel_type.class() == class);
         numbers.map(|kernel_type| format!("type == {}", kernel_type.number())).collect::<Vec<_>>().join(" || ")
     };
-    out.block(
-        "static __aicore__ inline void sk_call_address(uint64_t address, uint32_t position, uint64_t offset)",
-        |out| {
-            out.line("SK_OP_BEGIN(position);");
-            out.line("((void (*)(uint64_t))address)(offset);");
-            out.line("SK_OP_END(position);");
-        },
-    );
+    out.block("SK_HELPER void sk_call_address(uint64_t address, uint32_t position, uint64_t offset)", |out| {
+        out.line("SK_OP_BEGIN(position);");
+        out.line("((void (*)(uint64_t))address)(offset);");
+        out.line("SK_OP_END(position);");
+    });
     out.blank();
     out.line("// All cores of the picked type's kinds call; those beyond its block count leave by themselves.");
-    out.block(
-        "static __aicore__ inline void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset)",
-        |out| {
-            out.line("g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;");
-            out.line("const uint64_t type = picked.type_and_blocks >> 32;");
-            out.line(format_args!("const bool is_mix = {};", types(CoreClass::Mix)));
-            out.line(format_args!("[[maybe_unused]] const bool is_aic = {};", types(CoreClass::Aic)));
-            out.line(format_args!("[[maybe_unused]] const bool is_aiv = {};", types(CoreClass::Aiv)));
-            let call = |address: &str| format!("sk_call_address(picked.{address}, position, offset);");
-            out.block("if ASCEND_IS_AIC", |out| {
-                out.block(format_args!("if ((is_mix || is_aic) && get_block_idx() < {blocks})"), |out| {
-                    out.line(call("aic"))
-                });
+    out.block("SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset)", |out| {
+        out.line("g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;");
+        out.line("const uint64_t type = picked.type_and_blocks >> 32;");
+        out.line(format_args!("const bool is_mix = {};", types(CoreClass::Mix)));
+        out.line(format_args!("[[maybe_unused]] const bool is_aic = {};", types(CoreClass::Aic)));
+        out.line(format_args!("[[maybe_unused]] const bool is_aiv = {};", types(CoreClass::Aiv)));
+        let call = |address: &str| format!("sk_call_address(picked.{address}, position, offset);");
+        out.block("if ASCEND_IS_AIC", |out| {
+            out.block(format_args!("if ((is_mix || is_aic) && get_block_idx() < {blocks})"), |out| {
+                out.line(call("aic"))
             });
-            out.block("if ASCEND_IS_AIV", |out| {
-                out.block(format_args!("if (is_mix && get_block_idx() < {blocks})"), |out| out.line(call("aiv")));
-                out.block(format_args!("if (is_aiv && AscendC::GetBlockIdx() < {vector_cores})"), |out| {
-                    out.line(call("aiv"));
-                });
+        });
+        out.block("if ASCEND_IS_AIV", |out| {
+            out.block(format_args!("if (is_mix && get_block_idx() < {blocks})"), |out| out.line(call("aiv")));
+            out.block(format_args!("if (is_aiv && AscendC::GetBlockIdx() < {vector_cores})"), |out| {
+                out.line(call("aiv"));
             });
-        },
-    );
+        });
+    });
     out.blank();
 }

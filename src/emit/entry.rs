@@ -84,7 +84,7 @@ impl Entry<'_> {
             self.step(step, out);
         }
         if condition.is_some() {
-            out.close();
+            out.close_short();
         }
     }
 
@@ -145,11 +145,11 @@ impl Entry<'_> {
             Action::PreloadHere { units } => out.line(format_args!("AscendC::PreLoad({units});")),
             Action::Preload { function, units } => {
                 let (name, units) = (&program.functions[function.0].name, units.unwrap_or(0));
-                out.line(format_args!("preload((const void *)sk_address_{name}(), {units});"));
+                out.line(format_args!("sk_preload(sk_address_{name}(), {units});"));
             }
             Action::PreloadPicked { units } => {
                 // Only super kernels with vector cores alone do this.
-                out.line(format_args!("preload((const void *)picked.aiv, {units});"));
+                out.line(format_args!("sk_preload(picked.aiv, {units});"));
             }
             Action::Record { subject, edge } => {
                 let end = match edge {
@@ -163,22 +163,24 @@ impl Entry<'_> {
             Action::Barrier(barrier) => out.line(format_args!("{}();{why}", barrier_function(*barrier))),
             Action::SetFlag { direction, .. } => out.line(format_args!("{}();{why}", set_function(*direction))),
             Action::WaitFlag { direction, .. } => out.line(format_args!("{}();{why}", wait_function(*direction))),
-            Action::EarlyStartSet { .. } => out.line(format_args!("AscendC::SetNextTaskStart();{why}")),
+            Action::EarlyStartSet { .. } => out.line(format_args!("sk_set_next();{why}")),
             Action::EarlyStartConfig { config } => {
                 out.line(format_args!("g_super_kernel_early_start_config = {config};"));
             }
             Action::EarlyStartWait { config, .. } => {
-                out.line(format_args!("AscendC::WaitPreTaskEndImpl<{config}>();{why}"));
+                out.line(format_args!("sk_wait_previous<{config}>();{why}"));
             }
             Action::Notify { slot, .. } => out.line(format_args!("sk_publish(param_base[{slot}], 1);{why}")),
             Action::WaitEvent { slot, .. } => out.line(format_args!("sk_wait_until_set(param_base[{slot}]);{why}")),
             Action::ClearEvent { slot, event } => {
                 out.line(format_args!("sk_clear(param_base[{slot}]); // outer event {event}"));
             }
-            Action::EnableSyncAll { aic_offset, aiv_offset } => sync_all_on(*aic_offset, *aiv_offset, step, out),
+            Action::EnableSyncAll { aic_offset, aiv_offset } => {
+                out.line(format_args!("sk_feed_sync_all({aic_offset}, {aiv_offset});"));
+            }
             Action::DisableSyncAll => out.line("AscendC::g_superKernelAutoSyncAllEnable = false;"),
-            Action::EndSyncAll => out.line("AscendC::SuperKernelAutoSyncAllEndImpl();"),
-            Action::ComplementSyncAll => out.line("AscendC::SuperKernelAutoSyncAllComplementImpl();"),
+            Action::EndSyncAll => out.line("sk_end_sync_all();"),
+            Action::ComplementSyncAll => out.line("sk_complement_sync_all();"),
             Action::Flush => out.line(format_args!("sk_flush();{why}")),
             Action::Call { function, offset } => {
                 let name = &program.functions[function.0].name;
@@ -203,28 +205,12 @@ fn guard(program: &Program, step: &Step) -> Option<CoreKind> {
     }
 }
 
-/// Each kind has its own record.
-fn sync_all_on(aic_offset: u64, aiv_offset: u64, step: &Step, out: &mut CppWriter) {
-    out.line("AscendC::g_superKernelAutoSyncAllSyncIdx = 0;");
-    out.line("AscendC::g_superKernelAutoSyncAllEnable = true;");
-    for (kind, condition, offset) in
-        [(CoreKind::Aic, "if ASCEND_IS_AIC", aic_offset), (CoreKind::Aiv, "if ASCEND_IS_AIV", aiv_offset)]
-    {
-        if step.cores.kinds.contain(kind) {
-            out.block(condition, |out| {
-                out.line("AscendC::g_superKernelAutoSyncAllConfigGmAddr =");
-                out.line(format_args!("    AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + {offset};"));
-            });
-        }
-    }
-}
-
 fn barrier_function(barrier: Barrier) -> &'static str {
     match barrier {
         Barrier::Aic => "sk_meet_aic",
         Barrier::AicAfterMte3 => "sk_meet_aic_after_mte3",
         Barrier::Aiv => "sk_meet_aiv",
-        Barrier::All => "AscendC::SyncAll<false>",
+        Barrier::All => "sk_meet_all",
     }
 }
 

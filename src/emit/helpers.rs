@@ -9,12 +9,14 @@ use crate::program::{Action, Barrier, Direction, Kinds, Part, Program, copy_name
 pub(super) fn write(program: &Program, out: &mut CppWriter) {
     markers(out);
     functions(program, out);
+    early_start(program, out);
+    feed_sync_all(program, out);
     barriers(program, out);
     flags(program, out);
     locks(program, out);
     if uses(program, |action| matches!(action, Action::Flush)) {
         out.line("// Writes back and drops the whole data cache.");
-        out.block("static __aicore__ inline void sk_flush()", |out| {
+        out.block("SK_HELPER void sk_flush()", |out| {
             out.line("dcci((__gm__ uint64_t *)0, cache_line_t::ENTIRE_DATA_CACHE, dcci_dst_t::CACHELINE_OUT);");
         });
         out.blank();
@@ -34,6 +36,52 @@ fn markers(out: &mut CppWriter) {
     out.line("#define SK_OP_END(position) ((void)(position))");
     out.line("#endif");
     out.blank();
+    out.line("// A host compiler need not look into the same helper thousands of times.");
+    out.line("#ifdef __SK_HOST__");
+    out.line("#define SK_HELPER static __attribute__((noinline, unused))");
+    out.line("#else");
+    out.line("#define SK_HELPER static __aicore__ inline");
+    out.line("#endif");
+    out.blank();
+}
+
+/// The calls of early start, which are larger than they look.
+fn early_start(program: &Program, out: &mut CppWriter) {
+    if uses(program, |action| matches!(action, Action::EarlyStartSet { .. })) {
+        out.block("SK_HELPER void sk_set_next()", |out| out.line("AscendC::SetNextTaskStart();"));
+        out.blank();
+    }
+    if uses(program, |action| matches!(action, Action::EarlyStartWait { .. })) {
+        out.line("// config: class of the op before << 2 | class of the op at hand; AIC 0, AIV 1, MIX 2.");
+        out.line("template <int8_t config>");
+        out.block("SK_HELPER void sk_wait_previous()", |out| out.line("AscendC::WaitPreTaskEndImpl<config>();"));
+        out.blank();
+    }
+}
+
+/// Idle cores follow the `SyncAll` calls of an op.
+fn feed_sync_all(program: &Program, out: &mut CppWriter) {
+    if !uses(program, |action| matches!(action, Action::EnableSyncAll { .. })) {
+        return;
+    }
+    out.line("// Each kind has its own record of an op's SyncAll calls.");
+    out.block("SK_HELPER void sk_feed_sync_all(uint64_t aic_offset, uint64_t aiv_offset)", |out| {
+        out.line("AscendC::g_superKernelAutoSyncAllSyncIdx = 0;");
+        out.line("AscendC::g_superKernelAutoSyncAllEnable = true;");
+        for (condition, offset) in [("if ASCEND_IS_AIC", "aic_offset"), ("if ASCEND_IS_AIV", "aiv_offset")] {
+            out.block(condition, |out| {
+                out.line("AscendC::g_superKernelAutoSyncAllConfigGmAddr =");
+                out.line(format_args!("    AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + {offset};"));
+            });
+        }
+    });
+    out.blank();
+    for (name, function) in [("end", "EndImpl"), ("complement", "ComplementImpl")] {
+        out.block(format_args!("SK_HELPER void sk_{name}_sync_all()"), |out| {
+            out.line(format_args!("AscendC::SuperKernelAutoSyncAll{function}();"));
+        });
+        out.blank();
+    }
 }
 
 /// The sub-kernel functions with all their copies, and for each a way to use the copy of this core.
@@ -41,18 +89,18 @@ fn functions(program: &Program, out: &mut CppWriter) {
     if program.functions.is_empty() {
         return;
     }
-    for symbol in program.function_symbols() {
-        out.line(format_args!("extern \"C\" __aicore__ void {symbol}(uint64_t args_offset);"));
-    }
-    out.blank();
     if program.split > 1 {
         out.line("// Cores fetch their instructions from different copies of the same code.");
-        out.block("static __aicore__ inline uint32_t sk_copy()", |out| {
+        out.block("SK_HELPER uint32_t sk_copy()", |out| {
             out.line(format_args!("return (uint8_t)get_coreid() % {}u;", program.split));
         });
         out.blank();
     }
-    out.line("// sk_call_NAME and sk_address_NAME: this core's copy of a function.");
+    out.block("SK_HELPER void sk_preload(uint64_t address, int64_t units)", |out| {
+        out.line("preload((const void *)address, units);");
+    });
+    out.blank();
+    out.line("// Declares a function with its copies; sk_call_NAME and sk_address_NAME take this core's copy.");
     function_macro(program.split, out);
     out.blank();
     for function in &program.functions {
@@ -63,15 +111,19 @@ fn functions(program: &Program, out: &mut CppWriter) {
 
 fn function_macro(split: u32, out: &mut CppWriter) {
     let mut lines = vec!["#define SK_FUNCTION(name)".to_owned()];
+    for copy in 0..split {
+        // `name##_split1`: the macro's argument with the copy's suffix.
+        let symbol = if copy == 0 { "name".to_owned() } else { copy_name("name##", copy) };
+        lines.push(format!("    extern \"C\" __aicore__ void {symbol}(uint64_t args_offset);"));
+    }
     let mut dispatch = |head: &str, before: &[&str], use_copy: &dyn Fn(&str) -> String, after: &[&str]| {
-        lines.push(format!("    static __aicore__ inline {head} {{"));
+        lines.push(format!("    SK_HELPER {head} {{"));
         lines.extend(before.iter().map(|line| format!("        {line}")));
         if split == 1 {
             lines.push(format!("        {}", use_copy("name")));
         } else {
             lines.push("        switch (sk_copy()) {".to_owned());
             for copy in 1..split {
-                // `name##_split1`: the macro's argument with the copy's suffix.
                 let symbol = copy_name("name##", copy);
                 lines.push(format!("            case {copy}: {} break;", use_copy(&symbol)));
             }
@@ -99,8 +151,13 @@ fn function_macro(split: u32, out: &mut CppWriter) {
     }
 }
 
-/// The barriers over one kind; that over both is `SyncAll`.
+/// The barriers.
 fn barriers(program: &Program, out: &mut CppWriter) {
+    if uses(program, |action| *action == Action::Barrier(Barrier::All)) {
+        out.line("// All cores of both kinds meet.");
+        out.block("SK_HELPER void sk_meet_all()", |out| out.line("AscendC::SyncAll<false>();"));
+        out.blank();
+    }
     for (barrier, name, who, pipe, flag) in [
         (Barrier::Aic, "sk_meet_aic", "All cube cores meet.", "PIPE_FIX", "SYNC_AIC_FLAG"),
         (
@@ -114,7 +171,7 @@ fn barriers(program: &Program, out: &mut CppWriter) {
     ] {
         if uses(program, |action| *action == Action::Barrier(barrier)) {
             out.line(format_args!("// {who}"));
-            out.block(format_args!("static __aicore__ inline void {name}()"), |out| {
+            out.block(format_args!("SK_HELPER void {name}()"), |out| {
                 out.line(set(pipe, "0x0", flag));
                 out.line(wait(program.chip, flag));
             });
@@ -131,13 +188,13 @@ fn flags(program: &Program, out: &mut CppWriter) {
         let sets = |action: &Action| matches!(action, Action::SetFlag { direction: set, .. } if *set == direction);
         let waits = |action: &Action| matches!(action, Action::WaitFlag { direction: wait, .. } if *wait == direction);
         if uses(program, sets) {
-            out.block(format_args!("static __aicore__ inline void sk_tell_{to}()"), |out| {
+            out.block(format_args!("SK_HELPER void sk_tell_{to}()"), |out| {
                 out.line(set("PIPE_MTE3", "0x02", flag));
             });
             out.blank();
         }
         if uses(program, waits) {
-            out.block(format_args!("static __aicore__ inline void sk_wait_for_{from}()"), |out| {
+            out.block(format_args!("SK_HELPER void sk_wait_for_{from}()"), |out| {
                 out.line(wait(program.chip, flag));
             });
             out.blank();
@@ -164,7 +221,7 @@ fn locks(program: &Program, out: &mut CppWriter) {
     let clears = uses(program, |action| matches!(action, Action::ClearEvent { .. }));
     let releases = uses(program, |action| matches!(action, Action::ReleaseLock { .. }));
     if notifies || releases {
-        out.block("static __aicore__ inline void sk_publish(GM_ADDR address, uint64_t value)", |out| {
+        out.block("SK_HELPER void sk_publish(GM_ADDR address, uint64_t value)", |out| {
             out.line(LOCK);
             out.line("*lock = value;");
             out.line("dcci(lock, 0, 2);");
@@ -172,7 +229,7 @@ fn locks(program: &Program, out: &mut CppWriter) {
         out.blank();
     }
     if waits {
-        out.block("static __aicore__ inline void sk_wait_until_set(GM_ADDR address)", |out| {
+        out.block("SK_HELPER void sk_wait_until_set(GM_ADDR address)", |out| {
             out.line(LOCK);
             out.line("do {");
             out.line("    dcci(lock, 0, 2);");
@@ -181,7 +238,7 @@ fn locks(program: &Program, out: &mut CppWriter) {
         out.blank();
     }
     if clears {
-        out.block("static __aicore__ inline void sk_clear(GM_ADDR address)", |out| {
+        out.block("SK_HELPER void sk_clear(GM_ADDR address)", |out| {
             out.line(LOCK);
             out.line("*lock = 0;");
         });
@@ -203,7 +260,7 @@ fn clear_workspace(program: &Program, out: &mut CppWriter) {
         }
     };
     out.line("// Zeroes this core's share of the workspace.");
-    out.block("static __aicore__ inline void sk_clear_workspace(GM_ADDR workspace, uint64_t bytes)", |out| {
+    out.block("SK_HELPER void sk_clear_workspace(GM_ADDR workspace, uint64_t bytes)", |out| {
         out.line("GM_ADDR share = workspace + bytes * (uint64_t)AscendC::GetBlockIdxImpl();");
         out.line(fill);
         out.line(format_args!("AscendC::SetFlag<AscendC::HardEvent::{event}>(EVENT_ID0);"));

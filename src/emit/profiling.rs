@@ -13,11 +13,11 @@ struct SkProfile {
     bool on;
 };
 
-static __aicore__ inline void sk_profile_check(SkProfile &profile) {
+SK_HELPER void sk_profile_check(SkProfile &profile) {
     profile.on = profile.area[0] == 0xbdca8756ULL && profile.next < profile.end;
 }
 
-static __aicore__ inline void sk_profile_write(SkProfile &profile, uint64_t header) {
+SK_HELPER void sk_profile_write(SkProfile &profile, uint64_t header) {
     if (!profile.on) {
         return;
     }
@@ -34,7 +34,7 @@ static __aicore__ inline void sk_profile_write(SkProfile &profile, uint64_t head
     sk_profile_check(profile);
 }
 
-static __aicore__ inline void sk_profile_start(SkProfile &profile, GM_ADDR buffer, uint64_t task_id) {
+SK_HELPER void sk_profile_start(SkProfile &profile, GM_ADDR buffer, uint64_t task_id) {
     if (buffer == nullptr) {
         return;
     }
@@ -51,7 +51,7 @@ static __aicore__ inline void sk_profile_start(SkProfile &profile, GM_ADDR buffe
 }
 
 // type: 0 super kernel, 4 notify, 8 op, 0xC wait.
-static __aicore__ inline void sk_record(SkProfile &profile, uint32_t index, uint32_t type, uint32_t end) {
+SK_HELPER void sk_record(SkProfile &profile, uint32_t index, uint32_t type, uint32_t end) {
     sk_profile_write(profile, (uint64_t)index << 32 | (uint64_t)end << 12 | (uint64_t)type << 8);
 }
 ",

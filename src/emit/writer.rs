@@ -63,6 +63,21 @@ impl CppWriter {
         self.depth += 1;
     }
 
+    /// Ends a block; one that holds a single line and no comment becomes one line.
+    pub fn close_short(&mut self) {
+        self.close();
+        let mut ends = self.text.rmatch_indices('\n').map(|(at, _)| at);
+        // From the back: the end of `}`, of the body's last line, of the line before it, of the one before that.
+        let (_, Some(body_end), Some(head_end)) = (ends.next(), ends.next(), ends.next()) else { return };
+        let head_start = ends.next().map_or(0, |at| at + 1);
+        let (head, body) = (&self.text[head_start..head_end], self.text[head_end + 1..body_end].trim_start());
+        if head.trim_start().starts_with("if (") && head.ends_with('{') && body.ends_with(';') {
+            let joined = format!("{head} {body} }}\n");
+            self.text.truncate(head_start);
+            self.text.push_str(&joined);
+        }
+    }
+
     /// Ends a block.
     pub fn close(&mut self) {
         self.depth = self.depth.saturating_sub(1);

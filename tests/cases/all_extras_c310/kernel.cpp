@@ -15,19 +15,26 @@ extern __gm__ struct OpSystemRunCfg g_opSystemRunCfg;
 #define SK_OP_END(position) ((void)(position))
 #endif
 
-extern "C" __aicore__ void k0_aiv(uint64_t args_offset);
-extern "C" __aicore__ void k1_aic(uint64_t args_offset);
-extern "C" __aicore__ void k1_aiv(uint64_t args_offset);
-extern "C" __aicore__ void k2_aic(uint64_t args_offset);
+// A host compiler need not look into the same helper thousands of times.
+#ifdef __SK_HOST__
+#define SK_HELPER static __attribute__((noinline, unused))
+#else
+#define SK_HELPER static __aicore__ inline
+#endif
 
-// sk_call_NAME and sk_address_NAME: this core's copy of a function.
+SK_HELPER void sk_preload(uint64_t address, int64_t units) {
+    preload((const void *)address, units);
+}
+
+// Declares a function with its copies; sk_call_NAME and sk_address_NAME take this core's copy.
 #define SK_FUNCTION(name) \
-    static __aicore__ inline void sk_call_##name(uint32_t position, uint64_t offset) { \
+    extern "C" __aicore__ void name(uint64_t args_offset); \
+    SK_HELPER void sk_call_##name(uint32_t position, uint64_t offset) { \
         SK_OP_BEGIN(position); \
         name(offset); \
         SK_OP_END(position); \
     } \
-    static __aicore__ inline uint64_t sk_address_##name() { \
+    SK_HELPER uint64_t sk_address_##name() { \
         uint64_t address = 0; \
         address = (uint64_t)name; \
         return address; \
@@ -38,45 +45,82 @@ SK_FUNCTION(k1_aic)
 SK_FUNCTION(k1_aiv)
 SK_FUNCTION(k2_aic)
 
+SK_HELPER void sk_set_next() {
+    AscendC::SetNextTaskStart();
+}
+
+// config: class of the op before << 2 | class of the op at hand; AIC 0, AIV 1, MIX 2.
+template <int8_t config>
+SK_HELPER void sk_wait_previous() {
+    AscendC::WaitPreTaskEndImpl<config>();
+}
+
+// Each kind has its own record of an op's SyncAll calls.
+SK_HELPER void sk_feed_sync_all(uint64_t aic_offset, uint64_t aiv_offset) {
+    AscendC::g_superKernelAutoSyncAllSyncIdx = 0;
+    AscendC::g_superKernelAutoSyncAllEnable = true;
+    if ASCEND_IS_AIC {
+        AscendC::g_superKernelAutoSyncAllConfigGmAddr =
+            AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + aic_offset;
+    }
+    if ASCEND_IS_AIV {
+        AscendC::g_superKernelAutoSyncAllConfigGmAddr =
+            AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + aiv_offset;
+    }
+}
+
+SK_HELPER void sk_end_sync_all() {
+    AscendC::SuperKernelAutoSyncAllEndImpl();
+}
+
+SK_HELPER void sk_complement_sync_all() {
+    AscendC::SuperKernelAutoSyncAllComplementImpl();
+}
+
+// All cores of both kinds meet.
+SK_HELPER void sk_meet_all() {
+    AscendC::SyncAll<false>();
+}
+
 // All vector cores meet.
-static __aicore__ inline void sk_meet_aiv() {
+SK_HELPER void sk_meet_aiv() {
     ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0x0, AscendC::SYNC_AIV_ONLY_ALL));
     wait_flag_dev(PIPE_S, AscendC::SYNC_AIV_ONLY_ALL);
 }
 
-static __aicore__ inline void sk_tell_aic() {
+SK_HELPER void sk_tell_aic() {
     ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0x02, AscendC::SYNC_AIV_FLAG));
 }
 
-static __aicore__ inline void sk_wait_for_aiv() {
+SK_HELPER void sk_wait_for_aiv() {
     wait_flag_dev(PIPE_S, AscendC::SYNC_AIV_FLAG);
 }
 
-static __aicore__ inline void sk_publish(GM_ADDR address, uint64_t value) {
+SK_HELPER void sk_publish(GM_ADDR address, uint64_t value) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
     *lock = value;
     dcci(lock, 0, 2);
 }
 
-static __aicore__ inline void sk_wait_until_set(GM_ADDR address) {
+SK_HELPER void sk_wait_until_set(GM_ADDR address) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
     do {
         dcci(lock, 0, 2);
     } while (*lock != 1);
 }
 
-static __aicore__ inline void sk_clear(GM_ADDR address) {
+SK_HELPER void sk_clear(GM_ADDR address) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
     *lock = 0;
 }
 
 // Writes back and drops the whole data cache.
-static __aicore__ inline void sk_flush() {
+SK_HELPER void sk_flush() {
     dcci((__gm__ uint64_t *)0, cache_line_t::ENTIRE_DATA_CACHE, dcci_dst_t::CACHELINE_OUT);
 }
 
 // Zeroes this core's share of the workspace.
-static __aicore__ inline void sk_clear_workspace(GM_ADDR workspace, uint64_t bytes) {
+SK_HELPER void sk_clear_workspace(GM_ADDR workspace, uint64_t bytes) {
     GM_ADDR share = workspace + bytes * (uint64_t)AscendC::GetBlockIdxImpl();
     AscendC::DuplicateImpl((__ubuf__ uint32_t *)0, (uint32_t)0, 128);
     AscendC::SetFlag<AscendC::HardEvent::V_MTE3>(EVENT_ID0);
@@ -96,11 +140,11 @@ struct SkProfile {
     bool on;
 };
 
-static __aicore__ inline void sk_profile_check(SkProfile &profile) {
+SK_HELPER void sk_profile_check(SkProfile &profile) {
     profile.on = profile.area[0] == 0xbdca8756ULL && profile.next < profile.end;
 }
 
-static __aicore__ inline void sk_profile_write(SkProfile &profile, uint64_t header) {
+SK_HELPER void sk_profile_write(SkProfile &profile, uint64_t header) {
     if (!profile.on) {
         return;
     }
@@ -117,7 +161,7 @@ static __aicore__ inline void sk_profile_write(SkProfile &profile, uint64_t head
     sk_profile_check(profile);
 }
 
-static __aicore__ inline void sk_profile_start(SkProfile &profile, GM_ADDR buffer, uint64_t task_id) {
+SK_HELPER void sk_profile_start(SkProfile &profile, GM_ADDR buffer, uint64_t task_id) {
     if (buffer == nullptr) {
         return;
     }
@@ -134,7 +178,7 @@ static __aicore__ inline void sk_profile_start(SkProfile &profile, GM_ADDR buffe
 }
 
 // type: 0 super kernel, 4 notify, 8 op, 0xC wait.
-static __aicore__ inline void sk_record(SkProfile &profile, uint32_t index, uint32_t type, uint32_t end) {
+SK_HELPER void sk_record(SkProfile &profile, uint32_t index, uint32_t type, uint32_t end) {
     sk_profile_write(profile, (uint64_t)index << 32 | (uint64_t)end << 12 | (uint64_t)type << 8);
 }
 
@@ -161,39 +205,28 @@ extern "C" __global__ __aicore__ void auto_gen_te_superkernel_test_kernel(void) 
     AscendC::PreLoad(8);
     sk_record(profile, 0u, 0x0, 0);
     // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 4 blocks, stream 0)
-    AscendC::g_superKernelAutoSyncAllSyncIdx = 0;
-    AscendC::g_superKernelAutoSyncAllEnable = true;
-    if ASCEND_IS_AIC {
-        AscendC::g_superKernelAutoSyncAllConfigGmAddr =
-            AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + 0;
-    }
-    if ASCEND_IS_AIV {
-        AscendC::g_superKernelAutoSyncAllConfigGmAddr =
-            AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + 192;
-    }
+    sk_feed_sync_all(0, 192);
     sk_record(profile, 1u, 0x8, 0);
     if ASCEND_IS_AIV {
         sk_flush();
         if (core_index < 4) {
             sk_call_k0_aiv(0, 0);
-            AscendC::SuperKernelAutoSyncAllEndImpl();
+            sk_end_sync_all();
         }
-        if (core_index >= 4) {
-            AscendC::SuperKernelAutoSyncAllComplementImpl();
-        }
+        if (core_index >= 4) { sk_complement_sync_all(); }
         sk_flush();
     }
     AscendC::g_superKernelAutoSyncAllEnable = false;
     pipe_barrier(PIPE_ALL); // debug-dcci-all
     sk_flush(); // debug-dcci-all
-    AscendC::SyncAll<false>(); // debug-sync-all
+    sk_meet_all(); // debug-sync-all
     sk_record(profile, 1u, 0x8, 1);
     if ASCEND_IS_AIV {
-        AscendC::SetNextTaskStart(); // list order
+        sk_set_next(); // list order
     }
     // op 1: k1 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
     g_super_kernel_early_start_config = 6;
-    AscendC::WaitPreTaskEndImpl<6>(); // list order
+    sk_wait_previous<6>(); // list order
     if ASCEND_IS_AIV {
         sk_record(profile, 7u, 0x4, 0);
         if (core_index == 0) {
@@ -206,68 +239,53 @@ extern "C" __global__ __aicore__ void auto_gen_te_superkernel_test_kernel(void) 
         }
         sk_record(profile, 8u, 0xc, 1);
     }
-    AscendC::SyncAll<false>(); // after outer wait
-    AscendC::g_superKernelAutoSyncAllSyncIdx = 0;
-    AscendC::g_superKernelAutoSyncAllEnable = true;
-    if ASCEND_IS_AIC {
-        AscendC::g_superKernelAutoSyncAllConfigGmAddr =
-            AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + 64;
-    }
-    if ASCEND_IS_AIV {
-        AscendC::g_superKernelAutoSyncAllConfigGmAddr =
-            AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + 256;
-    }
+    sk_meet_all(); // after outer wait
+    sk_feed_sync_all(64, 256);
     sk_record(profile, 2u, 0x8, 0);
     if ASCEND_IS_AIC {
         if (block_index < 4) {
             sk_call_k1_aic(1, 2);
-            AscendC::SuperKernelAutoSyncAllEndImpl();
+            sk_end_sync_all();
         }
-        if (block_index >= 4) {
-            AscendC::SuperKernelAutoSyncAllComplementImpl();
-        }
+        if (block_index >= 4) { sk_complement_sync_all(); }
     }
     if ASCEND_IS_AIV {
         if (block_index < 4) {
             sk_call_k1_aiv(1, 2);
-            AscendC::SuperKernelAutoSyncAllEndImpl();
+            sk_end_sync_all();
         }
-        if (block_index >= 4) {
-            AscendC::SuperKernelAutoSyncAllComplementImpl();
-        }
+        if (block_index >= 4) { sk_complement_sync_all(); }
     }
     AscendC::g_superKernelAutoSyncAllEnable = false;
     pipe_barrier(PIPE_ALL); // debug-dcci-all
     sk_flush(); // debug-dcci-all
-    AscendC::SyncAll<false>(); // debug-sync-all
+    sk_meet_all(); // debug-sync-all
     sk_record(profile, 2u, 0x8, 1);
     if ASCEND_IS_AIC {
-        AscendC::SetNextTaskStart(); // list order
+        sk_set_next(); // list order
     }
     if ASCEND_IS_AIV {
-        AscendC::SetNextTaskStart(); // list order
+        sk_set_next(); // list order
     }
     // op 2: k2 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
     g_super_kernel_early_start_config = 8;
-    AscendC::WaitPreTaskEndImpl<8>(); // list order
+    sk_wait_previous<8>(); // list order
     AscendC::g_superKernelAutoSyncAllEnable = false;
     sk_record(profile, 3u, 0x8, 0);
     if ASCEND_IS_AIC {
-        if (block_index < 8) {
-            sk_call_k2_aic(2, 4);
-        }
+        if (block_index < 8) { sk_call_k2_aic(2, 4); }
     }
     pipe_barrier(PIPE_ALL); // debug-dcci-all
     sk_flush(); // debug-dcci-all
     sk_record(profile, 3u, 0x8, 1);
     if ASCEND_IS_AIC {
         if (block_index >= 8) {
-            AscendC::SetNextTaskStart(); // the op sets itself
+            sk_set_next(); // the op sets itself
         }
     }
     g_super_kernel_early_start_config = 0;
-    AscendC::WaitPreTaskEndImpl<0>(); // the op sets itself
-    AscendC::SyncAll<false>(); // debug-sync-all
+    sk_wait_previous<0>(); // the op sets itself
+    sk_meet_all(); // debug-sync-all
     if ASCEND_IS_AIV {
         if (core_index == 0) {
             sk_clear(param_base[3]); // outer event 8

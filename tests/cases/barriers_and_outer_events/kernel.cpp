@@ -9,35 +9,29 @@
 #define SK_OP_END(position) ((void)(position))
 #endif
 
-extern "C" __aicore__ void k0_aic(uint64_t args_offset);
-extern "C" __aicore__ void k0_aic_split1(uint64_t args_offset);
-extern "C" __aicore__ void k0_aic_split2(uint64_t args_offset);
-extern "C" __aicore__ void k0_aic_split3(uint64_t args_offset);
-extern "C" __aicore__ void k0_aiv(uint64_t args_offset);
-extern "C" __aicore__ void k0_aiv_split1(uint64_t args_offset);
-extern "C" __aicore__ void k0_aiv_split2(uint64_t args_offset);
-extern "C" __aicore__ void k0_aiv_split3(uint64_t args_offset);
-extern "C" __aicore__ void k1_aic(uint64_t args_offset);
-extern "C" __aicore__ void k1_aic_split1(uint64_t args_offset);
-extern "C" __aicore__ void k1_aic_split2(uint64_t args_offset);
-extern "C" __aicore__ void k1_aic_split3(uint64_t args_offset);
-extern "C" __aicore__ void k2_aiv(uint64_t args_offset);
-extern "C" __aicore__ void k2_aiv_split1(uint64_t args_offset);
-extern "C" __aicore__ void k2_aiv_split2(uint64_t args_offset);
-extern "C" __aicore__ void k2_aiv_split3(uint64_t args_offset);
-extern "C" __aicore__ void k3_aiv(uint64_t args_offset);
-extern "C" __aicore__ void k3_aiv_split1(uint64_t args_offset);
-extern "C" __aicore__ void k3_aiv_split2(uint64_t args_offset);
-extern "C" __aicore__ void k3_aiv_split3(uint64_t args_offset);
+// A host compiler need not look into the same helper thousands of times.
+#ifdef __SK_HOST__
+#define SK_HELPER static __attribute__((noinline, unused))
+#else
+#define SK_HELPER static __aicore__ inline
+#endif
 
 // Cores fetch their instructions from different copies of the same code.
-static __aicore__ inline uint32_t sk_copy() {
+SK_HELPER uint32_t sk_copy() {
     return (uint8_t)get_coreid() % 4u;
 }
 
-// sk_call_NAME and sk_address_NAME: this core's copy of a function.
+SK_HELPER void sk_preload(uint64_t address, int64_t units) {
+    preload((const void *)address, units);
+}
+
+// Declares a function with its copies; sk_call_NAME and sk_address_NAME take this core's copy.
 #define SK_FUNCTION(name) \
-    static __aicore__ inline void sk_call_##name(uint32_t position, uint64_t offset) { \
+    extern "C" __aicore__ void name(uint64_t args_offset); \
+    extern "C" __aicore__ void name##_split1(uint64_t args_offset); \
+    extern "C" __aicore__ void name##_split2(uint64_t args_offset); \
+    extern "C" __aicore__ void name##_split3(uint64_t args_offset); \
+    SK_HELPER void sk_call_##name(uint32_t position, uint64_t offset) { \
         SK_OP_BEGIN(position); \
         switch (sk_copy()) { \
             case 1: name##_split1(offset); break; \
@@ -47,7 +41,7 @@ static __aicore__ inline uint32_t sk_copy() {
         } \
         SK_OP_END(position); \
     } \
-    static __aicore__ inline uint64_t sk_address_##name() { \
+    SK_HELPER uint64_t sk_address_##name() { \
         uint64_t address = 0; \
         switch (sk_copy()) { \
             case 1: address = (uint64_t)name##_split1; break; \
@@ -64,20 +58,25 @@ SK_FUNCTION(k1_aic)
 SK_FUNCTION(k2_aiv)
 SK_FUNCTION(k3_aiv)
 
-static __aicore__ inline void sk_publish(GM_ADDR address, uint64_t value) {
+// All cores of both kinds meet.
+SK_HELPER void sk_meet_all() {
+    AscendC::SyncAll<false>();
+}
+
+SK_HELPER void sk_publish(GM_ADDR address, uint64_t value) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
     *lock = value;
     dcci(lock, 0, 2);
 }
 
-static __aicore__ inline void sk_wait_until_set(GM_ADDR address) {
+SK_HELPER void sk_wait_until_set(GM_ADDR address) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
     do {
         dcci(lock, 0, 2);
     } while (*lock != 1);
 }
 
-static __aicore__ inline void sk_clear(GM_ADDR address) {
+SK_HELPER void sk_clear(GM_ADDR address) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
     *lock = 0;
 }
@@ -91,31 +90,25 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     }
     if ASCEND_IS_AIC {
         // op 0: k0 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
-        if (block_index < 4) {
-            sk_call_k0_aic(0, 1);
-        }
+        if (block_index < 4) { sk_call_k0_aic(0, 1); }
     }
     if ASCEND_IS_AIV {
-        if (block_index < 4) {
-            sk_call_k0_aiv(0, 1);
-        }
+        if (block_index < 4) { sk_call_k0_aiv(0, 1); }
     }
     // op 1: k1 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
-    AscendC::SyncAll<false>(); // before outer notify
+    sk_meet_all(); // before outer notify
     if ASCEND_IS_AIC {
         if (block_index == 0) {
             sk_publish(param_base[2], 1); // outer event 7
             sk_wait_until_set(param_base[5]); // outer event 8
         }
     }
-    AscendC::SyncAll<false>(); // after outer wait
+    sk_meet_all(); // after outer wait
     if ASCEND_IS_AIC {
-        if (block_index < 8) {
-            sk_call_k1_aic(1, 3);
-        }
+        if (block_index < 8) { sk_call_k1_aic(1, 3); }
     }
     // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
-    AscendC::SyncAll<false>(); // before outer notify
+    sk_meet_all(); // before outer notify
     if ASCEND_IS_AIC {
         if (block_index == 0) {
             sk_publish(param_base[4], 1); // outer event 9
@@ -126,18 +119,14 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
             sk_wait_until_set(param_base[7]); // outer event 10
         }
     }
-    AscendC::SyncAll<false>(); // after outer wait
+    sk_meet_all(); // after outer wait
     if ASCEND_IS_AIV {
-        if (core_index < 8) {
-            sk_call_k2_aiv(2, 6);
-        }
+        if (core_index < 8) { sk_call_k2_aiv(2, 6); }
     }
     // op 3: k3 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
-    AscendC::SyncAll<false>(); // list order
+    sk_meet_all(); // list order
     if ASCEND_IS_AIV {
-        if (core_index < 8) {
-            sk_call_k3_aiv(3, 8);
-        }
+        if (core_index < 8) { sk_call_k3_aiv(3, 8); }
     }
     if ASCEND_IS_AIC {
         if (block_index == 0) {

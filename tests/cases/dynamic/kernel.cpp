@@ -9,51 +9,29 @@
 #define SK_OP_END(position) ((void)(position))
 #endif
 
-extern "C" __aicore__ void k0_aiv(uint64_t args_offset);
-extern "C" __aicore__ void k0_aiv_split1(uint64_t args_offset);
-extern "C" __aicore__ void k0_aiv_split2(uint64_t args_offset);
-extern "C" __aicore__ void k0_aiv_split3(uint64_t args_offset);
-extern "C" __aicore__ void k1_7_aiv(uint64_t args_offset);
-extern "C" __aicore__ void k1_7_aiv_split1(uint64_t args_offset);
-extern "C" __aicore__ void k1_7_aiv_split2(uint64_t args_offset);
-extern "C" __aicore__ void k1_7_aiv_split3(uint64_t args_offset);
-extern "C" __aicore__ void k1_10_aic(uint64_t args_offset);
-extern "C" __aicore__ void k1_10_aic_split1(uint64_t args_offset);
-extern "C" __aicore__ void k1_10_aic_split2(uint64_t args_offset);
-extern "C" __aicore__ void k1_10_aic_split3(uint64_t args_offset);
-extern "C" __aicore__ void k1_11_aic(uint64_t args_offset);
-extern "C" __aicore__ void k1_11_aic_split1(uint64_t args_offset);
-extern "C" __aicore__ void k1_11_aic_split2(uint64_t args_offset);
-extern "C" __aicore__ void k1_11_aic_split3(uint64_t args_offset);
-extern "C" __aicore__ void k1_10000_aic(uint64_t args_offset);
-extern "C" __aicore__ void k1_10000_aic_split1(uint64_t args_offset);
-extern "C" __aicore__ void k1_10000_aic_split2(uint64_t args_offset);
-extern "C" __aicore__ void k1_10000_aic_split3(uint64_t args_offset);
-extern "C" __aicore__ void k1_10000_aiv(uint64_t args_offset);
-extern "C" __aicore__ void k1_10000_aiv_split1(uint64_t args_offset);
-extern "C" __aicore__ void k1_10000_aiv_split2(uint64_t args_offset);
-extern "C" __aicore__ void k1_10000_aiv_split3(uint64_t args_offset);
-extern "C" __aicore__ void k1_18446744073709551615_aic(uint64_t args_offset);
-extern "C" __aicore__ void k1_18446744073709551615_aic_split1(uint64_t args_offset);
-extern "C" __aicore__ void k1_18446744073709551615_aic_split2(uint64_t args_offset);
-extern "C" __aicore__ void k1_18446744073709551615_aic_split3(uint64_t args_offset);
-extern "C" __aicore__ void k1_18446744073709551615_aiv(uint64_t args_offset);
-extern "C" __aicore__ void k1_18446744073709551615_aiv_split1(uint64_t args_offset);
-extern "C" __aicore__ void k1_18446744073709551615_aiv_split2(uint64_t args_offset);
-extern "C" __aicore__ void k1_18446744073709551615_aiv_split3(uint64_t args_offset);
-extern "C" __aicore__ void k2_3_aiv(uint64_t args_offset);
-extern "C" __aicore__ void k2_3_aiv_split1(uint64_t args_offset);
-extern "C" __aicore__ void k2_3_aiv_split2(uint64_t args_offset);
-extern "C" __aicore__ void k2_3_aiv_split3(uint64_t args_offset);
+// A host compiler need not look into the same helper thousands of times.
+#ifdef __SK_HOST__
+#define SK_HELPER static __attribute__((noinline, unused))
+#else
+#define SK_HELPER static __aicore__ inline
+#endif
 
 // Cores fetch their instructions from different copies of the same code.
-static __aicore__ inline uint32_t sk_copy() {
+SK_HELPER uint32_t sk_copy() {
     return (uint8_t)get_coreid() % 4u;
 }
 
-// sk_call_NAME and sk_address_NAME: this core's copy of a function.
+SK_HELPER void sk_preload(uint64_t address, int64_t units) {
+    preload((const void *)address, units);
+}
+
+// Declares a function with its copies; sk_call_NAME and sk_address_NAME take this core's copy.
 #define SK_FUNCTION(name) \
-    static __aicore__ inline void sk_call_##name(uint32_t position, uint64_t offset) { \
+    extern "C" __aicore__ void name(uint64_t args_offset); \
+    extern "C" __aicore__ void name##_split1(uint64_t args_offset); \
+    extern "C" __aicore__ void name##_split2(uint64_t args_offset); \
+    extern "C" __aicore__ void name##_split3(uint64_t args_offset); \
+    SK_HELPER void sk_call_##name(uint32_t position, uint64_t offset) { \
         SK_OP_BEGIN(position); \
         switch (sk_copy()) { \
             case 1: name##_split1(offset); break; \
@@ -63,7 +41,7 @@ static __aicore__ inline uint32_t sk_copy() {
         } \
         SK_OP_END(position); \
     } \
-    static __aicore__ inline uint64_t sk_address_##name() { \
+    SK_HELPER uint64_t sk_address_##name() { \
         uint64_t address = 0; \
         switch (sk_copy()) { \
             case 1: address = (uint64_t)name##_split1; break; \
@@ -84,26 +62,41 @@ SK_FUNCTION(k1_18446744073709551615_aic)
 SK_FUNCTION(k1_18446744073709551615_aiv)
 SK_FUNCTION(k2_3_aiv)
 
-static __aicore__ inline void sk_publish(GM_ADDR address, uint64_t value) {
+SK_HELPER void sk_set_next() {
+    AscendC::SetNextTaskStart();
+}
+
+// config: class of the op before << 2 | class of the op at hand; AIC 0, AIV 1, MIX 2.
+template <int8_t config>
+SK_HELPER void sk_wait_previous() {
+    AscendC::WaitPreTaskEndImpl<config>();
+}
+
+// All cores of both kinds meet.
+SK_HELPER void sk_meet_all() {
+    AscendC::SyncAll<false>();
+}
+
+SK_HELPER void sk_publish(GM_ADDR address, uint64_t value) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
     *lock = value;
     dcci(lock, 0, 2);
 }
 
-static __aicore__ inline void sk_wait_until_set(GM_ADDR address) {
+SK_HELPER void sk_wait_until_set(GM_ADDR address) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
     do {
         dcci(lock, 0, 2);
     } while (*lock != 1);
 }
 
-static __aicore__ inline void sk_clear(GM_ADDR address) {
+SK_HELPER void sk_clear(GM_ADDR address) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
     *lock = 0;
 }
 
 // Writes back and drops the whole data cache.
-static __aicore__ inline void sk_flush() {
+SK_HELPER void sk_flush() {
     dcci((__gm__ uint64_t *)0, cache_line_t::ENTIRE_DATA_CACHE, dcci_dst_t::CACHELINE_OUT);
 }
 
@@ -114,7 +107,7 @@ struct SkPicked {
     uint64_t type_and_blocks;
 };
 
-static __aicore__ inline SkPicked sk_switch_0(GM_ADDR *slots) {
+SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
     sk_wait_until_set(slots[2]);
     [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
     const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
@@ -154,7 +147,7 @@ static __aicore__ inline SkPicked sk_switch_0(GM_ADDR *slots) {
     return SkPicked{0, 0, 0xffULL << 32 | blocks};
 }
 
-static __aicore__ inline SkPicked sk_switch_1(GM_ADDR *slots) {
+SK_HELPER SkPicked sk_switch_1(GM_ADDR *slots) {
     sk_wait_until_set(slots[2]);
     [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
     const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
@@ -166,14 +159,14 @@ static __aicore__ inline SkPicked sk_switch_1(GM_ADDR *slots) {
     return SkPicked{0, 0, 0xffULL << 32 | blocks};
 }
 
-static __aicore__ inline void sk_call_address(uint64_t address, uint32_t position, uint64_t offset) {
+SK_HELPER void sk_call_address(uint64_t address, uint32_t position, uint64_t offset) {
     SK_OP_BEGIN(position);
     ((void (*)(uint64_t))address)(offset);
     SK_OP_END(position);
 }
 
 // All cores of the picked type's kinds call; those beyond its block count leave by themselves.
-static __aicore__ inline void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
+SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
     g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;
     const uint64_t type = picked.type_and_blocks >> 32;
     const bool is_mix = type == 6 || type == 7;
@@ -204,15 +197,15 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     }
     if ASCEND_IS_AIV {
         if (core_index < 8) {
-            preload((const void *)sk_address_k0_aiv(), 2);
+            sk_preload(sk_address_k0_aiv(), 2);
             // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
             sk_call_k0_aiv(0, 1);
         }
-        AscendC::SetNextTaskStart(); // list order
+        sk_set_next(); // list order
     }
     // op 1: k1 (KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, stream 0)
     g_super_kernel_early_start_config = 6;
-    AscendC::WaitPreTaskEndImpl<6>(); // list order
+    sk_wait_previous<6>(); // list order
     if ASCEND_IS_AIV {
         if (core_index == 0) {
             sk_publish(param_base[2], 1); // outer event 7
@@ -220,31 +213,29 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     }
     picked = sk_switch_0(param_base + 4); // tiling at run time
     pipe_barrier(PIPE_ALL); // all have polled
-    AscendC::SyncAll<false>(); // all have polled
+    sk_meet_all(); // all have polled
     sk_flush();
     sk_call_picked(picked, 1, 3);
     sk_flush();
     if ASCEND_IS_AIC {
-        if (block_index == 0) {
-            sk_publish(param_base[6], 0);
-        }
-        AscendC::SetNextTaskStart(); // list order
+        if (block_index == 0) { sk_publish(param_base[6], 0); }
+        sk_set_next(); // list order
     }
     if ASCEND_IS_AIV {
-        AscendC::SetNextTaskStart(); // list order
+        sk_set_next(); // list order
     }
     // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 48 blocks, stream 0)
     g_super_kernel_early_start_config = 9;
-    AscendC::WaitPreTaskEndImpl<9>(); // list order
+    sk_wait_previous<9>(); // list order
     if ASCEND_IS_AIV {
         if (core_index == 0) {
             sk_wait_until_set(param_base[11]); // outer event 9
         }
     }
-    AscendC::SyncAll<false>(); // after outer wait
+    sk_meet_all(); // after outer wait
     picked = sk_switch_1(param_base + 8); // tiling at run time
     pipe_barrier(PIPE_ALL); // all have polled
-    AscendC::SyncAll<false>(); // all have polled
+    sk_meet_all(); // all have polled
     sk_call_picked(picked, 2, 7);
     if ASCEND_IS_AIV {
         if (core_index == 0) {

@@ -15,18 +15,26 @@ extern __gm__ struct OpSystemRunCfg g_opSystemRunCfg;
 #define SK_OP_END(position) ((void)(position))
 #endif
 
-extern "C" __aicore__ void k0_3_aiv(uint64_t args_offset);
-extern "C" __aicore__ void k0_4_aiv(uint64_t args_offset);
-extern "C" __aicore__ void k1_aiv(uint64_t args_offset);
+// A host compiler need not look into the same helper thousands of times.
+#ifdef __SK_HOST__
+#define SK_HELPER static __attribute__((noinline, unused))
+#else
+#define SK_HELPER static __aicore__ inline
+#endif
 
-// sk_call_NAME and sk_address_NAME: this core's copy of a function.
+SK_HELPER void sk_preload(uint64_t address, int64_t units) {
+    preload((const void *)address, units);
+}
+
+// Declares a function with its copies; sk_call_NAME and sk_address_NAME take this core's copy.
 #define SK_FUNCTION(name) \
-    static __aicore__ inline void sk_call_##name(uint32_t position, uint64_t offset) { \
+    extern "C" __aicore__ void name(uint64_t args_offset); \
+    SK_HELPER void sk_call_##name(uint32_t position, uint64_t offset) { \
         SK_OP_BEGIN(position); \
         name(offset); \
         SK_OP_END(position); \
     } \
-    static __aicore__ inline uint64_t sk_address_##name() { \
+    SK_HELPER uint64_t sk_address_##name() { \
         uint64_t address = 0; \
         address = (uint64_t)name; \
         return address; \
@@ -36,19 +44,29 @@ SK_FUNCTION(k0_3_aiv)
 SK_FUNCTION(k0_4_aiv)
 SK_FUNCTION(k1_aiv)
 
+SK_HELPER void sk_set_next() {
+    AscendC::SetNextTaskStart();
+}
+
+// config: class of the op before << 2 | class of the op at hand; AIC 0, AIV 1, MIX 2.
+template <int8_t config>
+SK_HELPER void sk_wait_previous() {
+    AscendC::WaitPreTaskEndImpl<config>();
+}
+
 // All vector cores meet.
-static __aicore__ inline void sk_meet_aiv() {
+SK_HELPER void sk_meet_aiv() {
     ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0x0, AscendC::SYNC_AIV_ONLY_ALL));
     wait_flag_dev(AscendC::SYNC_AIV_ONLY_ALL);
 }
 
-static __aicore__ inline void sk_publish(GM_ADDR address, uint64_t value) {
+SK_HELPER void sk_publish(GM_ADDR address, uint64_t value) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
     *lock = value;
     dcci(lock, 0, 2);
 }
 
-static __aicore__ inline void sk_wait_until_set(GM_ADDR address) {
+SK_HELPER void sk_wait_until_set(GM_ADDR address) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
     do {
         dcci(lock, 0, 2);
@@ -62,7 +80,7 @@ struct SkPicked {
     uint64_t type_and_blocks;
 };
 
-static __aicore__ inline SkPicked sk_switch_0(GM_ADDR *slots) {
+SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
     sk_wait_until_set(slots[2]);
     [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
     const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
@@ -81,14 +99,14 @@ static __aicore__ inline SkPicked sk_switch_0(GM_ADDR *slots) {
     return SkPicked{0, 0, 0xffULL << 32 | blocks};
 }
 
-static __aicore__ inline void sk_call_address(uint64_t address, uint32_t position, uint64_t offset) {
+SK_HELPER void sk_call_address(uint64_t address, uint32_t position, uint64_t offset) {
     SK_OP_BEGIN(position);
     ((void (*)(uint64_t))address)(offset);
     SK_OP_END(position);
 }
 
 // All cores of the picked type's kinds call; those beyond its block count leave by themselves.
-static __aicore__ inline void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
+SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
     g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;
     const uint64_t type = picked.type_and_blocks >> 32;
     const bool is_mix = type == 6 || type == 7;
@@ -116,27 +134,19 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     if (param_base[0] != nullptr) {
         set_ffts_base_addr((uint64_t)param_base[0]);
     }
-    if (core_index < 8) {
-        preload((const void *)sk_address_k1_aiv(), 2);
-    }
+    if (core_index < 8) { sk_preload(sk_address_k1_aiv(), 2); }
     // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 48 blocks, stream 0)
     picked = sk_switch_0(param_base + 2); // tiling at run time
-    if (core_index < 48) {
-        preload((const void *)picked.aiv, 8);
-    }
+    if (core_index < 48) { sk_preload(picked.aiv, 8); }
     pipe_barrier(PIPE_ALL); // all have polled
     sk_meet_aiv(); // all have polled
     sk_call_picked(picked, 0, 1);
-    if (core_index == 0) {
-        sk_publish(param_base[4], 0);
-    }
-    AscendC::SetNextTaskStart(); // list order
+    if (core_index == 0) { sk_publish(param_base[4], 0); }
+    sk_set_next(); // list order
     // op 1: k1 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
     g_super_kernel_early_start_config = 5;
-    AscendC::WaitPreTaskEndImpl<5>(); // list order
-    if (core_index < 8) {
-        sk_call_k1_aiv(1, 5);
-    }
+    sk_wait_previous<5>(); // list order
+    if (core_index < 8) { sk_call_k1_aiv(1, 5); }
 }
 
 #if TILING_KEY_VAR == 0UL

@@ -9,47 +9,29 @@
 #define SK_OP_END(position) ((void)(position))
 #endif
 
-extern "C" __aicore__ void k0_aic(uint64_t args_offset);
-extern "C" __aicore__ void k0_aic_split1(uint64_t args_offset);
-extern "C" __aicore__ void k0_aic_split2(uint64_t args_offset);
-extern "C" __aicore__ void k0_aic_split3(uint64_t args_offset);
-extern "C" __aicore__ void k1_aiv(uint64_t args_offset);
-extern "C" __aicore__ void k1_aiv_split1(uint64_t args_offset);
-extern "C" __aicore__ void k1_aiv_split2(uint64_t args_offset);
-extern "C" __aicore__ void k1_aiv_split3(uint64_t args_offset);
-extern "C" __aicore__ void k2_aic(uint64_t args_offset);
-extern "C" __aicore__ void k2_aic_split1(uint64_t args_offset);
-extern "C" __aicore__ void k2_aic_split2(uint64_t args_offset);
-extern "C" __aicore__ void k2_aic_split3(uint64_t args_offset);
-extern "C" __aicore__ void k2_aiv(uint64_t args_offset);
-extern "C" __aicore__ void k2_aiv_split1(uint64_t args_offset);
-extern "C" __aicore__ void k2_aiv_split2(uint64_t args_offset);
-extern "C" __aicore__ void k2_aiv_split3(uint64_t args_offset);
-extern "C" __aicore__ void k3_1_aic(uint64_t args_offset);
-extern "C" __aicore__ void k3_1_aic_split1(uint64_t args_offset);
-extern "C" __aicore__ void k3_1_aic_split2(uint64_t args_offset);
-extern "C" __aicore__ void k3_1_aic_split3(uint64_t args_offset);
-extern "C" __aicore__ void k3_1_aiv(uint64_t args_offset);
-extern "C" __aicore__ void k3_1_aiv_split1(uint64_t args_offset);
-extern "C" __aicore__ void k3_1_aiv_split2(uint64_t args_offset);
-extern "C" __aicore__ void k3_1_aiv_split3(uint64_t args_offset);
-extern "C" __aicore__ void k3_7_aiv(uint64_t args_offset);
-extern "C" __aicore__ void k3_7_aiv_split1(uint64_t args_offset);
-extern "C" __aicore__ void k3_7_aiv_split2(uint64_t args_offset);
-extern "C" __aicore__ void k3_7_aiv_split3(uint64_t args_offset);
-extern "C" __aicore__ void k4_aic(uint64_t args_offset);
-extern "C" __aicore__ void k4_aic_split1(uint64_t args_offset);
-extern "C" __aicore__ void k4_aic_split2(uint64_t args_offset);
-extern "C" __aicore__ void k4_aic_split3(uint64_t args_offset);
+// A host compiler need not look into the same helper thousands of times.
+#ifdef __SK_HOST__
+#define SK_HELPER static __attribute__((noinline, unused))
+#else
+#define SK_HELPER static __aicore__ inline
+#endif
 
 // Cores fetch their instructions from different copies of the same code.
-static __aicore__ inline uint32_t sk_copy() {
+SK_HELPER uint32_t sk_copy() {
     return (uint8_t)get_coreid() % 4u;
 }
 
-// sk_call_NAME and sk_address_NAME: this core's copy of a function.
+SK_HELPER void sk_preload(uint64_t address, int64_t units) {
+    preload((const void *)address, units);
+}
+
+// Declares a function with its copies; sk_call_NAME and sk_address_NAME take this core's copy.
 #define SK_FUNCTION(name) \
-    static __aicore__ inline void sk_call_##name(uint32_t position, uint64_t offset) { \
+    extern "C" __aicore__ void name(uint64_t args_offset); \
+    extern "C" __aicore__ void name##_split1(uint64_t args_offset); \
+    extern "C" __aicore__ void name##_split2(uint64_t args_offset); \
+    extern "C" __aicore__ void name##_split3(uint64_t args_offset); \
+    SK_HELPER void sk_call_##name(uint32_t position, uint64_t offset) { \
         SK_OP_BEGIN(position); \
         switch (sk_copy()) { \
             case 1: name##_split1(offset); break; \
@@ -59,7 +41,7 @@ static __aicore__ inline uint32_t sk_copy() {
         } \
         SK_OP_END(position); \
     } \
-    static __aicore__ inline uint64_t sk_address_##name() { \
+    SK_HELPER uint64_t sk_address_##name() { \
         uint64_t address = 0; \
         switch (sk_copy()) { \
             case 1: address = (uint64_t)name##_split1; break; \
@@ -79,47 +61,74 @@ SK_FUNCTION(k3_1_aiv)
 SK_FUNCTION(k3_7_aiv)
 SK_FUNCTION(k4_aic)
 
+// Each kind has its own record of an op's SyncAll calls.
+SK_HELPER void sk_feed_sync_all(uint64_t aic_offset, uint64_t aiv_offset) {
+    AscendC::g_superKernelAutoSyncAllSyncIdx = 0;
+    AscendC::g_superKernelAutoSyncAllEnable = true;
+    if ASCEND_IS_AIC {
+        AscendC::g_superKernelAutoSyncAllConfigGmAddr =
+            AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + aic_offset;
+    }
+    if ASCEND_IS_AIV {
+        AscendC::g_superKernelAutoSyncAllConfigGmAddr =
+            AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + aiv_offset;
+    }
+}
+
+SK_HELPER void sk_end_sync_all() {
+    AscendC::SuperKernelAutoSyncAllEndImpl();
+}
+
+SK_HELPER void sk_complement_sync_all() {
+    AscendC::SuperKernelAutoSyncAllComplementImpl();
+}
+
+// All cores of both kinds meet.
+SK_HELPER void sk_meet_all() {
+    AscendC::SyncAll<false>();
+}
+
 // All cube cores meet.
-static __aicore__ inline void sk_meet_aic() {
+SK_HELPER void sk_meet_aic() {
     ffts_cross_core_sync(PIPE_FIX, AscendC::GetffstMsg(0x0, AscendC::SYNC_AIC_FLAG));
     wait_flag_dev(AscendC::SYNC_AIC_FLAG);
 }
 
 // All cube cores meet, each once its MTE3 pipe is done.
-static __aicore__ inline void sk_meet_aic_after_mte3() {
+SK_HELPER void sk_meet_aic_after_mte3() {
     ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0x0, AscendC::SYNC_AIC_FLAG));
     wait_flag_dev(AscendC::SYNC_AIC_FLAG);
 }
 
 // All vector cores meet.
-static __aicore__ inline void sk_meet_aiv() {
+SK_HELPER void sk_meet_aiv() {
     ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0x0, AscendC::SYNC_AIV_ONLY_ALL));
     wait_flag_dev(AscendC::SYNC_AIV_ONLY_ALL);
 }
 
-static __aicore__ inline void sk_tell_aiv() {
+SK_HELPER void sk_tell_aiv() {
     ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0x02, AscendC::SYNC_AIC_AIV_FLAG));
 }
 
-static __aicore__ inline void sk_wait_for_aic() {
+SK_HELPER void sk_wait_for_aic() {
     wait_flag_dev(AscendC::SYNC_AIC_AIV_FLAG);
 }
 
-static __aicore__ inline void sk_tell_aic() {
+SK_HELPER void sk_tell_aic() {
     ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0x02, AscendC::SYNC_AIV_FLAG));
 }
 
-static __aicore__ inline void sk_wait_for_aiv() {
+SK_HELPER void sk_wait_for_aiv() {
     wait_flag_dev(AscendC::SYNC_AIV_FLAG);
 }
 
-static __aicore__ inline void sk_publish(GM_ADDR address, uint64_t value) {
+SK_HELPER void sk_publish(GM_ADDR address, uint64_t value) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
     *lock = value;
     dcci(lock, 0, 2);
 }
 
-static __aicore__ inline void sk_wait_until_set(GM_ADDR address) {
+SK_HELPER void sk_wait_until_set(GM_ADDR address) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
     do {
         dcci(lock, 0, 2);
@@ -127,12 +136,12 @@ static __aicore__ inline void sk_wait_until_set(GM_ADDR address) {
 }
 
 // Writes back and drops the whole data cache.
-static __aicore__ inline void sk_flush() {
+SK_HELPER void sk_flush() {
     dcci((__gm__ uint64_t *)0, cache_line_t::ENTIRE_DATA_CACHE, dcci_dst_t::CACHELINE_OUT);
 }
 
 // Zeroes this core's share of the workspace.
-static __aicore__ inline void sk_clear_workspace(GM_ADDR workspace, uint64_t bytes) {
+SK_HELPER void sk_clear_workspace(GM_ADDR workspace, uint64_t bytes) {
     GM_ADDR share = workspace + bytes * (uint64_t)AscendC::GetBlockIdxImpl();
     AscendC::DuplicateImpl((__ubuf__ uint32_t *)0, (uint32_t)0, 128);
     AscendC::SetFlag<AscendC::HardEvent::V_MTE3>(EVENT_ID0);
@@ -152,11 +161,11 @@ struct SkProfile {
     bool on;
 };
 
-static __aicore__ inline void sk_profile_check(SkProfile &profile) {
+SK_HELPER void sk_profile_check(SkProfile &profile) {
     profile.on = profile.area[0] == 0xbdca8756ULL && profile.next < profile.end;
 }
 
-static __aicore__ inline void sk_profile_write(SkProfile &profile, uint64_t header) {
+SK_HELPER void sk_profile_write(SkProfile &profile, uint64_t header) {
     if (!profile.on) {
         return;
     }
@@ -173,7 +182,7 @@ static __aicore__ inline void sk_profile_write(SkProfile &profile, uint64_t head
     sk_profile_check(profile);
 }
 
-static __aicore__ inline void sk_profile_start(SkProfile &profile, GM_ADDR buffer, uint64_t task_id) {
+SK_HELPER void sk_profile_start(SkProfile &profile, GM_ADDR buffer, uint64_t task_id) {
     if (buffer == nullptr) {
         return;
     }
@@ -190,7 +199,7 @@ static __aicore__ inline void sk_profile_start(SkProfile &profile, GM_ADDR buffe
 }
 
 // type: 0 super kernel, 4 notify, 8 op, 0xC wait.
-static __aicore__ inline void sk_record(SkProfile &profile, uint32_t index, uint32_t type, uint32_t end) {
+SK_HELPER void sk_record(SkProfile &profile, uint32_t index, uint32_t type, uint32_t end) {
     sk_profile_write(profile, (uint64_t)index << 32 | (uint64_t)end << 12 | (uint64_t)type << 8);
 }
 
@@ -201,7 +210,7 @@ struct SkPicked {
     uint64_t type_and_blocks;
 };
 
-static __aicore__ inline SkPicked sk_switch_0(GM_ADDR *slots) {
+SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
     sk_wait_until_set(slots[2]);
     [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
     const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
@@ -220,14 +229,14 @@ static __aicore__ inline SkPicked sk_switch_0(GM_ADDR *slots) {
     return SkPicked{0, 0, 0xffULL << 32 | blocks};
 }
 
-static __aicore__ inline void sk_call_address(uint64_t address, uint32_t position, uint64_t offset) {
+SK_HELPER void sk_call_address(uint64_t address, uint32_t position, uint64_t offset) {
     SK_OP_BEGIN(position);
     ((void (*)(uint64_t))address)(offset);
     SK_OP_END(position);
 }
 
 // All cores of the picked type's kinds call; those beyond its block count leave by themselves.
-static __aicore__ inline void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
+SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
     g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;
     const uint64_t type = picked.type_and_blocks >> 32;
     const bool is_mix = type == 6 || type == 7;
@@ -270,21 +279,14 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
         sk_wait_for_aiv(); // workspace cleared
         AscendC::PreLoad(8);
         // op 0: k0 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
-        AscendC::g_superKernelAutoSyncAllSyncIdx = 0;
-        AscendC::g_superKernelAutoSyncAllEnable = true;
-        if ASCEND_IS_AIC {
-            AscendC::g_superKernelAutoSyncAllConfigGmAddr =
-                AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + 0;
-        }
+        sk_feed_sync_all(0, 320);
         sk_record(profile, 1u, 0x8, 0);
         sk_flush();
         if (block_index < 8) {
             sk_call_k0_aic(0, 1);
-            AscendC::SuperKernelAutoSyncAllEndImpl();
+            sk_end_sync_all();
         }
-        if (block_index >= 8) {
-            AscendC::SuperKernelAutoSyncAllComplementImpl();
-        }
+        if (block_index >= 8) { sk_complement_sync_all(); }
         AscendC::g_superKernelAutoSyncAllEnable = false;
         pipe_barrier(PIPE_ALL); // debug-dcci-all
         sk_flush(); // debug-dcci-all
@@ -295,37 +297,28 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
         sk_tell_aiv(); // same stream 0
         // op 2: k2 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
         sk_wait_for_aiv(); // same stream 1
-        AscendC::g_superKernelAutoSyncAllSyncIdx = 0;
-        AscendC::g_superKernelAutoSyncAllEnable = true;
-        if ASCEND_IS_AIC {
-            AscendC::g_superKernelAutoSyncAllConfigGmAddr =
-                AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + 128;
-        }
+        sk_feed_sync_all(128, 448);
         sk_record(profile, 3u, 0x8, 0);
         if (block_index < 4) {
             sk_call_k2_aic(2, 3);
-            AscendC::SuperKernelAutoSyncAllEndImpl();
+            sk_end_sync_all();
         }
-        if (block_index >= 4) {
-            AscendC::SuperKernelAutoSyncAllComplementImpl();
-        }
+        if (block_index >= 4) { sk_complement_sync_all(); }
         AscendC::g_superKernelAutoSyncAllEnable = false;
         pipe_barrier(PIPE_ALL); // debug-dcci-all
         sk_flush(); // debug-dcci-all
         pipe_barrier(PIPE_ALL); // debug-sync-all
         sk_meet_aic_after_mte3(); // debug-sync-all
         sk_record(profile, 3u, 0x8, 1);
-        AscendC::SyncAll<false>(); // before outer notify
+        sk_meet_all(); // before outer notify
         // op 3: k3 (KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, stream 1)
         sk_wait_for_aiv(); // same stream 0
         picked = sk_switch_0(param_base + 6); // tiling at run time
-        AscendC::SyncAll<false>(); // all have polled
+        sk_meet_all(); // all have polled
         AscendC::g_superKernelAutoSyncAllEnable = false;
         sk_record(profile, 4u, 0x8, 0);
         sk_call_picked(picked, 3, 5);
-        if (block_index == 0) {
-            sk_publish(param_base[8], 0);
-        }
+        if (block_index == 0) { sk_publish(param_base[8], 0); }
         pipe_barrier(PIPE_ALL); // debug-dcci-all
         sk_flush(); // debug-dcci-all
         pipe_barrier(PIPE_ALL); // debug-sync-all
@@ -335,9 +328,7 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
         // op 4: k4 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
         AscendC::g_superKernelAutoSyncAllEnable = false;
         sk_record(profile, 5u, 0x8, 0);
-        if (block_index < 8) {
-            sk_call_k4_aic(4, 9);
-        }
+        if (block_index < 8) { sk_call_k4_aic(4, 9); }
         pipe_barrier(PIPE_ALL); // debug-dcci-all
         sk_flush(); // debug-dcci-all
         pipe_barrier(PIPE_ALL); // debug-sync-all
@@ -347,20 +338,13 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     if ASCEND_IS_AIV {
         AscendC::PreLoad(8);
         // op 1: k1 (KERNEL_TYPE_AIV_ONLY, 4 blocks, stream 1)
-        AscendC::g_superKernelAutoSyncAllSyncIdx = 0;
-        AscendC::g_superKernelAutoSyncAllEnable = true;
-        if ASCEND_IS_AIV {
-            AscendC::g_superKernelAutoSyncAllConfigGmAddr =
-                AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + 384;
-        }
+        sk_feed_sync_all(64, 384);
         sk_record(profile, 2u, 0x8, 0);
         if (core_index < 4) {
             sk_call_k1_aiv(1, 2);
-            AscendC::SuperKernelAutoSyncAllEndImpl();
+            sk_end_sync_all();
         }
-        if (core_index >= 4) {
-            AscendC::SuperKernelAutoSyncAllComplementImpl();
-        }
+        if (core_index >= 4) { sk_complement_sync_all(); }
         AscendC::g_superKernelAutoSyncAllEnable = false;
         pipe_barrier(PIPE_ALL); // debug-dcci-all
         sk_flush(); // debug-dcci-all
@@ -371,27 +355,20 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
         sk_tell_aic(); // same stream 1
         // op 2: k2 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
         sk_wait_for_aic(); // same stream 0
-        AscendC::g_superKernelAutoSyncAllSyncIdx = 0;
-        AscendC::g_superKernelAutoSyncAllEnable = true;
-        if ASCEND_IS_AIV {
-            AscendC::g_superKernelAutoSyncAllConfigGmAddr =
-                AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr + 448;
-        }
+        sk_feed_sync_all(128, 448);
         sk_record(profile, 3u, 0x8, 0);
         if (block_index < 4) {
             sk_call_k2_aiv(2, 3);
-            AscendC::SuperKernelAutoSyncAllEndImpl();
+            sk_end_sync_all();
         }
-        if (block_index >= 4) {
-            AscendC::SuperKernelAutoSyncAllComplementImpl();
-        }
+        if (block_index >= 4) { sk_complement_sync_all(); }
         AscendC::g_superKernelAutoSyncAllEnable = false;
         pipe_barrier(PIPE_ALL); // debug-dcci-all
         sk_flush(); // debug-dcci-all
         pipe_barrier(PIPE_ALL); // debug-sync-all
         sk_meet_aiv(); // debug-sync-all
         sk_record(profile, 3u, 0x8, 1);
-        AscendC::SyncAll<false>(); // before outer notify
+        sk_meet_all(); // before outer notify
         sk_tell_aic(); // same stream 0
         sk_record(profile, 90u, 0x4, 0);
         if (core_index == 0) {
@@ -400,7 +377,7 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
         sk_record(profile, 90u, 0x4, 1);
         // op 3: k3 (KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, stream 1)
         picked = sk_switch_0(param_base + 6); // tiling at run time
-        AscendC::SyncAll<false>(); // all have polled
+        sk_meet_all(); // all have polled
         AscendC::g_superKernelAutoSyncAllEnable = false;
         sk_record(profile, 4u, 0x8, 0);
         sk_call_picked(picked, 3, 5);

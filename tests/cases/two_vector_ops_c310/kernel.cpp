@@ -9,23 +9,29 @@
 #define SK_OP_END(position) ((void)(position))
 #endif
 
-extern "C" __aicore__ void pow_aiv(uint64_t args_offset);
-extern "C" __aicore__ void pow_aiv_split1(uint64_t args_offset);
-extern "C" __aicore__ void pow_aiv_split2(uint64_t args_offset);
-extern "C" __aicore__ void pow_aiv_split3(uint64_t args_offset);
-extern "C" __aicore__ void isinf_aiv(uint64_t args_offset);
-extern "C" __aicore__ void isinf_aiv_split1(uint64_t args_offset);
-extern "C" __aicore__ void isinf_aiv_split2(uint64_t args_offset);
-extern "C" __aicore__ void isinf_aiv_split3(uint64_t args_offset);
+// A host compiler need not look into the same helper thousands of times.
+#ifdef __SK_HOST__
+#define SK_HELPER static __attribute__((noinline, unused))
+#else
+#define SK_HELPER static __aicore__ inline
+#endif
 
 // Cores fetch their instructions from different copies of the same code.
-static __aicore__ inline uint32_t sk_copy() {
+SK_HELPER uint32_t sk_copy() {
     return (uint8_t)get_coreid() % 4u;
 }
 
-// sk_call_NAME and sk_address_NAME: this core's copy of a function.
+SK_HELPER void sk_preload(uint64_t address, int64_t units) {
+    preload((const void *)address, units);
+}
+
+// Declares a function with its copies; sk_call_NAME and sk_address_NAME take this core's copy.
 #define SK_FUNCTION(name) \
-    static __aicore__ inline void sk_call_##name(uint32_t position, uint64_t offset) { \
+    extern "C" __aicore__ void name(uint64_t args_offset); \
+    extern "C" __aicore__ void name##_split1(uint64_t args_offset); \
+    extern "C" __aicore__ void name##_split2(uint64_t args_offset); \
+    extern "C" __aicore__ void name##_split3(uint64_t args_offset); \
+    SK_HELPER void sk_call_##name(uint32_t position, uint64_t offset) { \
         SK_OP_BEGIN(position); \
         switch (sk_copy()) { \
             case 1: name##_split1(offset); break; \
@@ -35,7 +41,7 @@ static __aicore__ inline uint32_t sk_copy() {
         } \
         SK_OP_END(position); \
     } \
-    static __aicore__ inline uint64_t sk_address_##name() { \
+    SK_HELPER uint64_t sk_address_##name() { \
         uint64_t address = 0; \
         switch (sk_copy()) { \
             case 1: address = (uint64_t)name##_split1; break; \
@@ -49,22 +55,30 @@ static __aicore__ inline uint32_t sk_copy() {
 SK_FUNCTION(pow_aiv)
 SK_FUNCTION(isinf_aiv)
 
+SK_HELPER void sk_set_next() {
+    AscendC::SetNextTaskStart();
+}
+
+// config: class of the op before << 2 | class of the op at hand; AIC 0, AIV 1, MIX 2.
+template <int8_t config>
+SK_HELPER void sk_wait_previous() {
+    AscendC::WaitPreTaskEndImpl<config>();
+}
+
 extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
     [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
     if (core_index < 8) {
-        preload((const void *)sk_address_pow_aiv(), 2);
-        preload((const void *)sk_address_isinf_aiv(), 2);
+        sk_preload(sk_address_pow_aiv(), 2);
+        sk_preload(sk_address_isinf_aiv(), 2);
         // op 0: pow (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
         sk_call_pow_aiv(0, 0);
     }
-    AscendC::SetNextTaskStart(); // list order
+    sk_set_next(); // list order
     // op 1: isinf (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
     g_super_kernel_early_start_config = 5;
-    AscendC::WaitPreTaskEndImpl<5>(); // list order
-    if (core_index < 8) {
-        sk_call_isinf_aiv(1, 1);
-    }
+    sk_wait_previous<5>(); // list order
+    if (core_index < 8) { sk_call_isinf_aiv(1, 1); }
 }
 
 #if TILING_KEY_VAR == 0UL
