@@ -165,7 +165,7 @@ def split_copies(obj: BytesLike, function: str | Sequence[str], count: int) -> l
     groups are dissolved and ``.ascend.meta.*`` sections are gone.
     """
     functions = [function] if isinstance(function, str) else list(function)
-    return _core.elf_split_copies(obj, functions, count)
+    return _core.elf_split_copies(obj, functions, max(count, 0))
 
 
 def is_archive(data: BytesLike) -> bool:

@@ -141,6 +141,16 @@ fn decimal(digits: &[u8]) -> Option<usize> {
 /// An archive of these members, with a symbol table; the same members always give the same bytes.
 ///
 /// Members that are no ELF objects are allowed; they have no symbols.
+///
+/// ```
+/// use superkernel::elf::archive;
+///
+/// let bytes = archive::write(&[("notes.txt", b"three"), ("a_name_longer_than_sixteen.txt", b"four")])?;
+/// let members = archive::read(&bytes)?;
+/// assert_eq!(members[1].name, "a_name_longer_than_sixteen.txt");
+/// assert_eq!(members[1].data, b"four");
+/// # Ok::<(), superkernel::elf::ElfError>(())
+/// ```
 pub fn write(members: &[(&str, &[u8])]) -> Result<Vec<u8>, ElfError> {
     let mut long_names = Vec::new();
     let mut headers = Vec::with_capacity(members.len());

@@ -100,6 +100,9 @@ def test_split_copies(workshop: Workshop) -> None:
         assert sorted(exported) == [f"bump_split{number}", f"entry_split{number}"]
         assert elf.section_bytes(copy, ".ascend.meta.entry") is None
     assert elf.split_copies(before, "entry", 1) == []
+    for count in (0, -1):
+        with pytest.raises(SuperKernelError, match="cannot split into 0 copies"):
+            elf.split_copies(before, "entry", count)
     with pytest.raises(SuperKernelError, match="cannot rename symbol `entri`"):
         elf.split_copies(before, "entri", 2)
 

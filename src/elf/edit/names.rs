@@ -262,9 +262,9 @@ fn check_all_found(
 
 /// Names of the object that look like `name`.
 fn near_names(table: &SymbolTable<'_>, name: &str) -> Vec<String> {
-    // A bound for hostile tables; longer names are not worth a suggestion.
+    // Every candidate costs time proportional to the square of its length: a message should not take seconds.
     const LONGEST: usize = 256;
-    const MOST_SYMBOLS: usize = 100_000;
+    const MOST_SYMBOLS: usize = 10_000;
     let candidates = (1..table.count().min(MOST_SYMBOLS)).filter_map(|index| {
         let raw = table.raw(index);
         let bytes = table.names.short(raw.name, LONGEST).filter(|_| raw.is_named_by_program())?;

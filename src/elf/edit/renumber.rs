@@ -173,8 +173,11 @@ fn make_room(
     raw: &mut RawSymbol,
     commons: &mut Option<Commons>,
 ) -> Result<u32, ElfError> {
-    let section = sections.dropped.iter().filter(|dropped| !**dropped).count();
-    let room = commons.get_or_insert(Commons { section: section as u32, size: 0, align: 1 });
+    let room = commons.get_or_insert_with(|| Commons {
+        section: sections.dropped.iter().filter(|dropped| !**dropped).count() as u32,
+        size: 0,
+        align: 1,
+    });
     let align = raw.value.max(1);
     let start = align.is_power_of_two().then(|| room.size.checked_next_multiple_of(align)).flatten();
     let Some((start, end)) = start.and_then(|start| Some((start, start.checked_add(raw.size)?))) else {
