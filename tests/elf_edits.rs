@@ -452,3 +452,35 @@ fn what_cannot_be_renumbered_is_refused() {
     let error = elf::edit(&bytes, &Edits { localize, ..Edits::default() }).unwrap_err();
     assert!(matches!(&error, ElfError::UnknownReferences { section, .. } if section == ".unknown"), "{error}");
 }
+
+#[test]
+fn a_long_chain_of_dependent_sections_goes_in_one_sweep() {
+    // Each section describes the next one, the last is dropped: quadratic work would be felt here.
+    const COUNT: usize = 40_000;
+    let mut object = Object { machine: 62, ..Object::default() };
+    for number in 0..COUNT {
+        let name = if number + 1 == COUNT { ".ascend.meta.last" } else { ".chain" };
+        let mut section = build::Section::new(name, 0x82, vec![0; 4]);
+        section.describes = (number + 1 < COUNT).then_some(number + 1);
+        object.sections.push(section);
+    }
+    object.symbols.push(NewSymbol::new("f", GLOBAL, 2, At::Absolute, 1));
+    let bytes = object.build();
+    let edits = Edits { drop_sections_with_prefix: names(&[".ascend.meta."]), ..Edits::default() };
+    let after = read(&elf::edit(&bytes, &edits).unwrap());
+    assert_eq!(after.sections.len(), 0);
+    assert_eq!(after.symbols.len(), 2);
+}
+
+#[test]
+fn sections_that_share_bytes_are_refused() {
+    let mut bytes = sample().build();
+    let sections = elf::sections(&bytes).unwrap();
+    let [text, data] = [".text", ".data"].map(|name| sections.iter().position(|section| section.name == name).unwrap());
+    let offset = sections[text].offset;
+    let headers = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
+    bytes[headers + 64 * data + 24..][..8].copy_from_slice(&offset.to_le_bytes());
+    let rename = vec![("add".to_owned(), "sum".to_owned())];
+    let error = elf::edit(&bytes, &Edits { rename, ..Edits::default() }).unwrap_err();
+    assert!(matches!(error, ElfError::Malformed { field: "sh_offset", .. }), "{error}");
+}
