@@ -16,6 +16,7 @@ const TOLD: usize = 8;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fingerprint {
     parts: Map<String, Value>,
+    digest: ContentDigest,
 }
 
 impl Fingerprint {
@@ -48,27 +49,38 @@ impl Fingerprint {
         for (op, object) in kernel.ops.iter().zip(objects) {
             part(op.name().to_string(), op_facts(op, object));
         }
-        Self { parts }
+        Self::new(parts)
     }
 
     /// As it was stored in a manifest.
-    pub fn from_json(value: &Value) -> Option<Self> {
-        value.as_object().map(|parts| Self { parts: parts.clone() })
+    pub fn from_json(value: Value) -> Option<Self> {
+        match value {
+            Value::Object(parts) => Some(Self::new(parts)),
+            _ => None,
+        }
+    }
+
+    fn new(parts: Map<String, Value>) -> Self {
+        let text = serde_json::to_vec(&parts).expect("a JSON value can be written");
+        Self { digest: ContentDigest::of(&text), parts }
     }
 
     /// For a manifest.
-    pub fn to_json(&self) -> Value {
-        Value::Object(self.parts.clone())
+    pub fn parts(&self) -> &Map<String, Value> {
+        &self.parts
     }
 
     /// One value that stands for all of it.
     pub fn digest(&self) -> ContentDigest {
-        ContentDigest::of(self.to_json().to_string().as_bytes())
+        self.digest
     }
 
     /// What is different here from `old`, in words; empty if nothing is.
     pub fn changes_since(&self, old: &Self) -> Vec<String> {
         let mut changes = Vec::new();
+        if self.digest == old.digest {
+            return changes;
+        }
         for (name, new) in &self.parts {
             match old.parts.get(name) {
                 None => changes.push(format!("{name}: new")),
@@ -79,7 +91,7 @@ impl Fingerprint {
         for name in old.parts.keys().filter(|name| !self.parts.contains_key(*name)) {
             changes.push(format!("{name}: gone"));
         }
-        if changes.is_empty() && self.digest() != old.digest() {
+        if changes.is_empty() {
             changes.push("the order of the ops".to_owned());
         }
         shortened(changes)
@@ -182,7 +194,7 @@ mod tests {
     use super::*;
 
     fn fingerprint(value: Value) -> Fingerprint {
-        Fingerprint::from_json(&value).unwrap()
+        Fingerprint::from_json(value).unwrap()
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::check::Sizes;
@@ -23,6 +24,23 @@ pub struct Manifest {
     pub json: String,
     /// The rest: sizes, timings, commands, inputs.
     pub notes: Map<String, Value>,
+}
+
+/// The file, as it is written.
+#[derive(Serialize)]
+struct File<'a> {
+    version: u64,
+    digest: String,
+    result: Digests<'a>,
+    parts: &'a Map<String, Value>,
+    #[serde(flatten)]
+    notes: &'a Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct Digests<'a> {
+    object_sha256: &'a str,
+    json_sha256: &'a str,
 }
 
 /// What is noted beside the facts that decide.
@@ -57,16 +75,14 @@ impl Manifest {
 
     /// As bytes of the file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut value = json!({
-            "version": VERSION,
-            "digest": self.fingerprint.digest().to_string(),
-            "result": {"object_sha256": self.object, "json_sha256": self.json},
-            "parts": self.fingerprint.to_json(),
-        });
-        if let Value::Object(entries) = &mut value {
-            entries.extend(self.notes.clone());
-        }
-        let mut bytes = serde_json::to_vec_pretty(&value).expect("a JSON value can be written");
+        let file = File {
+            version: VERSION,
+            digest: self.fingerprint.digest().to_string(),
+            result: Digests { object_sha256: &self.object, json_sha256: &self.json },
+            parts: self.fingerprint.parts(),
+            notes: &self.notes,
+        };
+        let mut bytes = serde_json::to_vec_pretty(&file).expect("strings, numbers and JSON values can be written");
         bytes.push(b'\n');
         bytes
     }
@@ -81,10 +97,10 @@ impl Manifest {
         if value.get("version")?.as_u64()? != VERSION {
             return None;
         }
-        let fingerprint = Fingerprint::from_json(value.get("parts")?)?;
+        let fingerprint = Fingerprint::from_json(value.shift_remove("parts")?)?;
         let digest = |name: &str| value.get("result")?.get(name)?.as_str().map(str::to_owned);
         let (object, json) = (digest("object_sha256")?, digest("json_sha256")?);
-        for known in ["version", "digest", "result", "parts"] {
+        for known in ["version", "digest", "result"] {
             value.shift_remove(known);
         }
         Some(Self { fingerprint, object, json, notes: value })
@@ -133,7 +149,7 @@ mod tests {
     use super::*;
 
     fn fingerprint(split: &str) -> Fingerprint {
-        Fingerprint::from_json(&json!({"options": {"split-mode": split}})).unwrap()
+        Fingerprint::from_json(json!({"options": {"split-mode": split}})).unwrap()
     }
 
     fn manifest() -> Manifest {

@@ -87,7 +87,12 @@ fn build_with_threads(request: &Request, observer: &dyn Observer, cancel: &Cance
         Standing::UpToDate => return Ok(Outcome::new(&inputs, &files, Origin::UpToDate, Vec::new(), &timings)),
         Standing::Absent => Vec::new(),
         Standing::Outdated(reasons) => {
-            ::log::warn!(target: "superkernel.compile", "{} is built again: {}", kernel.name, reasons.join("; "));
+            // Who asks for a rebuild need not be warned of it.
+            let level = match request.reuse {
+                Reuse::Allowed => ::log::Level::Warn,
+                Reuse::Never => ::log::Level::Info,
+            };
+            ::log::log!(target: "superkernel.compile", level, "{} is built again: {}", kernel.name, reasons.join("; "));
             reasons
         }
     };
@@ -101,22 +106,20 @@ fn build_with_threads(request: &Request, observer: &dyn Observer, cancel: &Cance
         Build { request, inputs: &inputs, used: &used, files: &files, work: &work, log: BuildLog::default() };
     build.log.add(LogStage::Input, &request.kernel_infos);
 
-    let (made, origin) = match cached {
-        Some(object) => (build.check(object, &mut timings)?, Origin::Cache),
-        None => (build.make(&source, &mut timings, cancel)?, Origin::Built),
-    };
-    let json = request.description(kernel, &made.object, inputs.toolchain.kind());
-    let notes = Notes {
-        because: because.clone(),
-        sizes: Some(made.sizes.clone()),
-        timings: timings.to_json(),
-        commands: made.commands,
-        inputs: request.record(),
-    };
+    let (made, origin) = build.obtain(cached, &source, &mut timings, cancel)?;
     let digest = fingerprint.digest();
-    let manifest = Manifest::new(fingerprint, &made.object, &json, notes).to_bytes();
-    let finished = Finished { object: &made.object, json: &json, manifest: &manifest };
+    let noted = timings.to_json();
     timings.measure(Stage::Publish, || -> Result<(), Error> {
+        let json = request.description(kernel, &made.object, inputs.toolchain.kind());
+        let notes = Notes {
+            because: because.clone(),
+            sizes: Some(made.sizes.clone()),
+            timings: noted,
+            commands: made.commands,
+            inputs: request.record(),
+        };
+        let manifest = Manifest::new(fingerprint, &made.object, &json, notes).to_bytes();
+        let finished = Finished { object: &made.object, json: &json, manifest: &manifest };
         let published = publish::publish(&files, &finished, &work, cancel);
         match published.map_err(|source| output_directory(&files, source))? {
             Publishing::Done => Ok(()),
@@ -152,10 +155,12 @@ fn look(request: &Request, timings: &mut Timings<'_>) -> Result<(Inputs, Fingerp
         Ok((objects, sizes))
     })?;
     let chosen = timings.measure(Stage::Compare, || toolchains::choose(environment))?;
-    // Reading has checked that every op has a file.
-    let digests: Vec<ContentDigest> =
-        kernel.ops.iter().filter_map(|op| objects.file(op)).map(|file| file.digest).collect();
-    let fingerprint = Fingerprint::of(&kernel, environment, &digests, chosen.facts);
+    let fingerprint = timings.measure(Stage::Compare, || {
+        // Reading has checked that every op has a file.
+        let digests: Vec<ContentDigest> =
+            kernel.ops.iter().filter_map(|op| objects.file(op)).map(|file| file.digest).collect();
+        Fingerprint::of(&kernel, environment, &digests, chosen.facts)
+    });
     Ok((Inputs { kernel, objects, sizes, toolchain: chosen.toolchain }, fingerprint))
 }
 
@@ -199,6 +204,24 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
+    /// The object from the cache, if it is there and passes the check, else a new one.
+    fn obtain(
+        &mut self,
+        cached: Option<Vec<u8>>,
+        source: &str,
+        timings: &mut Timings<'_>,
+        cancel: &Cancel,
+    ) -> Result<(Made, Origin), Error> {
+        match cached.map(|object| self.check(object, timings)) {
+            Some(Ok(made)) => return Ok((made, Origin::Cache)),
+            Some(Err(error)) => {
+                ::log::warn!(target: "superkernel.cache", "the cached kernel is not used: {error}");
+            }
+            None => {}
+        }
+        Ok((self.make(source, timings, cancel)?, Origin::Built))
+    }
+
     /// Copies, compiles, links, checks. The log and what the user wants to keep are saved whether it succeeds or not.
     fn make(&mut self, source: &str, timings: &mut Timings<'_>, cancel: &Cancel) -> Result<Made, Error> {
         let source_file = PathBuf::from(self.request.source_name());
