@@ -25,6 +25,7 @@ pub mod nearest;
 pub mod objects;
 pub mod opbuild;
 pub mod options;
+pub mod parallel;
 pub mod plan;
 pub mod program;
 pub mod report;

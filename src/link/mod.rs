@@ -57,19 +57,13 @@ use crate::error::Error;
 use crate::model::{self, SuperKernel};
 use crate::objects::{self, Objects, TextSizes, UsedObject};
 use crate::toolchain::{Cancel, Toolchain};
-use crate::{emit, plan};
+use crate::{emit, parallel, plan};
 
 /// Builds a super kernel, or finds that it is there already.
 ///
 /// Nothing visible changes unless it succeeds: then the kernel and its description are in place together.
 pub fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel) -> Result<Outcome, Error> {
-    // A pool of its own: threads of a global one do not survive a `fork`, and Python programs fork.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(request.threads()).build();
-    match pool {
-        Ok(pool) => pool.install(|| build_with_threads(request, observer, cancel)),
-        // No threads to be had: everything works with the caller's alone, only slower.
-        Err(_) => build_with_threads(request, observer, cancel),
-    }
+    parallel::with_threads(request.environment.jobs, || build_with_threads(request, observer, cancel))
 }
 
 fn build_with_threads(request: &Request, observer: &dyn Observer, cancel: &Cancel) -> Result<Outcome, Error> {

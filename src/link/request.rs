@@ -13,9 +13,6 @@ use crate::environment::{Environment, Intermediates, ToolchainChoice, absolute};
 use crate::model::SuperKernel;
 use crate::toolchain::ToolchainKind;
 
-/// More threads than this only wait for each other.
-const MOST_THREADS: usize = 16;
-
 /// May an earlier result be used?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reuse {
@@ -41,12 +38,6 @@ pub struct Request {
 }
 
 impl Request {
-    /// Threads for reading and copying.
-    pub(super) fn threads(&self) -> usize {
-        let processors = || std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST_THREADS));
-        self.environment.jobs.unwrap_or_else(processors).max(1)
-    }
-
     /// What becomes of source and objects.
     pub(super) fn intermediates(&self) -> Intermediates {
         match (self.keep, self.environment.debug.intermediates) {

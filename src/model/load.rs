@@ -14,6 +14,7 @@ use super::{
 };
 use super::{cores, events, params, streams};
 use crate::options::{self, Options, Separator};
+use crate::parallel;
 
 /// Checks `kernel_infos` and everything it names, and derives the facts of `contract` order: events, stream form,
 /// cores, feed-sync-all, parameters.
@@ -162,7 +163,7 @@ fn load_kernels(entries: &[Entry], chip: Chip) -> Result<Vec<Arc<SubKernel>>, Mo
         uses.push(number);
     }
     let loaded: Vec<Result<Arc<SubKernel>, ModelError>> =
-        wanted.par_iter().map(|entry| load_kernel(entry, chip).map(Arc::new)).collect();
+        parallel::run(|| wanted.par_iter().map(|entry| load_kernel(entry, chip).map(Arc::new)).collect());
     // The first failure in op order is the one to report, whichever thread met it first.
     let loaded = loaded.into_iter().collect::<Result<Vec<_>, _>>()?;
     Ok(uses.into_iter().map(|number| Arc::clone(&loaded[number])).collect())

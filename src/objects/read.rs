@@ -12,6 +12,7 @@ use crate::digest::ContentDigest;
 use crate::elf;
 use crate::fs;
 use crate::model::{Function, Op, OpName, SubKernelCode, SuperKernel};
+use crate::parallel;
 
 /// A sub-kernel file: one object, or an archive of them. The content tells which.
 #[derive(Debug)]
@@ -121,7 +122,7 @@ impl Objects {
             }
         }
         let read: Vec<Result<BinFile, ObjectError>> =
-            wanted.par_iter().map(|(path, op)| BinFile::read(path, &op.name())).collect();
+            parallel::run(|| wanted.par_iter().map(|(path, op)| BinFile::read(path, &op.name())).collect());
         let mut files = HashMap::new();
         for file in read {
             let file = file?;

@@ -95,7 +95,7 @@ where
     F: Fn(usize, &Unit) -> Result<T, OpBuildError> + Sync,
 {
     use rayon::prelude::*;
-    units.par_iter().enumerate().map(|(index, unit)| step(index, unit)).collect()
+    crate::parallel::run(|| units.par_iter().enumerate().map(|(index, unit)| step(index, unit)).collect())
 }
 
 fn preprocess(

@@ -437,11 +437,13 @@ def test_a_tool_that_hangs(library: KernelLibrary, tmp_path: Path, monkeypatch):
 
 def test_forked_children_build_too(library: KernelLibrary, tmp_path: Path):
     """Threads do not survive a fork; a build in the child must not wait for any."""
+    superkernel.plan(library.infos(library.op("one")))
     superkernel.compile(library.infos(library.op("one")), "parent")
     child = os.fork()
     if child == 0:
         status = 1
         try:
+            superkernel.plan(library.infos(library.op("one"), library.op("two")))
             superkernel.compile(library.infos(library.op("one"), library.op("two")), "child")
             status = 0
         finally:
