@@ -144,6 +144,20 @@ def test_pieces_the_compiler_would_refuse_are_not_tried(ops: dict[str, BuiltOp])
     assert "needs-stream-fusion (a, b)" in str(result.error)
 
 
+def test_two_kernels_of_one_name_are_noticed(ops: dict[str, BuiltOp]) -> None:
+    """The reference's names leave the options out, and then takes one kernel for the other."""
+    graph = Graph()
+    for where, options in {"s": "", "t": "early-start=0"}.items():
+        add(graph, ops["plus"], f"{where}0", where, options=options)
+        add(graph, ops["times"], f"{where}1", where, options=options)
+    assert len({piece.kernel_name for piece in plan(graph, compat=True).pieces}) == 1
+    build = compile_graph(graph, compat=True, jobs=1, check=False)
+    assert [result.state for result in build.results] == ["compiled", "failed"]
+    assert build.results[1].error is not None
+    assert build.results[1].error.errorinfo["errId"] == "SK1019"
+    assert len(compile_graph(graph).of_state("compiled")) == 2
+
+
 def test_core_limits_hold_for_their_piece_only(ops: dict[str, BuiltOp], output: Path) -> None:
     graph = Graph()
     # One block on two vector cores cannot be limited to fewer cores than it has; the limit shows in the name.

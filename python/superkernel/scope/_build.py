@@ -161,14 +161,21 @@ def _request(piece: Piece) -> Answer:
         settings = snapshot()
         folder = Path(settings["kernel_meta_parent_dir"]).absolute()
         result = folder / "kernel_meta" / f"{piece.kernel_name}.json"
-        # What the kernel is made from, where it goes and with which tools.
-        content = json.dumps([piece.data["document"], str(folder), settings["toolchain"], settings["op_debug_config"]])
+        content = json.dumps([_made_from(piece), str(folder), settings["toolchain"], settings["op_debug_config"]])
         return kernels.request(
             f"{folder}:{piece.kernel_name}",
             content,
             lambda: super_kernel.compile(piece.normalized_infos, piece.kernel_name),
             result.exists,
         )
+
+
+def _made_from(piece: Piece) -> Any:
+    """Everything that decides what the kernel is."""
+    if not piece.compat:
+        return piece.data["document"]
+    # The reference's names leave options, streams and core limits out: two kernels may have one name.
+    return [piece.data["document"], piece.normalized_infos, piece.core_limits]
 
 
 def _limits(piece: Piece) -> dict[str, Any]:

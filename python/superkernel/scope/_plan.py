@@ -13,8 +13,10 @@ from superkernel.scope._graph import Graph, PathLike, as_graph, names
 class Piece:
     """One super kernel of a plan."""
 
-    def __init__(self, data: dict[str, Any]) -> None:
+    def __init__(self, data: dict[str, Any], *, compat: bool = False) -> None:
         self.data = data
+        #: Planned by the reference's rules; then its name does not tell everything about it.
+        self.compat = compat
         self.name: str = data["name"]
         self.scope: str = data["scope"]
         self.kernel_name: str = data["kernel_name"]
@@ -42,7 +44,7 @@ class ScopePlan:
     def __init__(self, data: dict[str, Any], text: str) -> None:
         self._data = data
         self._text = text
-        self.pieces = [Piece(piece) for piece in data["pieces"]]
+        self.pieces = [Piece(piece, compat=data["mode"] == "compat") for piece in data["pieces"]]
 
     @property
     def scopes(self) -> list[dict[str, Any]]:
