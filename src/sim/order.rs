@@ -82,6 +82,13 @@ impl OrderLog {
         let mut starts: Vec<u64> = addresses.iter().flatten().map(|(address, _)| *address).collect();
         starts.sort_unstable();
         starts.dedup();
+        let mut users: BTreeMap<u64, usize> = BTreeMap::new();
+        for addresses in &addresses {
+            let mut own: Vec<u64> = addresses.iter().map(|(address, _)| *address).collect();
+            own.sort_unstable();
+            own.dedup();
+            own.into_iter().for_each(|address| *users.entry(address).or_default() += 1);
+        }
         let mut shadows: Vec<Option<Shadow>> = (0..memory.buffers().len()).map(|_| None).collect();
         let mut unwatched = Vec::new();
         let logs = ops
@@ -93,7 +100,9 @@ impl OrderLog {
                     .iter()
                     .filter_map(|&(address, writes)| region(memory, &starts, address, writes))
                     .collect();
-                for region in regions.iter().filter(|_| !declared) {
+                // Memory of one operator alone needs no order, so it need not be watched.
+                let shared = |region: &&Region| users.get(&region.address).is_some_and(|&ops| ops > 1);
+                for region in regions.iter().filter(|_| !declared).filter(shared) {
                     if memory.buffers()[region.buffer].size > WATCH_LIMIT {
                         unwatched.push(region.buffer);
                     } else if shadows[region.buffer].is_none() {

@@ -131,6 +131,53 @@ def test_a_sub_kernel_alone(device: Device, tmp_path: Path, kernel_type: str) ->
     assert len(report.cores) == 8 and report.counts["ops"] == 8
 
 
+MIX = """
+#include "kernel_operator.h"
+extern "C" __global__ __aicore__ void exchange(GM_ADDR x, GM_ADDR y, GM_ADDR workspace) {
+    if ASCEND_IS_AIC {
+        ((int32_t *)workspace)[AscendC::GetBlockIdx()] = ((int32_t *)x)[AscendC::GetBlockIdx()] * 2;
+        AscendC::CrossCoreSetFlag<2, PIPE_FIX>(3);
+    } else {
+        AscendC::CrossCoreWaitFlag(3);
+        const int block = (int)(AscendC::GetBlockIdx() / AscendC::GetTaskRatio());
+        ((int32_t *)y)[AscendC::GetBlockIdx()] = ((int32_t *)workspace)[block] + (int)AscendC::GetSubBlockIdx();
+    }
+}
+"""
+
+
+def test_a_mixed_sub_kernel_alone(device: Device, tmp_path: Path) -> None:
+    """Its FFTS address, if it lists one, is put in front of the arguments."""
+    path = tmp_path / "exchange.cpp"
+    path.write_text(MIX)
+    op = build_op(str(path), "exchange", kernel_type="KERNEL_TYPE_MIX_AIC_1_2", block_dim=4, out_dir=str(tmp_path))
+    y = device.buffer(np.zeros(8, np.int32))
+    arguments = [device.buffer(np.arange(4, dtype=np.int32)), y, device.buffer(64)]
+    report = device.load(op.json_path, bin_path=op.bin_path).launch(arguments, schedule="skewed", seed=2)
+    assert report.ok, report.message
+    assert list(y.numpy()) == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert {core.kind for core in report.cores} == {"aic", "aiv"} and len(report.cores) == 12
+
+
+def test_local_memory_does_not_survive(device: Device, folder: Path) -> None:
+    """An operator that reads what another left in local memory works by luck; poisoning shows it."""
+    source = """
+    static void body() {
+        SK_OP_BEGIN(0);
+        AscendC::DuplicateImpl((__ubuf__ uint32_t *)0, (uint32_t)7, 8);
+        SK_OP_END(0);
+        SK_OP_BEGIN(1);
+        copy_ubuf_to_gm(slot(0), (__ubuf__ void *)0, 0, 1, 1, 0, 0);
+        SK_OP_END(1);
+    }
+    """
+    kernel = sim_kernels.kernel(device, folder, source, "0:1")
+    out = device.buffer(np.zeros(8, np.uint32))
+    for poison, expected in ((False, 7), (True, 0xA5A5A5A5)):
+        kernel.launch([out], block_dim=1, poison_local_memory=poison).raise_for_status()
+        assert set(out.numpy()) == {expected}
+
+
 # -- memory ----------------------------------------------------------------------------------------------------------
 
 

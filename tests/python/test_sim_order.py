@@ -159,19 +159,21 @@ def test_an_agent_carries_the_order(device: Device, folder: Path) -> None:
         assert z.word() == 7
 
 
+OBSERVED = """
+static void op(int number, int in, int out) {
+    SK_OP_BEGIN(number);
+    slot(out)[AscendC::GetBlockIdx()] = slot(in)[AscendC::GetBlockIdx()] + 1;
+    SK_OP_END(number);
+}
+static void body() {
+    if ASCEND_IS_AIC { op(0, 0, 1); } else { op(1, 2, 3); }
+}
+"""
+
+
 def test_writes_are_observed_where_nothing_is_declared(device: Device, folder: Path) -> None:
     """Operators by their parameters: two readers of one buffer need no order, a writer and a reader do."""
-    source = """
-    static void op(int number, int in, int out) {
-        SK_OP_BEGIN(number);
-        slot(out)[AscendC::GetBlockIdx()] = slot(in)[AscendC::GetBlockIdx()] + 1;
-        SK_OP_END(number);
-    }
-    static void body() {
-        if ASCEND_IS_AIC { op(0, 0, 1); } else { op(1, 2, 3); }
-    }
-    """
-    kernel = sim_kernels.kernel(device, folder, source, "1:1")
+    kernel = sim_kernels.kernel(device, folder, OBSERVED, "1:1")
     known = kernel.description
     ops = (Op("left", 1, 3), Op("right", 3, 5))
     description = dataclasses.replace(known, ops=ops, is_super_kernel=True)
@@ -185,9 +187,22 @@ def test_writes_are_observed_where_nothing_is_declared(device: Device, folder: P
     assert launch("x", "y", "x", "z").ok
     report = launch("x", "y", "y", "z")
     assert report.status == "hazard" and report.hazards[0].memory == "`y`"
+    assert report.warnings == ()
     # In place: the right operator writes what the left one reads.
     report = launch("x", "y", "z", "x")
     assert report.status == "hazard" and report.hazards[0].conflict == "write after read"
+
+
+def test_large_shared_buffers_need_a_declaration(device: Device, folder: Path) -> None:
+    """They are not watched for writes: a warning says so, and declaring the access finds the hazard."""
+    known = sim_kernels.kernel(device, folder, OBSERVED, "1:1").description
+    description = dataclasses.replace(known, ops=(Op("left", 1, 3), Op("right", 3, 5)))
+    kernel = Kernel(device, description, device._library(known.objects))
+    x, y, z = (device.buffer(2 << 20, name) for name in "xyz")
+    report = kernel.launch([x, y, y, z], block_dim=3)
+    assert report.ok and any("y" in warning and "declared" in warning for warning in report.warnings)
+    report = kernel.launch([x, y, y, z], block_dim=3, accesses={"left": {"reads": [x], "writes": [y]}})
+    assert report.status == "hazard" and report.hazards[0].memory == "`y`"
 
 
 def test_a_barrier_while_an_early_start_round_is_pending_is_no_barrier(device: Device, folder: Path) -> None:
