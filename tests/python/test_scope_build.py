@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 import superkernel
 from superkernel import SuperKernelError
 from superkernel.cli import main
-from superkernel.scope import Graph, KernelResult, compile_graph, kernels, plan
-from superkernel.sim import BuiltOp, build_op
+from superkernel.scope import Graph, KernelResult, LaunchEntry, compile_graph, kernels, launch_layout, plan
+from superkernel.sim import BuiltOp, Device, build_op
 
 SOURCE = """
 #include "kernel_operator.h"
@@ -77,6 +78,42 @@ def test_identical_pieces_are_built_once(ops: dict[str, BuiltOp], output: Path) 
     assert len(compile_graph(graph).of_state("reused")) == 4
     (output / f"{build.results[3].kernel_name}.json").unlink()
     assert [result.piece for result in compile_graph(graph).of_state("compiled")] == ["s3"]
+
+
+def test_a_planned_kernel_runs_with_the_planned_arguments(ops: dict[str, BuiltOp], output: Path) -> None:
+    """Two streams, an event inside and one to the outside: (x + 1) * 3, and the word outside is set."""
+    graph = Graph()
+    add(graph, ops["plus"], "a", "s", stream=1)
+    graph.op("outside", "Op", stream=3)
+    add(graph, ops["times"], "b", "s", stream=2)
+    graph.event("a", "b")
+    graph.event("a", "outside")
+    build = compile_graph(graph)
+    (piece,) = build.plan.pieces
+    assert [len(op["send_event_list"]) for op in piece.ops] == [2, 0]
+    ids = {node["name"]: node["id"] for node in build.plan.nodes}
+    layout = launch_layout(
+        [LaunchEntry(ids[op["name"]], ["i0", "o0"], op["send_event_list"], op["recv_event_list"]) for op in piece.ops]
+    )
+    described = json.loads((output / f"{piece.kernel_name}.json").read_text())["SuperkernelInfo"]["kernelList"][
+        "aicore"
+    ]
+    assert [entry["arg_list"]["param_offset"] for entry in described] == [slots.param for slots in layout.entries]
+    assert described[0]["arg_list"]["notify_param_offset"] == layout.entries[0].notify
+    assert described[1]["arg_list"]["wait_param_offset"] == layout.entries[1].wait
+    with Device() as device:
+        memory = {name: device.buffer(numpy.full(8, 5, numpy.int32), name) for name in "xty"}
+        words = {event["id"]: device.buffer(8, f"event{event['id']}") for event in build.plan.events}
+        arguments: list[Any] = []
+        for op, (source, target) in zip(piece.ops, ("xt", "ty")):
+            locks = [words[number] for number in (*op["send_event_list"], *op["recv_event_list"])]
+            arguments += [memory[source], memory[target], *locks]
+        # The scheduler's address, which the layout counts, is put in front by the launch.
+        assert len(arguments) + 1 == layout.slots
+        device.load(output / f"{piece.kernel_name}.json").launch(arguments).raise_for_status()
+        assert memory["y"].numpy(numpy.int32)[0] == (5 + 1) * 3
+        (leaving,) = (event["id"] for event in build.plan.events if event["to"] == "outside")
+        assert words[leaving].word() == 1
 
 
 def test_many_threads_build_one_model(ops: dict[str, BuiltOp]) -> None:
