@@ -8,31 +8,90 @@ use super::writer::{CppWriter, comment_text};
 use crate::model::{CoreKind, StreamForm};
 use crate::program::{Action, Barrier, CoreIndex, Direction, Kinds, Part, Program, Reason, RecordEdge, Step};
 
+/// A body longer than this is cut into functions of this many steps: compilers take more than linear time for one.
+const STEPS_PER_PART: usize = 400;
+
 pub(super) fn write(program: &Program, out: &mut CppWriter) {
+    let start = program.steps.iter().position(|step| step.op.is_some()).unwrap_or(program.steps.len());
+    let (set_up, body) = program.steps.split_at(start);
+    let mut entry = Entry { program, titled: HashSet::new() };
+    let parts: Vec<&[Step]> =
+        if body.len() > STEPS_PER_PART { body.chunks(STEPS_PER_PART).collect() } else { Vec::new() };
+    if !parts.is_empty() {
+        write_parts(&mut entry, &parts, out);
+    }
     let align = match program.func_align {
         0 => String::new(),
         bytes => format!("__attribute__((aligned({bytes}))) "),
     };
     out.block(format_args!("extern \"C\" __global__ {align}__aicore__ void {}(void)", program.entry_name()), |out| {
         locals(program, out);
-        Entry { program, titled: HashSet::new() }.steps(out);
+        if parts.is_empty() {
+            entry.steps(&program.steps, out);
+            return;
+        }
+        entry.steps(set_up, out);
+        let names: Vec<&str> = frame(program).into_iter().map(|(_, name)| name).collect();
+        out.line(format_args!("SkFrame frame = {{{}}};", names.join(", ")));
+        for number in 0..parts.len() {
+            out.line(format_args!("sk_part_{number}(frame);"));
+        }
     });
+}
+
+/// What the parts of a cut body share, by type and name.
+fn frame(program: &Program) -> Vec<(&'static str, &'static str)> {
+    let mut fields = vec![("GM_ADDR *", "param_base")];
+    for (index, name) in [(CoreIndex::Block, "block_index"), (CoreIndex::Core, "core_index")] {
+        if reads(program, index) {
+            fields.push(("int64_t ", name));
+        }
+    }
+    if uses(program, |action| matches!(action, Action::InitProfiling { .. })) {
+        fields.push(("SkProfile &", "profile"));
+    }
+    if uses(program, |action| matches!(action, Action::Switch { .. })) {
+        fields.push(("SkPicked &", "picked"));
+    }
+    fields
+}
+
+fn write_parts(entry: &mut Entry<'_>, parts: &[&[Step]], out: &mut CppWriter) {
+    let fields = frame(entry.program);
+    out.line("// What the parts of the entry share.");
+    out.line("struct SkFrame {");
+    for (kind, name) in &fields {
+        out.line(format_args!("    {kind}{name};"));
+    }
+    out.line("};");
+    out.blank();
+    for (number, steps) in parts.iter().enumerate() {
+        out.block(format_args!("SK_HELPER void sk_part_{number}(SkFrame &frame)"), |out| {
+            for (kind, name) in &fields {
+                out.line(format_args!("[[maybe_unused]] {kind}{name} = frame.{name};"));
+            }
+            entry.steps(steps, out);
+        });
+        out.blank();
+    }
+}
+
+/// Does any step ask for this index?
+fn reads(program: &Program, wanted: CoreIndex) -> bool {
+    program.steps.iter().any(|step| match (step.cores.part, step.cores.kinds) {
+        (Part::All, _) => false,
+        (Part::Below(index, _) | Part::From(index, _), _) => index == wanted,
+        (Part::First, Kinds::Only(kind)) => CoreIndex::first_of(kind) == wanted,
+        (Part::First, Kinds::Every) => wanted == CoreIndex::Core,
+    })
 }
 
 /// Values that several steps read.
 fn locals(program: &Program, out: &mut CppWriter) {
-    let reads = |wanted: CoreIndex| {
-        program.steps.iter().any(|step| match (step.cores.part, step.cores.kinds) {
-            (Part::All, _) => false,
-            (Part::Below(index, _) | Part::From(index, _), _) => index == wanted,
-            (Part::First, Kinds::Only(kind)) => CoreIndex::first_of(kind) == wanted,
-            (Part::First, Kinds::Every) => wanted == CoreIndex::Core,
-        })
-    };
-    if reads(CoreIndex::Block) {
+    if reads(program, CoreIndex::Block) {
         out.line("[[maybe_unused]] const int64_t block_index = get_block_idx();");
     }
-    if reads(CoreIndex::Core) {
+    if reads(program, CoreIndex::Core) {
         out.line("[[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();");
     }
     if uses(program, |action| matches!(action, Action::InitProfiling { .. })) {
@@ -51,9 +110,9 @@ struct Entry<'a> {
 
 impl Entry<'_> {
     /// Steps for the same cores share their conditions.
-    fn steps(&mut self, out: &mut CppWriter) {
+    fn steps(&mut self, steps: &[Step], out: &mut CppWriter) {
         let program = self.program;
-        let groups = program.steps.chunk_by(|before, after| guard(program, before) == guard(program, after));
+        let groups = steps.chunk_by(|before, after| guard(program, before) == guard(program, after));
         for group in groups {
             let guard = guard(program, &group[0]);
             if let Some(kind) = guard {

@@ -476,3 +476,32 @@ fn names_cannot_break_out_of_comments() {
     assert!(source.contains("// op 0: evil_int x_ //"), "{source}");
     assert!(!source.contains("??/") && !source.contains("evil\n"));
 }
+
+/// A long body is cut into functions; what is in them, and in which order, stays.
+#[test]
+fn long_sources_are_cut_and_still_compile() {
+    let ops = (0..120).map(|number| match number % 3 {
+        0 => OpBuilder::aiv(4).waits_itself(),
+        1 => OpBuilder::aic(2).sets_itself(),
+        _ => OpBuilder::mix(2).dynamic(&[(1, KernelType::MixAic1_2)]),
+    });
+    let builder = KernelBuilder::new("profiling=1").cores(4, 8).ops(ops);
+    let program = builder.plan();
+    let source = emit(&program).unwrap();
+    let parts = source.matches("SK_HELPER void sk_part_").count();
+    assert!(parts > 2, "{parts} parts");
+    let calls: Vec<&str> =
+        source.lines().filter(|line| line.contains("sk_call_k") || line.contains("sk_call_picked(picked, ")).collect();
+    assert_eq!(calls.len(), 120);
+    for (position, line) in calls.iter().enumerate() {
+        assert!(line.contains(&format!("({position}, ")) || line.contains(&format!("picked, {position}, ")), "{line}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kernel.cpp");
+    std::fs::write(&path, source).unwrap();
+    let defines: Vec<String> = builder.build().defines().into_iter().map(str::to_owned).collect();
+    for kind in CoreKind::BOTH {
+        let done = crate::support::host::compile(&path, kind, program.chip, program.kernel_type, &defines, &[]);
+        done.unwrap_or_else(|complaints| panic!("{complaints}"));
+    }
+}
