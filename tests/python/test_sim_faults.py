@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -158,3 +161,36 @@ def test_arguments_that_make_no_sense(folder: Path, options: dict[str, object], 
         with pytest.raises(SuperKernelError, match=text) as caught:
             kernel.launch([], **options)  # type: ignore[arg-type]
         assert caught.value.errorinfo["errId"] in ("SK0901", "SK0902")
+
+
+def test_a_worker_ends_by_itself_when_nobody_is_left(folder: Path, tmp_path: Path) -> None:
+    """The parent is killed in the middle of a launch that never comes back."""
+    with Device("Ascend910_93") as device:
+        kernel = sim_kernels.kernel(device, folder, FAULTS, "1:2", ("-Wno-infinite-recursion",))
+        (path,) = kernel.description.objects
+    program = f"""
+import os, threading, time
+from superkernel.sim import Device
+device = Device("Ascend910_93")
+kernel = device.load({str(path)!r})
+arguments = [device.buffer(64), device.buffer((7).to_bytes(8, "little")), 0]
+threading.Thread(target=lambda: kernel.launch(arguments, block_dim=2, timeout=0.5), daemon=True).start()
+while device._child is None:
+    time.sleep(0.01)
+print(device._child._process.pid, flush=True)
+time.sleep(0.4)
+os._exit(1)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    pid = int(done.stdout)
+    deadline = time.monotonic() + 40
+    while _is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not _is_alive(pid)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False

@@ -130,7 +130,7 @@ class Device:
         pages += [(at, size, True) for at, size in live.items() if self._known_pages.get(at) != size]
         self._known_pages = live
         try:
-            answer = self._child.ask({"launch": request, "pages": pages}, timeout)
+            answer = self._child.ask({"launch": request, "pages": pages, "timeout": timeout}, timeout)
         except ChildDied as death:
             self._child = None
             return reports.Report(status="crash", message=f"the process of the kernel {death}{self._where(request)}")

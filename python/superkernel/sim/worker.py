@@ -15,12 +15,17 @@ from superkernel import SuperKernelError, _core
 
 __all__ = ["main"]
 
+#: Seconds by which the parent's own time limit comes first.
+GRACE = 3.0
+
 
 def main(arguments: list[str]) -> int:
     """Serves requests until the pipe is closed."""
     requests, answers, arena_file, arena_address, arena_size = (int(value) for value in arguments)
     # The parent decides what an interrupt means; it closes the pipe or kills this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A kernel that never comes back must not outlive a parent that died without ending this process.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     _core.sim_arena_attach(arena_file, arena_address, arena_size)
     with os.fdopen(requests, encoding="utf-8") as lines, os.fdopen(answers, "w", encoding="utf-8") as out:
         for line in lines:
@@ -33,7 +38,13 @@ def _serve(request: dict[str, Any]) -> str:
     try:
         for address, size, is_open in request["pages"]:
             _core.sim_arena_protect(address, size, is_open)
-        return '{"report": ' + _core.sim_launch(json.dumps(request["launch"])) + "}"
+        if request["timeout"] is not None:
+            signal.setitimer(signal.ITIMER_REAL, request["timeout"] + GRACE)
+        try:
+            report = _core.sim_launch(json.dumps(request["launch"]))
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        return '{"report": ' + report + "}"
     except SuperKernelError as error:
         return json.dumps({"error": error.errorinfo})
 
