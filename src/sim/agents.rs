@@ -63,14 +63,14 @@ impl Agents {
     }
 
     /// Looks at all triggers. Agents whose time has come are returned for [`Agents::act`].
-    pub fn look(&mut self, step: u64, memory: &GlobalMemory) -> Option<usize> {
+    pub fn look(&mut self, step: u64) -> Option<usize> {
         for at in 0..self.agents.len() {
             let followed = self.agents[at].follows.map(|other| self.agents[other].acted);
             let agent = &mut self.agents[at];
             if agent.acted >= agent.spec.times {
                 continue;
             }
-            if agent.due.is_none() && triggered(agent, step, memory, followed) {
+            if agent.due.is_none() && triggered(agent, step, followed) {
                 agent.due = Some(step + agent.spec.delay);
             }
             if agent.due.is_some_and(|due| due <= step) {
@@ -132,7 +132,7 @@ impl Agents {
     }
 }
 
-fn triggered(agent: &Agent, step: u64, _memory: &GlobalMemory, followed: Option<u32>) -> bool {
+fn triggered(agent: &Agent, step: u64, followed: Option<u32>) -> bool {
     match agent.spec.when {
         Trigger::Start => true,
         Trigger::Step(at) => step >= at,

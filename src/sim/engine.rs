@@ -285,7 +285,7 @@ impl Run {
     }
 
     fn next_agent(&mut self) -> Option<usize> {
-        if self.agents.is_empty() { None } else { self.agents.look(self.steps, &self.memory) }
+        if self.agents.is_empty() { None } else { self.agents.look(self.steps) }
     }
 
     /// The next moment at which something happens by itself.
