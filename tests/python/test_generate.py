@@ -1,0 +1,63 @@
+"""``superkernel.generate`` and the program's part of ``plan``, through the public interface."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import superkernel
+from op_lists import AIC, AIV, MIX_1_2, OpList
+
+
+def with_objects(ops: OpList) -> OpList:
+    """One object for every op: it defines all functions the list names."""
+    for number, entry in enumerate(ops.ops):
+        names = [f"f{number}{suffix}" for suffix in ("", "_aic", "_aiv")]
+        lines = [".text", *(f".globl {name}\n{name}:" for name in names), ".zero 5000", ""]
+        subprocess.run(["as", "-o", entry["bin_path"], "-"], input="\n".join(lines), text=True, check=True)
+    return ops
+
+
+def test_equal_inputs_give_equal_sources(tmp_path: Path):
+    infos = with_objects(OpList(tmp_path).op(AIV, 8).op(MIX_1_2, 4).op(AIC, 6)).infos("split-mode=2")
+    source = superkernel.generate(infos, "te_superkernel_ab")
+    assert source == superkernel.generate(infos, "te_superkernel_ab")
+    assert "auto_gen_te_superkernel_ab_kernel(void)" in source
+    assert source.startswith("#if 1\n") and source.endswith("#endif\n")
+    assert "sk_preload(sk_address_f0(), 3);" in source
+
+
+def test_missing_objects_are_named(tmp_path: Path):
+    infos = OpList(tmp_path).op(AIV, 8).infos()
+    with pytest.raises(superkernel.SuperKernelError, match="op 0"):
+        superkernel.generate(infos, "sk")
+    assert superkernel.plan(infos, "sk")["ops"][0]["functions"][0]["preload"] is None
+
+
+def test_the_plan_tells_steps_and_flags(tmp_path: Path):
+    ops = OpList(tmp_path).op(AIC, 8, send_event_list=[1]).op(AIV, 8, stream_id=1)
+    ops.op(AIV, 8, stream_id=1, recv_event_list=[1])
+    plan = superkernel.plan(ops.infos("stream-fusion=1"), "sk")
+    assert plan["edges"] == [{"from": 0, "to": 2, "cube_to_vec": True, "vec_to_cube": False}]
+    waits = [step for step in plan["steps"] if step["action"] == "wait-flag"]
+    assert [(step["op"], step["cores"], step["reason"]) for step in waits] == [(2, "aiv", "event 1")]
+    assert all(step["reason"] for step in plan["steps"] if step["action"] in ("barrier", "set-flag"))
+
+
+def test_a_circle_is_refused(tmp_path: Path):
+    ops = OpList(tmp_path).op(AIC, 8).op(AIV, 8, stream_id=1, recv_event_list=[2], send_event_list=[1])
+    ops.op(AIC, 8, recv_event_list=[1], send_event_list=[2]).op(AIV, 8, stream_id=1)
+    with pytest.raises(superkernel.SuperKernelError, match=r"op 1.*op 2") as caught:
+        superkernel.plan(ops.infos("stream-fusion=1"), "sk")
+    assert caught.value.errorinfo["errId"] == "SK0309"
+
+
+def test_the_command_prints_the_source(tmp_path: Path):
+    path = with_objects(OpList(tmp_path).op(AIV, 8)).write()
+    command = [sys.executable, "-m", "superkernel", "generate", str(path), "--name", "te_one"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "auto_gen_te_one_kernel(void)" in printed
+    subprocess.run([*command, "-o", str(tmp_path / "out.cpp")], check=True)
+    assert (tmp_path / "out.cpp").read_text() == printed
