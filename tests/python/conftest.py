@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from kernel_library import KernelLibrary
+
+# A shell starts background jobs with Ctrl-C ignored, and programs started from here would inherit that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
