@@ -308,7 +308,7 @@ def test_compile_options_and_include_dirs(tmp_path: Path, caplog: pytest.LogCapt
     (tmp_path / "inc").mkdir()
     (tmp_path / "inc" / "value.h").write_text("#define VALUE WORD\n")
     source = '#include "value.h"\n' + with_body("static_assert(VALUE == 42);")
-    with caplog.at_level("INFO"):
+    with caplog.at_level("INFO", logger="superkernel"):
         build_op(
             source,
             "op",
