@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import subprocess
@@ -43,17 +44,18 @@ class Maker:
         self.chip = "c310" if soc == "Ascend950" else "c220"
         self.seed = seed
         self.flags: dict[int, dict[str, bool]] = {}
-        self.names = iter(range(FUNCTIONS))
+        # Ops may share functions, as they do in a model.
+        self.names = itertools.cycle(range(FUNCTIONS))
 
     def chance(self, percent: int) -> bool:
         return self.random.randrange(100) < percent
 
-    def make(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def make(self, count: int | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         """``kernel_infos`` and its options as a dict."""
         several = self.chance(50)
         options = self.options(several)
         types = self.random.choice((TYPES, TYPES, TYPES[:1] + TYPES[2:3], TYPES[1:2] + TYPES[3:4], TYPES[4:]))
-        count = self.random.randint(1, 9)
+        count = count or self.random.randint(1, 9)
         dynamic_allowed = self.chance(40)
         ops = [self.op(number, self.random.choice(types), options, several, dynamic_allowed) for number in range(count)]
         self.streams(ops, several)
@@ -124,9 +126,7 @@ class Maker:
 
         table: dict[str, Any] = {}
         for _ in range(self.random.randint(1, 3)):
-            number = next(self.names, None)
-            if number is None:
-                break
+            number = next(self.names)
             key_type = self.random.choice(fits[CLASS_OF[kind]])
             names = self.functions(key_type, f"f{size}_{number}")
             flat = {arch: entry["func_name"] for arch, entry in names.items()}
@@ -146,7 +146,8 @@ class Maker:
         event = 100
         for sender in range(len(ops)):
             for receiver in range(sender + 1, len(ops)):
-                if several and ops[sender]["stream_id"] != ops[receiver]["stream_id"] and self.chance(30):
+                near = receiver - sender < 9
+                if several and near and ops[sender]["stream_id"] != ops[receiver]["stream_id"] and self.chance(30):
                     self.link(ops, sender, receiver, event)
                     event += 1
         for number, op in enumerate(ops):

@@ -29,23 +29,35 @@ CHIPS = {"Ascend910_93": 2201, "Ascend950": 3510}
 @pytest.mark.parametrize("batch", range(CASES // BATCH))
 def test_every_core_does_what_the_rules_say(soc: str, batch: int, tmp_path: Path, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.ERROR, logger="superkernel")
-    write_objects(tmp_path)
+    several = compare(soc, range(batch * BATCH, (batch + 1) * BATCH), tmp_path, count=None)
+    assert 0 < several < BATCH, "the batch must cover both forms"
+
+
+def test_long_kernels_do_too(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    """Entries that are cut into several functions."""
+    caplog.set_level(logging.ERROR, logger="superkernel")
+    assert 0 < compare("Ascend910_93", range(500, 506), tmp_path, count=120) < 6
+
+
+def compare(soc: str, seeds: range, folder: Path, count: int | None) -> int:
+    """Compares every core of the kernels of these seeds; how many of the kernels had several streams."""
+    write_objects(folder)
     kernels, several = [], 0
     with superkernel.configure(soc=soc):
-        for seed in range(batch * BATCH, (batch + 1) * BATCH):
-            maker = Maker(seed, tmp_path, soc)
-            infos, options = maker.make()
+        for seed in seeds:
+            maker = Maker(seed, folder, soc)
+            infos, options = maker.make(count)
             plan = superkernel.plan(infos, f"sk{seed}")
             source = superkernel.generate(infos, f"sk{seed}")
             kernels.append((maker.kernel(plan, options), source))
             several += plan["two_streams"]
-    assert 0 < several < len(kernels), "the batch must cover both forms"
-    traces = observe(kernels, tmp_path, CHIPS[soc])
+    traces = observe(kernels, folder, CHIPS[soc])
     for number, (kernel, source) in enumerate(kernels):
         for core in all_cores(kernel):
             got = traces[number, core.kind, core.block, core.sub]
             apart = difference(expected(kernel, core), got)
             assert not apart, f"{core}\n{apart}\n{facts(kernel.plan)}\n{kernel.options}\n{source}"
+    return several
 
 
 def test_cross_edges_are_those_of_the_rules(tmp_path: Path, caplog: pytest.LogCaptureFixture):

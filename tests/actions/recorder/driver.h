@@ -11,7 +11,7 @@ std::map<const void*, int> locks;
 const uint8_t* quietBegin;
 const uint8_t* quietEnd;
 
-constexpr size_t MOST_SLOTS = 100000, AREAS = 160, AREA = 4096;
+constexpr size_t MOST_SLOTS = 100000, AREAS = 160, AREA = 32768;
 static uint64_t memory[MOST_SLOTS][8];
 static uint64_t slots[MOST_SLOTS + 1];
 static uint64_t workspace[8];
