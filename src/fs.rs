@@ -39,3 +39,8 @@ impl Diagnostic for FileError {
 pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     std::fs::read(path).map_err(FileError::on("read", path))
 }
+
+/// Is there something at `path` that is no regular file? A device or a pipe would be read for ever.
+pub fn is_special(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
+}

@@ -151,8 +151,7 @@ fn describe(value: &Value) -> String {
 
 /// Reads and parses a JSON file that `place` names; also what identifies its content.
 pub(super) fn read_json(path: &Path, place: &JsonPath) -> Result<(Value, ContentDigest), ModelError> {
-    // A device or a pipe would be read for ever.
-    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+    if fs::is_special(path) {
         return Err(ModelError::NotAFile { place: place.clone(), path: path.to_path_buf() });
     }
     let bytes = fs::read(path).map_err(|source| ModelError::File { place: place.clone(), source })?;

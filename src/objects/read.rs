@@ -54,7 +54,7 @@ impl ObjectBytes<'_> {
 impl BinFile {
     /// Reads a file for `op`.
     pub fn read(path: &Path, op: &OpName) -> Result<Self, ObjectError> {
-        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        if fs::is_special(path) {
             return Err(ObjectError::NotAFile { op: op.clone(), path: path.to_path_buf() });
         }
         let bytes = fs::read(path).map_err(|source| ObjectError::File { op: op.clone(), source })?;

@@ -2,10 +2,7 @@
 
 use pyo3::prelude::*;
 
-use super::convert;
-use super::errors::to_python;
-use crate::Error;
-use crate::model::{self, Platform};
+use super::inputs::{GivenPlatform, with_kernel};
 use crate::objects::{self, Objects};
 use crate::{emit, plan};
 
@@ -25,16 +22,12 @@ fn generate(
     aic_num: Option<u32>,
     aiv_num: Option<u32>,
 ) -> PyResult<(String, Vec<String>)> {
-    let infos = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
-    let name = convert::to_text(kernel_name, "kernel_name")?.map_err(|error| to_python(py, &error))?;
-    let generated = py.detach(|| -> Result<_, Error> {
-        let platform = Platform::new(soc, aic_num, aiv_num)?;
-        let kernel = model::load(&infos, &name, &platform)?;
+    let given = GivenPlatform { soc, aic_num, aiv_num };
+    with_kernel(py, kernel_infos, kernel_name, &given, |kernel| {
         let sizes = Objects::read(&kernel)?.text_sizes(&kernel)?;
         let source = emit::emit(&plan::plan(&kernel, &sizes)?)?;
         Ok((source, kernel.warnings))
-    });
-    generated.map_err(|error| to_python(py, error.diagnostic()))
+    })
 }
 
 /// The device program in its text form, and the warnings. Objects that are missing leave sizes open.
@@ -48,14 +41,10 @@ fn program_text(
     aic_num: Option<u32>,
     aiv_num: Option<u32>,
 ) -> PyResult<(String, Vec<String>)> {
-    let infos = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
-    let name = convert::to_text(kernel_name, "kernel_name")?.map_err(|error| to_python(py, &error))?;
-    let planned = py.detach(|| -> Result<_, Error> {
-        let platform = Platform::new(soc, aic_num, aiv_num)?;
-        let mut kernel = model::load(&infos, &name, &platform)?;
+    let given = GivenPlatform { soc, aic_num, aiv_num };
+    with_kernel(py, kernel_infos, kernel_name, &given, |mut kernel| {
         let measured = objects::measure(&kernel);
         kernel.warnings.extend(measured.warnings);
         Ok((plan::plan(&kernel, &measured.sizes)?.text(), kernel.warnings))
-    });
-    planned.map_err(|error| to_python(py, error.diagnostic()))
+    })
 }

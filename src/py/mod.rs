@@ -7,6 +7,7 @@ mod convert;
 mod elf;
 mod errors;
 mod generate;
+mod inputs;
 mod interrupt;
 mod opbuild;
 mod options;

@@ -3,9 +3,7 @@
 use pyo3::prelude::*;
 
 use super::convert;
-use super::errors::to_python;
-use crate::Error;
-use crate::model::{self, Platform};
+use super::inputs::{GivenPlatform, with_kernel};
 use crate::objects;
 use crate::report;
 
@@ -24,18 +22,12 @@ fn plan<'py>(
     aic_num: Option<u32>,
     aiv_num: Option<u32>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let infos = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
-    let name = convert::to_text(kernel_name, "kernel_name")?.map_err(|error| to_python(py, &error))?;
-    let planned = py.detach(|| -> Result<_, Error> {
-        let platform = Platform::new(soc, aic_num, aiv_num)?;
-        let mut kernel = model::load(&infos, &name, &platform)?;
+    let given = GivenPlatform { soc, aic_num, aiv_num };
+    let value = with_kernel(py, kernel_infos, kernel_name, &given, |mut kernel| {
         let measured = objects::measure(&kernel);
         kernel.warnings.extend(measured.warnings);
         let program = crate::plan::plan(&kernel, &measured.sizes)?;
         Ok(report::plan_json(&kernel, &measured.sizes, &program))
-    });
-    match planned {
-        Ok(value) => convert::to_python(py, &value),
-        Err(error) => Err(to_python(py, error.diagnostic())),
-    }
+    })?;
+    convert::to_python(py, &value)
 }
