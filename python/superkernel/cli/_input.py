@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-import json
+import argparse
 import sys
 from typing import Any
 
 
+def add_kernel_infos(command: argparse.ArgumentParser) -> None:
+    """The arguments of a sub-command that works on ``kernel_infos``: the file, the kernel's name, its options."""
+    command.add_argument(
+        "file",
+        metavar="FILE.json",
+        help="`kernel_infos`: an object with `op_list` and `super_kernel_options`; `-`: standard input",
+    )
+    command.add_argument("--name", default="ascendc_super_kernel_plus", help="kernel name (default: %(default)s)")
+    command.add_argument("--options", metavar="STRING", help="use these options instead of those of the file")
+
+
+def read_kernel_infos(options: argparse.Namespace) -> Any:
+    """What the file of ``add_kernel_infos`` holds, with the options of the command line in place of its own."""
+    kernel_infos = read_json(options.file)
+    if options.options is not None and isinstance(kernel_infos, dict):
+        kernel_infos["super_kernel_options"] = options.options
+    return kernel_infos
+
+
 def read_json(path: str) -> Any:
     """The content of a JSON file; ``-`` is standard input."""
+    import json
+
     from superkernel._errors import make_error
 
     def refuse(problem: str) -> Exception:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from superkernel.cli._input import add_kernel_infos, read_kernel_infos
 from superkernel.cli._settings import add_settings, given_settings
 
 
@@ -16,13 +17,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Build a super kernel from an op list. The result is DIR/kernel_meta/NAME.o with NAME.json beside "
         "it; what is up to date stays, and results are kept in the user's cache.",
     )
-    command.add_argument(
-        "file",
-        metavar="FILE.json",
-        help="`kernel_infos`: an object with `op_list` and `super_kernel_options`; `-`: standard input",
-    )
-    command.add_argument("--name", default="ascendc_super_kernel_plus", help="kernel name (default: %(default)s)")
-    command.add_argument("--options", metavar="STRING", help="use these options instead of those of the file")
+    add_kernel_infos(command)
     command.add_argument("--keep", action="store_true", help="keep the generated source and the kernel's own objects")
     command.add_argument("--rebuild", action="store_true", help="build even what is up to date")
     command.add_argument("--no-cache", action="store_true", help="neither read nor fill the user's cache")
@@ -41,12 +36,9 @@ def run(options: argparse.Namespace) -> None:
     """Builds, and prints one line about it."""
     import superkernel
     from superkernel import _build, _reproducer
-    from superkernel.cli._input import read_json
     from superkernel.cli._progress import progress_for
 
-    kernel_infos = read_json(options.file)
-    if options.options is not None and isinstance(kernel_infos, dict):
-        kernel_infos["super_kernel_options"] = options.options
+    kernel_infos = read_kernel_infos(options)
     with superkernel.configure(**given_settings(options)):
         result: dict[str, Any] = {}
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from superkernel.cli._input import add_kernel_infos, read_kernel_infos
 from superkernel.cli._settings import add_settings, given_settings
 
 
@@ -15,13 +16,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Print the C++ source that `superkernel compile` would build. Reads the sub-kernels' JSONs and "
         "objects; needs no toolchain.",
     )
-    command.add_argument(
-        "file",
-        metavar="FILE.json",
-        help="`kernel_infos`: an object with `op_list` and `super_kernel_options`; `-`: standard input",
-    )
-    command.add_argument("--name", default="ascendc_super_kernel_plus", help="kernel name (default: %(default)s)")
-    command.add_argument("--options", metavar="STRING", help="use these options instead of those of the file")
+    add_kernel_infos(command)
     command.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
     add_settings(command, "soc", "aic_num", "aiv_num")
     command.set_defaults(run=run)
@@ -30,11 +25,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(options: argparse.Namespace) -> None:
     """Prints the source."""
     import superkernel
-    from superkernel.cli._input import read_json
 
-    kernel_infos = read_json(options.file)
-    if options.options is not None and isinstance(kernel_infos, dict):
-        kernel_infos["super_kernel_options"] = options.options
+    kernel_infos = read_kernel_infos(options)
     with superkernel.configure(**given_settings(options)):
         source = superkernel.generate(kernel_infos, options.name)
     if options.output is None:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterable
 from typing import Any
 
+from superkernel.cli._input import add_kernel_infos, read_kernel_infos
 from superkernel.cli._settings import add_settings, given_settings
 
 
@@ -17,13 +18,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Check an op list and show the super kernel it becomes: type, blocks, parameters, events, ops. "
         "Reads the sub-kernels' JSONs and objects; needs no toolchain and writes nothing.",
     )
-    command.add_argument(
-        "file",
-        metavar="FILE.json",
-        help="`kernel_infos`: an object with `op_list` and `super_kernel_options`; `-`: standard input",
-    )
-    command.add_argument("--name", default="ascendc_super_kernel_plus", help="kernel name (default: %(default)s)")
-    command.add_argument("--options", metavar="STRING", help="use these options instead of those of the file")
+    add_kernel_infos(command)
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the whole plan as JSON")
     form.add_argument("--text", action="store_true", help="print the device program, step by step")
@@ -34,11 +29,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(options: argparse.Namespace) -> None:
     """Prints the plan."""
     import superkernel
-    from superkernel.cli._input import read_json
 
-    kernel_infos = read_json(options.file)
-    if options.options is not None and isinstance(kernel_infos, dict):
-        kernel_infos["super_kernel_options"] = options.options
+    kernel_infos = read_kernel_infos(options)
     with superkernel.configure(**given_settings(options)):
         if options.text:
             from superkernel._generate import program_text
