@@ -1,9 +1,9 @@
 //! The one error type of the crate: a variant per phase, each wrapping that phase's own error.
 
+use crate::build::BuildError;
 use crate::elf::ElfError;
 use crate::emit::EmitError;
 use crate::fs::FileError;
-use crate::link::BuildError;
 use crate::model::ModelError;
 use crate::objects::ObjectError;
 use crate::options::OptionError;

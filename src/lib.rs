@@ -8,18 +8,18 @@
 //! | model | [`model`] | checked types and the facts derived from them |
 //! | plan | [`plan`] | every decision, written down as a [`program`] |
 //! | emit | [`emit`] | C++ printed from the program |
-//! | build | [`elf`], [`toolchain`], [`link`] | the object file, its JSON, the manifest |
+//! | build | [`elf`], [`toolchain`], [`build`] | the object file, its JSON, the manifest |
 //!
 //! Beside the flow: [`sim`] runs a host-built kernel on simulated cores, [`scope`] turns a marked graph into
 //! op lists, `py` (feature `python`) is the only place that knows Python.
 
+pub mod build;
 pub mod digest;
 pub mod elf;
 pub mod emit;
 pub mod environment;
 pub mod error;
 pub mod fs;
-pub mod link;
 pub mod model;
 pub mod nearest;
 pub mod objects;

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use superkernel::build::publish::{Finished, KernelFiles, publish};
+use superkernel::build::work_dir::WorkDir;
 use superkernel::digest::ContentDigest;
-use superkernel::link::publish::{Finished, KernelFiles, publish};
-use superkernel::link::work_dir::WorkDir;
 use superkernel::toolchain::Cancel;
 
 const DIRECTORY: &str = "SUPERKERNEL_STRESS_DIRECTORY";

@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 
 /// What a module must not mention. The data flows one way: options, model → plan → program → (emit, sim) and
-/// emit, elf, toolchain → link; knowledge flows the other way only.
+/// emit, elf, toolchain → build; knowledge flows the other way only.
 const BORDERS: &[(&str, &[&str])] = &[
-    ("options", &["model", "plan", "program", "emit", "elf", "toolchain", "link", "sim", "scope"]),
-    ("model", &["plan", "program", "emit", "elf", "toolchain", "link", "sim", "scope"]),
-    ("program", &["plan", "emit", "elf", "toolchain", "link", "sim", "scope"]),
-    ("plan", &["emit", "elf", "toolchain", "link", "sim", "scope"]),
-    ("emit", &["plan", "elf", "toolchain", "link", "sim", "scope"]),
-    ("elf", &["options", "model", "plan", "program", "emit", "toolchain", "link", "sim", "scope"]),
-    ("toolchain", &["options", "plan", "program", "emit", "elf", "link", "sim", "scope"]),
-    ("sim", &["plan", "emit", "link", "scope"]),
-    ("scope", &["plan", "program", "emit", "elf", "toolchain", "link", "sim"]),
+    ("options", &["model", "plan", "program", "emit", "elf", "toolchain", "build", "sim", "scope"]),
+    ("model", &["plan", "program", "emit", "elf", "toolchain", "build", "sim", "scope"]),
+    ("program", &["plan", "emit", "elf", "toolchain", "build", "sim", "scope"]),
+    ("plan", &["emit", "elf", "toolchain", "build", "sim", "scope"]),
+    ("emit", &["plan", "elf", "toolchain", "build", "sim", "scope"]),
+    ("elf", &["options", "model", "plan", "program", "emit", "toolchain", "build", "sim", "scope"]),
+    ("toolchain", &["options", "plan", "program", "emit", "elf", "build", "sim", "scope"]),
+    ("sim", &["plan", "emit", "build", "scope"]),
+    ("scope", &["plan", "program", "emit", "elf", "toolchain", "build", "sim"]),
 ];
 
 const LONGEST_FILE: usize = 800;

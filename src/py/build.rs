@@ -12,12 +12,12 @@ use super::convert;
 use super::errors::to_python;
 use super::interrupt::interruptible;
 use crate::Error;
+use crate::build::cache::Cache;
+use crate::build::manifest::Standing;
+use crate::build::{self as pipeline, Observer, Request, Reuse, Stage, toolchains};
 use crate::environment::{
     CacheSettings, DebugConfig, Environment, Intermediates, ToolchainChoice, Variables, absolute,
 };
-use crate::link::cache::Cache;
-use crate::link::manifest::Standing;
-use crate::link::{self, Observer, Request, Reuse, Stage, toolchains};
 use crate::model::Platform;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -50,7 +50,7 @@ fn build<'py>(
         request.reuse = Reuse::Never;
     }
     let observer = Progress(progress);
-    let outcome = interruptible(py, |cancel| link::build(&request, &observer, cancel))?;
+    let outcome = interruptible(py, |cancel| pipeline::build(&request, &observer, cancel))?;
     match outcome {
         Ok(outcome) => convert::to_python(py, outcome.to_json()),
         Err(error) => Err(to_python(py, error.diagnostic())),
@@ -66,7 +66,7 @@ fn compare_build<'py>(
     settings: &Bound<'py, PyDict>,
 ) -> PyResult<(&'static str, Vec<String>)> {
     let request = request(py, kernel_infos, kernel_name, settings)?;
-    match py.detach(|| link::compare(&request)) {
+    match py.detach(|| pipeline::compare(&request)) {
         Ok(Standing::UpToDate) => Ok(("up to date", Vec::new())),
         Ok(Standing::Absent) => Ok(("absent", Vec::new())),
         Ok(Standing::Outdated(reasons)) => Ok(("outdated", reasons)),
