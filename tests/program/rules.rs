@@ -104,7 +104,7 @@ fn own_sets_and_waits_are_completed_on_idle_cores_only() {
     assert_has(&vector(&program, 3), &["early-start-set", "early-start-config 5", "early-start-wait 5"]);
 }
 
-/// D1, D2, D9, D17.
+/// DIFF-1, DIFF-2, DIFF-9, DIFF-16.
 #[test]
 fn sync_all_is_fed_for_every_split_mode() {
     for split in [1, 4] {
@@ -132,7 +132,7 @@ fn a_disabled_flush_wins() {
     assert_eq!(vector(&op(true), 0), ["call k0_aiv"]);
 }
 
-/// D3.
+/// DIFF-3.
 #[test]
 fn the_first_op_of_a_side_waits_for_its_events() {
     let ops = [OpBuilder::aic(2), OpBuilder::aiv(4).on(1).receives(&[9]), OpBuilder::mix(2)];
@@ -141,7 +141,7 @@ fn the_first_op_of_a_side_waits_for_its_events() {
     assert_eq!(vector(&program, 1)[..2], ["barrier aiv", "call k1_aiv"]);
 }
 
-/// D4.
+/// DIFF-4.
 #[test]
 fn a_switch_ends_in_a_barrier_over_those_that_polled() {
     let key = |kernel_type| [(5, kernel_type)];
@@ -160,7 +160,7 @@ fn a_switch_ends_in_a_barrier_over_those_that_polled() {
     assert_has(&vector(&sides, 0), &["switch", "barrier all", "call-picked"]);
 }
 
-/// D5, D18.
+/// DIFF-5, DIFF-17.
 #[test]
 fn every_core_of_the_kind_enters_a_dynamic_op_and_unknown_keys_trap() {
     let keys: Vec<(u64, KernelType)> = (0..9).map(|key| (key * 1000, KernelType::ALL[key as usize % 6])).collect();
@@ -175,7 +175,7 @@ fn every_core_of_the_kind_enters_a_dynamic_op_and_unknown_keys_trap() {
     assert_eq!(source.matches("if (key < ").count(), 8);
 }
 
-/// D6, D11.
+/// DIFF-6, DIFF-11.
 #[test]
 fn both_directions_of_a_mix_pair_can_go_but_its_own_sides_stay() {
     // 0 and 3 are MIX; 1 and 2 lie between and order the two cross-wise already.
@@ -193,7 +193,7 @@ fn both_directions_of_a_mix_pair_can_go_but_its_own_sides_stay() {
     assert_eq!(vector(&program, 0)[..2], ["call k0_aiv", "barrier aiv"]);
 }
 
-/// D7.
+/// DIFF-7.
 #[test]
 fn profiling_slots_come_after_the_workspace() {
     for builder in
@@ -208,7 +208,7 @@ fn profiling_slots_come_after_the_workspace() {
     }
 }
 
-/// D8.
+/// DIFF-8.
 #[test]
 fn waits_name_their_pipe_on_c310() {
     let builder = KernelBuilder::new(SEVERAL).op(OpBuilder::aic(2)).op(OpBuilder::aiv(2).on(1)).op(OpBuilder::mix(2));
@@ -219,7 +219,7 @@ fn waits_name_their_pipe_on_c310() {
     assert!(!new.contains("set_ffts_base_addr"));
 }
 
-/// D10.
+/// DIFF-10.
 #[test]
 fn an_op_that_waits_itself_gets_a_fresh_round_behind_events() {
     let ops = [OpBuilder::mix(1).sends(&[7]), OpBuilder::aiv(2).waits_itself().receives(&[8]), OpBuilder::mix(2)];
@@ -250,7 +250,7 @@ fn an_op_that_waits_itself_gets_a_fresh_round_behind_events() {
     );
 }
 
-/// D13.
+/// DIFF-12.
 #[test]
 fn a_circle_names_its_ops() {
     let ops = [
@@ -282,7 +282,7 @@ fn a_circle_names_its_ops() {
     assert!(matches!(KernelBuilder::new(SEVERAL).ops(ops).try_plan(), Err(PlanError::Cycle { .. })));
 }
 
-/// D14.
+/// DIFF-13.
 #[test]
 fn a_mix_op_is_told_by_the_kind_of_the_next_op() {
     for (next, kind) in
@@ -297,7 +297,7 @@ fn a_mix_op_is_told_by_the_kind_of_the_next_op() {
     }
 }
 
-/// D15.
+/// DIFF-14.
 #[test]
 fn first_waits_and_last_sets_find_a_partner() {
     let program = KernelBuilder::new(EARLY)
@@ -309,7 +309,7 @@ fn first_waits_and_last_sets_find_a_partner() {
     assert_has(&vector(&program, 1), &["call k1_aiv", "early-start-config 5", "early-start-wait 5"]);
 }
 
-/// D16.
+/// DIFF-15.
 #[test]
 fn several_streams_refuse_own_sets_and_waits() {
     let ops = [OpBuilder::aiv(2).sets_itself(), OpBuilder::aiv(2).on(1)];
@@ -317,7 +317,7 @@ fn several_streams_refuse_own_sets_and_waits() {
     assert!(matches!(refused, Err(ModelError::EarlyStartSeveralStreams { .. })));
 }
 
-/// D19.
+/// DIFF-18.
 #[test]
 fn no_barrier_while_a_hand_over_is_pending() {
     let options = format!("{EARLY}:debug-sync-all=1");
@@ -343,7 +343,7 @@ fn no_barrier_while_a_hand_over_is_pending() {
     );
 }
 
-/// D20.
+/// DIFF-19.
 #[test]
 fn a_switch_comes_after_the_notifies_before_it() {
     for options in [NO_EXTRAS, EARLY] {
@@ -353,7 +353,7 @@ fn a_switch_comes_after_the_notifies_before_it() {
     }
 }
 
-/// D21.
+/// DIFF-20.
 #[test]
 fn no_flag_is_open_across_a_mix_op() {
     let ops = [
@@ -383,7 +383,7 @@ fn pairs(count: i64, interleaved: bool) -> Program {
     builder.plan()
 }
 
-/// D22, where the receiver comes before the later sender: flags the other way.
+/// DIFF-21, where the receiver comes before the later sender: flags the other way.
 #[test]
 fn flags_are_answered_after_thirteen() {
     assert_eq!(flags(&pairs(13, true), Direction::VectorToCube), []);
@@ -398,7 +398,7 @@ fn flags_are_answered_after_thirteen() {
     }
 }
 
-/// D22, where all senders come first: one later flag stands for many.
+/// DIFF-21, where all senders come first: one later flag stands for many.
 #[test]
 fn flags_far_ahead_are_drawn_together() {
     assert_eq!(flags(&pairs(13, false), Direction::CubeToVector).len(), 13);
@@ -408,7 +408,7 @@ fn flags_far_ahead_are_drawn_together() {
     assert_eq!(flags(&program, Direction::VectorToCube), []);
 }
 
-/// D23.
+/// DIFF-22.
 #[test]
 fn a_mix_op_with_a_notify_meets_on_both_sides() {
     let ops = [OpBuilder::aiv(2).on(1), OpBuilder::mix(2).sends(&[7]), OpBuilder::aiv(2).on(1), OpBuilder::mix(2)];
