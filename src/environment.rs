@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::model::Platform;
+use crate::store::cache::CacheSettings;
 use crate::toolchain::host::HostSearch;
 use crate::toolchain::{CannSearch, DebugInfo, Optimization};
 
@@ -123,15 +124,6 @@ pub struct Environment {
     pub include_dir: PathBuf,
     /// Environment variables.
     pub variables: Variables,
-}
-
-/// A cache directory and its limit.
-#[derive(Debug, Clone)]
-pub struct CacheSettings {
-    /// Where it is.
-    pub directory: PathBuf,
-    /// Bytes it may take.
-    pub limit: u64,
 }
 
 /// The environment variables that matter, as values.

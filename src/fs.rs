@@ -1,8 +1,16 @@
-//! File helpers whose errors name the path.
+//! All access to files: every error names the path, and what we make has one mode.
 
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::Diagnostic;
+
+/// Mode of directories.
+const DIRECTORY_MODE: u32 = 0o750;
+/// Mode of files.
+const FILE_MODE: u32 = 0o640;
 
 /// A file operation that failed, with the path it was about.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +46,33 @@ impl Diagnostic for FileError {
 /// Reads a whole file.
 pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     std::fs::read(path).map_err(FileError::on("read", path))
+}
+
+/// Writes a whole file; readers may see half of it meanwhile.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let open = || OpenOptions::new().write(true).create(true).truncate(true).mode(FILE_MODE).open(path);
+    open().and_then(|mut file| file.write_all(bytes)).map_err(FileError::on("write", path))
+}
+
+/// Makes a directory and its parents, where they are missing.
+pub fn create_directories(path: &Path) -> Result<(), FileError> {
+    let made = DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(path);
+    made.map_err(FileError::on("create directory", path))
+}
+
+/// Makes a directory that must not be there yet.
+pub fn create_new_directory(path: &Path) -> Result<(), FileError> {
+    DirBuilder::new().mode(DIRECTORY_MODE).create(path).map_err(FileError::on("create directory", path))
+}
+
+/// Gives a file another name, in place of what has it now: at every moment there is the old one or the new one.
+pub fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
+    std::fs::rename(from, to).map_err(FileError::on("replace", to))
+}
+
+/// The path from the root, links resolved.
+pub fn canonical(path: &Path) -> Result<PathBuf, FileError> {
+    path.canonicalize().map_err(FileError::on("resolve", path))
 }
 
 /// Is there something at `path` that is no regular file? A device or a pipe would be read for ever.

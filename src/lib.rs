@@ -13,8 +13,9 @@
 //! Beside the flow: [`sim`] runs a host-built kernel on simulated cores, [`scope`] turns a marked graph into
 //! op lists, `py` (feature `python`) is the only place that knows Python.
 
+pub mod artifact;
 pub mod build;
-pub mod digest;
+pub mod cancel;
 pub mod elf;
 pub mod emit;
 pub mod environment;
@@ -32,6 +33,7 @@ pub mod report;
 pub mod scope;
 pub mod shortened;
 pub mod sim;
+pub mod store;
 pub mod toolchain;
 
 #[cfg(feature = "python")]

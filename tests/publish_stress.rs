@@ -7,10 +7,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use superkernel::build::publish::{Finished, KernelFiles, publish};
-use superkernel::build::work_dir::WorkDir;
-use superkernel::digest::ContentDigest;
-use superkernel::toolchain::Cancel;
+use superkernel::build::files::KernelFiles;
+use superkernel::cancel::Cancel;
+use superkernel::store::digest::ContentDigest;
+use superkernel::store::publish::publish;
+use superkernel::store::work_dir::WorkDir;
 
 const DIRECTORY: &str = "SUPERKERNEL_STRESS_DIRECTORY";
 const KERNELS: [&str; 2] = ["shared", "other"];
@@ -27,8 +28,8 @@ fn publisher() {
         let object: Vec<u8> = (0..size).map(|at| (at as u64 ^ number ^ u64::from(std::process::id())) as u8).collect();
         let json = ContentDigest::of(&object).to_string();
         let work = WorkDir::create(directory, kernel, &Cancel::new()).unwrap().unwrap();
-        let finished = Finished { object: &object, json: json.as_bytes(), manifest: json.as_bytes() };
-        publish(&KernelFiles::new(directory, kernel), &finished, &work, &Cancel::new()).unwrap();
+        let files = KernelFiles::new(directory, kernel);
+        publish(&files.release(&object, json.as_bytes(), json.as_bytes()), &work, &Cancel::new()).unwrap();
     }
 }
 
@@ -97,8 +98,8 @@ fn a_killed_publisher_leaves_old_nothing_or_new() {
     for kernel in KERNELS {
         let work = WorkDir::create(&directory, kernel, &Cancel::new()).unwrap().unwrap();
         let json = ContentDigest::of(b"last").to_string();
-        let finished = Finished { object: b"last", json: json.as_bytes(), manifest: b"{}" };
-        publish(&KernelFiles::new(&directory, kernel), &finished, &work, &Cancel::new()).unwrap();
+        let files = KernelFiles::new(&directory, kernel);
+        publish(&files.release(b"last", json.as_bytes(), b"{}"), &work, &Cancel::new()).unwrap();
         drop(work);
         assert!(check(&directory, kernel));
     }

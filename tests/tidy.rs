@@ -5,6 +5,11 @@ use std::path::{Path, PathBuf};
 /// What a module must not mention. The data flows one way: options, model → plan → program → (emit, sim) and
 /// emit, elf, toolchain → build; knowledge flows the other way only.
 const BORDERS: &[(&str, &[&str])] = &[
+    (
+        "artifact",
+        &["options", "model", "plan", "program", "emit", "elf", "toolchain", "build", "sim", "scope", "store", "fs"],
+    ),
+    ("store", &["options", "model", "plan", "program", "emit", "elf", "toolchain", "build", "sim", "scope"]),
     ("options", &["model", "plan", "program", "emit", "elf", "toolchain", "build", "sim", "scope"]),
     ("model", &["plan", "program", "emit", "elf", "toolchain", "build", "sim", "scope"]),
     ("program", &["plan", "emit", "elf", "toolchain", "build", "sim", "scope"]),

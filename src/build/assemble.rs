@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use super::compile::{bad_output, read_tool_output};
 use super::copies::objcopy;
 use super::log::{BuildLog, LogStage};
-use super::names::{RUN_CONFIG, SuperKernelSymbols};
-use super::work_dir::WorkDir;
+use crate::artifact::{RUN_CONFIG, SuperKernelSymbols};
+use crate::cancel::Cancel;
 use crate::elf::{self, Edits, Localize, Missing};
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::model::SuperKernel;
 use crate::objects::UsedObject;
-use crate::toolchain::{Cancel, Executed, LinkJob, Toolchain, ToolchainKind};
+use crate::store::work_dir::WorkDir;
+use crate::toolchain::{Executed, LinkJob, Toolchain, ToolchainKind};
 
 /// The linked file's name in the work directory.
 const LINKED: &str = "linked.o";

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::error::BuildError;
-use super::names::{RUN_CONFIG, SuperKernelSymbols};
+use crate::artifact::{RUN_CONFIG, SuperKernelSymbols};
 use crate::elf::{self, Binding};
 use crate::model::{SuperKernel, SuperKernelType};
 use crate::toolchain::ToolchainKind;

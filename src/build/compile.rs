@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 
 use super::entry::{RunConfig, entry_source};
 use super::error::BuildError;
-use super::names::SuperKernelSymbols;
-use super::work_dir::WorkDir;
+use crate::artifact::SuperKernelSymbols;
+use crate::cancel::Cancel;
 use crate::elf;
 use crate::environment::Environment;
 use crate::error::Error;
+use crate::fs;
 use crate::model::{Chip, CoreClass, CoreKind, SuperKernel, SuperKernelType};
+use crate::store::work_dir::WorkDir;
 use crate::toolchain::{
-    Cancel, CodeCopies, CompileJob, CompileUnit, DebugInfo, Executed, Optimization, Toolchain, ToolchainKind,
+    CodeCopies, CompileJob, CompileUnit, DebugInfo, Executed, Optimization, Toolchain, ToolchainKind,
 };
 
 /// The super kernel's own code for one core kind, compiled.
@@ -171,7 +173,7 @@ fn core_dump_size(kernel: &SuperKernel) -> Option<u64> {
 
 /// Reads what a tool should have written.
 pub fn read_tool_output(tool: &'static str, title: &str, path: &Path) -> Result<Vec<u8>, BuildError> {
-    std::fs::read(path).map_err(|error| bad_output(tool, title, format!("`{}`: {error}", path.display())))
+    fs::read(path).map_err(|error| bad_output(tool, title, error.to_string()))
 }
 
 /// A tool lied about its success.

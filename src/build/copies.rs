@@ -9,13 +9,13 @@ use rayon::prelude::*;
 use super::compile::CompiledKind;
 use super::error::BuildError;
 use super::log::{BuildLog, LogStage};
-use super::names::{RUN_CONFIG, SuperKernelSymbols};
-use super::work_dir::WorkDir;
-use crate::digest::ContentDigest;
+use crate::artifact::{RUN_CONFIG, SuperKernelSymbols};
 use crate::elf::{self, Edits, Groups, Localize, Missing};
 use crate::error::Error;
 use crate::model::{CoreKind, SuperKernel};
 use crate::objects::{LinkGroup, ObjectError, UsedObject};
+use crate::store::digest::ContentDigest;
+use crate::store::work_dir::WorkDir;
 
 /// The folder of sub-kernel objects in the work directory.
 const FOLDER: &str = "objects";
@@ -102,7 +102,7 @@ pub fn write_subs(
     work: &WorkDir,
     log: &mut BuildLog,
 ) -> Result<Vec<(LinkGroup, PathBuf)>, BuildError> {
-    super::work_dir::create_directories(&work.file(FOLDER))?;
+    crate::fs::create_directories(&work.file(FOLDER))?;
     let mut written = HashSet::new();
     let mut files = Vec::new();
     for object in copied {

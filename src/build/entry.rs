@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::names::{RUN_CONFIG, SuperKernelSymbols};
+use crate::artifact::{RUN_CONFIG, SuperKernelSymbols};
 use crate::model::CoreKind;
 use crate::toolchain::ToolchainKind;
 

@@ -48,14 +48,6 @@ pub enum BuildError {
         /// Everything that is wrong with it.
         problems: Vec<String>,
     },
-    /// A cache entry or archive cannot be taken over.
-    #[error("`{}` is not a usable cache entry: {problem}", path.display())]
-    CacheEntry {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: String,
-    },
     /// The caller asked to stop.
     #[error("interrupted while building `{kernel}`")]
     Cancelled {
@@ -72,7 +64,6 @@ impl Diagnostic for BuildError {
             Self::Tool { source, .. } => source.id(),
             Self::BadToolOutput { .. } => "SK0802",
             Self::Check { .. } => "SK0803",
-            Self::CacheEntry { .. } => "SK0804",
             Self::Cancelled { .. } => "SK0806",
         }
     }
@@ -90,7 +81,6 @@ impl Diagnostic for BuildError {
             Self::Check { .. } => {
                 "check the sub-kernels' objects named above; if they are right, please report this with `superkernel compile --save-reproducer`".to_owned()
             }
-            Self::CacheEntry { .. } => "export it again, or run `superkernel cache clear`".to_owned(),
             Self::Cancelled { .. } => "start it again when you want to".to_owned(),
         }
     }

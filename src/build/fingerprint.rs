@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::digest::ContentDigest;
 use crate::environment::Environment;
 use crate::model::{EventUse, Op, SuperKernel};
 use crate::options::{EarlyStartMode, OptionName, Options, PreloadMode};
+use crate::store::digest::ContentDigest;
 
 /// Changes whenever this package would make something else of the same inputs.
 const CONTRACT_VERSION: &str = concat!("1/", env!("CARGO_PKG_VERSION"));

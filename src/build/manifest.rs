@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::check::Sizes;
+use super::files::KernelFiles;
 use super::fingerprint::Fingerprint;
-use super::publish::KernelFiles;
-use crate::digest::ContentDigest;
+use crate::store::digest::ContentDigest;
 
 /// Format of the file.
 const VERSION: u64 = 1;

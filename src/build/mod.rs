@@ -3,33 +3,29 @@
 //! [`build`] reads as the list of its stages; each is a module here or a phase of its own:
 //!
 //! 1. load the model, read the objects, find the tools ([`toolchains`]);
-//! 2. compare with the last build ([`fingerprint`], [`manifest`]) and with the cache ([`cache`]);
+//! 2. compare with the last build ([`fingerprint`], [`manifest`]) and with the cache ([`store`](crate::store));
 //! 3. plan and emit the source;
 //! 4. make copies of the sub-kernels ([`copies`]), compile ([`compile`], [`entry`]), copy the super kernel itself;
 //! 5. link and hide what is inside ([`assemble`]), read the result again ([`check`]);
-//! 6. describe it ([`result_json`]), put it in place ([`publish`]).
+//! 6. describe it ([`result_json`]), put it in place ([`store`](crate::store)).
 //!
-//! Everything before the last step happens in a private directory ([`work_dir`]).
+//! Everything before the last step happens in a private directory.
 
 mod assemble;
-pub mod cache;
 mod check;
 mod compile;
 mod copies;
 mod entry;
 mod error;
+pub mod files;
 pub mod fingerprint;
-mod lock;
 mod log;
 pub mod manifest;
-mod names;
 mod outcome;
-pub mod publish;
 mod request;
 mod result_json;
 mod stage;
 pub mod toolchains;
-pub mod work_dir;
 
 pub use error::BuildError;
 pub use outcome::{Origin, Outcome};
@@ -39,25 +35,27 @@ pub use stage::{Observer, Stage};
 
 use std::path::{Path, PathBuf};
 
-use cache::Cache;
 use check::Sizes;
 use compile::Compilation;
 use copies::LinkInputs;
+use files::KernelFiles;
 use fingerprint::Fingerprint;
 use log::{BuildLog, LogStage};
 use manifest::{Manifest, Notes, Standing};
-use names::SuperKernelSymbols;
-use publish::{Finished, KernelFiles, Publishing};
 use stage::Timings;
-use work_dir::WorkDir;
 
-use crate::digest::ContentDigest;
+use crate::artifact::SuperKernelSymbols;
+use crate::cancel::Cancel;
 use crate::environment::Intermediates;
 use crate::error::Error;
 use crate::model::{self, SuperKernel};
 use crate::objects::{self, Objects, TextSizes, UsedObject};
-use crate::toolchain::{Cancel, Toolchain};
-use crate::{emit, parallel, plan};
+use crate::store::cache::Cache;
+use crate::store::digest::ContentDigest;
+use crate::store::publish::{Publishing, publish};
+use crate::store::work_dir::WorkDir;
+use crate::toolchain::Toolchain;
+use crate::{emit, fs, parallel, plan};
 
 /// Builds a super kernel, or finds that it is there already.
 ///
@@ -113,8 +111,7 @@ fn build_with_threads(request: &Request, observer: &dyn Observer, cancel: &Cance
             inputs: request.record(),
         };
         let manifest = Manifest::new(fingerprint, &made.object, &json, notes).to_bytes();
-        let finished = Finished { object: &made.object, json: &json, manifest: &manifest };
-        let published = publish::publish(&files, &finished, &work, cancel);
+        let published = publish(&files.release(&made.object, &json, &manifest), &work, cancel);
         match published.map_err(|source| output_directory(&files, source))? {
             Publishing::Done => Ok(()),
             Publishing::Cancelled => Err(BuildError::Cancelled { kernel: kernel.name.clone() }.into()),
@@ -176,7 +173,7 @@ fn create_work_dir(files: &KernelFiles, kernel: &str, cancel: &Cancel) -> Result
     Ok(work.ok_or_else(|| BuildError::Cancelled { kernel: kernel.to_owned() })?)
 }
 
-fn output_directory(files: &KernelFiles, source: crate::fs::FileError) -> BuildError {
+fn output_directory(files: &KernelFiles, source: fs::FileError) -> BuildError {
     BuildError::OutputDirectory { path: files.directory().to_path_buf(), source }
 }
 
@@ -293,7 +290,7 @@ impl Build<'_> {
         for name in std::iter::once(source.to_path_buf()).chain(objects) {
             let from = self.work.file(&name);
             if from.exists()
-                && let Err(error) = publish::rename(&from, &self.files.directory().join(&name))
+                && let Err(error) = fs::rename(&from, &self.files.directory().join(&name))
             {
                 ::log::warn!(target: "superkernel.compile", "{error}");
             }
@@ -304,7 +301,7 @@ impl Build<'_> {
     fn save_log(&self) -> Option<PathBuf> {
         let path = self.files.log();
         let saved = self.work.write("build.log", self.log.to_string().as_bytes());
-        let saved = saved.and_then(|from| publish::rename(&from, &path));
+        let saved = saved.and_then(|from| fs::rename(&from, &path));
         match saved {
             Ok(()) => Some(path),
             Err(error) => {

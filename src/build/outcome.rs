@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Inputs;
 use super::check::Sizes;
-use super::publish::KernelFiles;
+use super::files::KernelFiles;
 use super::stage::Timings;
 
 /// Where the kernel came from.

@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::cache::Cache;
+use super::files::KernelFiles;
 use super::fingerprint::Fingerprint;
 use super::manifest::{Standing, standing};
-use super::names::SuperKernelSymbols;
-use super::publish::KernelFiles;
 use super::result_json::result_json;
-use crate::digest::ContentDigest;
+use crate::artifact::SuperKernelSymbols;
 use crate::environment::{Environment, Intermediates, ToolchainChoice, absolute};
 use crate::model::SuperKernel;
+use crate::store::cache::Cache;
+use crate::store::digest::ContentDigest;
 use crate::toolchain::ToolchainKind;
 
 /// May an earlier result be used?

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::digest::ContentDigest;
 use crate::model::{CoreClass, Op, SubKernel, SuperKernel};
 use crate::options::OptionName;
+use crate::store::digest::ContentDigest;
 use crate::toolchain::ToolchainKind;
 
 /// The description of `kernel`, whose object has the digest `object`.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::digest::ContentDigest;
 use crate::environment::{Environment, ToolchainChoice};
+use crate::store::digest::ContentDigest;
 use crate::toolchain::{CannToolchain, HostToolchain, Toolchain, ToolchainError, ToolchainKind};
 
 /// Files in which a toolkit states its version.

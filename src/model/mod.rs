@@ -6,7 +6,6 @@
 mod cores;
 mod error;
 mod events;
-mod kernel_type;
 mod load;
 mod op;
 mod params;
@@ -17,7 +16,6 @@ mod streams;
 mod tests;
 
 pub use error::{ModelError, OpName};
-pub use kernel_type::{CoreClass, CoreKind, KernelType, SuperKernelType};
 pub use load::{assemble, load};
 pub use op::{
     DcciFlags, DebugOutput, EarlyStartFlags, EventUse, Function, Op, OtherEnd, ParamOffsets, SubKernel, SubKernelCode,
@@ -25,8 +23,11 @@ pub use op::{
 };
 pub use params::{Slot, SlotLayout};
 pub use raw::JsonPath;
-pub use soc::{Chip, CoreCounts, Platform, Soc};
+pub use soc::{CoreCounts, Platform, Soc};
 pub use streams::StreamForm;
+
+// The model's types are made of these words.
+pub use crate::artifact::{Chip, CoreClass, CoreKind, KernelType, SuperKernelType};
 
 use crate::options::Options;
 

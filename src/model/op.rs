@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{CoreClass, CoreKind, KernelType, OpName};
-use crate::digest::ContentDigest;
+use crate::store::digest::ContentDigest;
 
 /// One op: what its `op_list` entry and its sub-kernel JSON say, and what follows from both.
 #[derive(Debug, Clone)]

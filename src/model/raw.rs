@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::ModelError;
-use crate::digest::ContentDigest;
 use crate::fs;
+use crate::store::digest::ContentDigest;
 
 /// Where a value stands: `op_list[3].json_path → sub_operator_params[0]`, and in which file.
 ///

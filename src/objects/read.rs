@@ -8,11 +8,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{ObjectError, TextSizes};
-use crate::digest::ContentDigest;
 use crate::elf;
 use crate::fs;
 use crate::model::{Function, Op, OpName, SubKernelCode, SuperKernel};
 use crate::parallel;
+use crate::store::digest::ContentDigest;
 
 /// A sub-kernel file: one object, or an archive of them. The content tells which.
 #[derive(Debug)]

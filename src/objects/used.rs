@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::{ObjectBytes, ObjectError, Objects};
-use crate::digest::ContentDigest;
 use crate::elf;
 use crate::model::{CoreKind, Op, SubKernelCode, SuperKernel};
+use crate::store::digest::ContentDigest;
 
 /// Where an object stands in the link order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -20,9 +20,8 @@ use sha2::{Digest, Sha256};
 pub use error::OpBuildError;
 pub use request::{Choice, OpRequest, Position, Source, TilingKey};
 
-use crate::toolchain::{
-    Cancel, CodeCopies, CompileJob, CompileUnit, DebugInfo, HostToolchain, Optimization, Toolchain,
-};
+use crate::cancel::Cancel;
+use crate::toolchain::{CodeCopies, CompileJob, CompileUnit, DebugInfo, HostToolchain, Optimization, Toolchain};
 use facts::Facts;
 use publish::WorkDir;
 use request::Unit;

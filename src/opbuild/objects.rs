@@ -5,9 +5,10 @@ use super::description::BuiltFunction;
 use super::error::OpBuildError;
 use super::publish::{self, WorkDir};
 use super::request::OpRequest;
+use crate::cancel::Cancel;
 use crate::elf::{self, Edits, Groups, Localize};
 use crate::model::CoreClass;
-use crate::toolchain::{Cancel, DebugInfo, HostToolchain, LinkJob, Toolchain};
+use crate::toolchain::{DebugInfo, HostToolchain, LinkJob, Toolchain};
 
 /// The operator's file: a plain object or an archive, and what each function is called inside.
 pub(super) fn assemble(

@@ -12,13 +12,11 @@ use super::convert;
 use super::errors::to_python;
 use super::interrupt::interruptible;
 use crate::Error;
-use crate::build::cache::Cache;
 use crate::build::manifest::Standing;
 use crate::build::{self as pipeline, Observer, Request, Reuse, Stage, toolchains};
-use crate::environment::{
-    CacheSettings, DebugConfig, Environment, Intermediates, ToolchainChoice, Variables, absolute,
-};
+use crate::environment::{DebugConfig, Environment, Intermediates, ToolchainChoice, Variables, absolute};
 use crate::model::Platform;
+use crate::store::cache::{Cache, CacheSettings};
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(build, module)?)?;

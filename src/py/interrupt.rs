@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
-use crate::toolchain::Cancel;
+use crate::cancel::Cancel;
 
 /// How often the interpreter is asked for signals.
 const POLL: Duration = Duration::from_millis(30);

@@ -4,12 +4,13 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::command::{Cancel, Command, Executed};
+use super::command::{Command, Executed};
 use super::error::ToolchainError;
 use super::host::find_program;
 use super::identity::ToolIdentity;
 use super::job::{CodeCopies, CompileJob, CompileUnit, DebugInfo, LinkJob, Optimization};
 use super::{Toolchain, ToolchainKind};
+use crate::cancel::Cancel;
 use crate::model::Chip;
 
 /// Where the toolkit is installed when nothing else says.

@@ -5,12 +5,12 @@ use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use super::error::ToolchainError;
+use crate::cancel::Cancel;
 use crate::fs::FileError;
 
 /// Longest pause between two looks at a running program.
@@ -21,27 +21,6 @@ const DRAIN: Duration = Duration::from_secs(2);
 const TAIL: usize = 8 * 1024;
 /// A command line longer than this goes through a response file: the system's limit is near 2 MiB, environment included.
 const LONGEST_LINE: usize = 100_000;
-
-/// A request to stop, shared by everyone who works on one call.
-#[derive(Debug, Clone, Default)]
-pub struct Cancel(Arc<AtomicBool>);
-
-impl Cancel {
-    /// Nobody has asked yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Asks everyone to stop.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Has anyone asked?
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// A command that ran to its end.
 #[derive(Debug, Clone)]

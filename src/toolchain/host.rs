@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use super::command::{Cancel, Command, Executed};
+use super::command::{Command, Executed};
 use super::error::ToolchainError;
 use super::identity::ToolIdentity;
 use super::job::{CompileJob, CompileUnit, DebugInfo, LinkJob, Optimization};
 use super::{Toolchain, ToolchainKind};
+use crate::cancel::Cancel;
 use crate::model::{Chip, CoreKind};
 
 /// Compilers in the order they are tried when `CXX` names none.

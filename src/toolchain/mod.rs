@@ -11,11 +11,13 @@ mod identity;
 pub mod job;
 
 pub use cann::{CannSearch, CannToolchain};
-pub use command::{Cancel, Command, Executed};
+pub use command::{Command, Executed};
 pub use error::ToolchainError;
 pub use host::HostToolchain;
 pub use identity::ToolIdentity;
 pub use job::{CodeCopies, CompileJob, CompileUnit, DebugInfo, LinkJob, Optimization};
+
+use crate::cancel::Cancel;
 
 /// Which family of tools a toolchain drives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -163,7 +163,7 @@ impl OpBuilder {
         };
         let kernel = SubKernel {
             json_path: PathBuf::from(format!("{name}.json")),
-            json_digest: superkernel::digest::ContentDigest::of(b"{}"),
+            json_digest: superkernel::store::digest::ContentDigest::of(b"{}"),
             kernel_name: name,
             op_type: self.op_type.clone(),
             kernel_type: self.kernel_type,

@@ -1,6 +1,6 @@
 //! The symbols of a super kernel.
 
-use crate::model::CoreKind;
+use super::CoreKind;
 
 /// The run configuration that a loader fills in.
 pub const RUN_CONFIG: &str = "g_opSystemRunCfg";

@@ -3,18 +3,16 @@
 //! A file is written under another name and renamed, so it is complete or absent; its head carries the digest of
 //! the rest, so damage is noticed; the least recently used files go when the limit is reached.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::BuildError;
-use super::work_dir::{create_directories, write_file};
-use crate::digest::ContentDigest;
-use crate::environment::CacheSettings;
-use crate::fs::FileError;
+use super::digest::ContentDigest;
+use super::error::StoreError;
+use crate::fs::{self, FileError};
 
 /// A subdirectory per format, so that another version of this package neither reads nor removes our files.
 const FORMAT: &str = "v1";
@@ -26,6 +24,15 @@ const TEMPORARY_AGE: Duration = Duration::from_secs(3600);
 /// One byte is added for each: concurrent appends never get lost.
 const HITS: &str = "hits";
 const MISSES: &str = "misses";
+
+/// A cache directory and its limit.
+#[derive(Debug, Clone)]
+pub struct CacheSettings {
+    /// Where it is.
+    pub directory: PathBuf,
+    /// Bytes it may take.
+    pub limit: u64,
+}
 
 /// A cache directory.
 #[derive(Debug, Clone)]
@@ -75,7 +82,7 @@ impl Cache {
         let path = self.entry(&key.to_string());
         let found = match read_entry(&path) {
             Ok((head, object)) if head.key == key.to_string() => Some(object),
-            Err(BuildError::File(error)) if error.source.kind() == ErrorKind::NotFound => None,
+            Err(StoreError::File(error)) if error.source.kind() == ErrorKind::NotFound => None,
             Ok(_) | Err(_) => {
                 log::warn!(target: "superkernel.cache", "`{}` is damaged and is removed", path.display());
                 let _ = std::fs::remove_file(&path);
@@ -103,7 +110,7 @@ impl Cache {
     }
 
     /// Takes over an entry made elsewhere, after checking it.
-    pub fn import(&self, file: &Path) -> Result<EntryHead, BuildError> {
+    pub fn import(&self, file: &Path) -> Result<EntryHead, StoreError> {
         let (head, object) = read_entry(file)?;
         let is_key = head.key.len() == 64 && head.key.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_key {
@@ -150,14 +157,13 @@ impl Cache {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let path = self.entry(&head.key);
         let folder = path.parent().expect("an entry is inside the cache directory");
-        create_directories(folder)?;
+        fs::create_directories(folder)?;
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let temporary = folder.join(format!("{TEMPORARY_PREFIX}{}-{number}", std::process::id()));
         let mut bytes = serde_json::to_vec(head).expect("a head is plain strings and numbers");
         bytes.push(b'\n');
         bytes.extend(object);
-        let stored = write_file(&temporary, &bytes)
-            .and_then(|()| std::fs::rename(&temporary, &path).map_err(FileError::on("replace", &path)));
+        let stored = fs::write(&temporary, &bytes).and_then(|()| fs::rename(&temporary, &path));
         if stored.is_err() {
             let _ = std::fs::remove_file(&temporary);
         }
@@ -189,7 +195,7 @@ impl Cache {
     }
 
     fn count(&self, name: &str) {
-        if create_directories(&self.directory).is_ok() {
+        if fs::create_directories(&self.directory).is_ok() {
             let path = self.directory.join(name);
             if let Ok(mut file) = std::fs::OpenOptions::new().append(true).create(true).open(path) {
                 let _ = file.write_all(b"x");
@@ -225,10 +231,8 @@ struct Found {
 }
 
 /// Reads and checks an entry.
-fn read_entry(path: &Path) -> Result<(EntryHead, Vec<u8>), BuildError> {
-    let mut bytes = Vec::new();
-    let read = std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes));
-    read.map_err(FileError::on("read", path))?;
+fn read_entry(path: &Path) -> Result<(EntryHead, Vec<u8>), StoreError> {
+    let mut bytes = fs::read(path)?;
     let line = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| damaged(path, "it has no head"))?;
     let head: EntryHead =
         serde_json::from_slice(&bytes[..line]).map_err(|error| damaged(path, &format!("its head is bad: {error}")))?;
@@ -239,8 +243,8 @@ fn read_entry(path: &Path) -> Result<(EntryHead, Vec<u8>), BuildError> {
     Ok((head, object))
 }
 
-fn damaged(path: &Path, problem: &str) -> BuildError {
-    BuildError::CacheEntry { path: path.to_path_buf(), problem: problem.to_owned() }
+fn damaged(path: &Path, problem: &str) -> StoreError {
+    StoreError::CacheEntry { path: path.to_path_buf(), problem: problem.to_owned() }
 }
 
 #[cfg(test)]

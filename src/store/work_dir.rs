@@ -1,25 +1,20 @@
 //! A private directory for everything a build makes before it is published.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::lock::DirLock;
-use crate::fs::FileError;
-use crate::toolchain::Cancel;
+use crate::cancel::Cancel;
+use crate::fs::{self, FileError};
 
 /// Every work directory's name starts so.
 const PREFIX: &str = ".superkernel-work-";
-/// Mode of directories.
-const DIRECTORY_MODE: u32 = 0o750;
-/// Mode of files.
-const FILE_MODE: u32 = 0o640;
 
 /// A directory nobody else uses; removed when dropped, and by the next build if this process is killed.
 #[derive(Debug)]
 pub struct WorkDir {
+    parent: PathBuf,
     path: PathBuf,
     /// Held as long as this build lives: tells a work directory in use from one left behind.
     _in_use: DirLock,
@@ -28,29 +23,34 @@ pub struct WorkDir {
 impl WorkDir {
     /// Makes one inside `parent` (on the same file system as the results: publishing is renaming), after removing
     /// those that killed builds left there. `None` if cancelled.
-    pub fn create(parent: &Path, kernel: &str, cancel: &Cancel) -> Result<Option<Self>, FileError> {
-        create_directories(parent)?;
+    pub fn create(parent: &Path, owner: &str, cancel: &Cancel) -> Result<Option<Self>, FileError> {
+        fs::create_directories(parent)?;
         // Nobody may sweep between the making of a directory and the locking of it.
         let Some(_parent) = DirLock::acquire(parent, cancel)? else { return Ok(None) };
         sweep(parent);
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         loop {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let path = parent.join(format!("{PREFIX}{kernel}-{}-{number}", std::process::id()));
-            match DirBuilder::new().mode(DIRECTORY_MODE).create(&path) {
+            let path = parent.join(format!("{PREFIX}{owner}-{}-{number}", std::process::id()));
+            match fs::create_new_directory(&path) {
                 Ok(()) => {}
                 // Another machine's process with the same number, on a shared disk.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
-                Err(error) => return Err(FileError::on("create directory", &path)(error)),
+                Err(error) if error.source.kind() == ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(error),
             }
             let Some(in_use) = DirLock::acquire(&path, cancel)? else { return Ok(None) };
-            return Ok(Some(Self { path, _in_use: in_use }));
+            return Ok(Some(Self { parent: parent.to_path_buf(), path, _in_use: in_use }));
         }
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The directory it is in.
+    pub fn parent(&self) -> &Path {
+        &self.parent
     }
 
     /// A file in it.
@@ -61,7 +61,7 @@ impl WorkDir {
     /// Writes a new file in it.
     pub fn write(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<PathBuf, FileError> {
         let path = self.file(name);
-        write_file(&path, bytes)?;
+        fs::write(&path, bytes)?;
         Ok(path)
     }
 }
@@ -71,21 +71,6 @@ impl Drop for WorkDir {
         // What cannot be removed now is swept by a later build.
         let _ = std::fs::remove_dir_all(&self.path);
     }
-}
-
-/// Writes a file with the mode all our files have.
-pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let write = || -> std::io::Result<()> {
-        let mut file: File = OpenOptions::new().write(true).create(true).truncate(true).mode(FILE_MODE).open(path)?;
-        file.write_all(bytes)
-    };
-    write().map_err(FileError::on("write", path))
-}
-
-/// Makes a directory and its parents with the mode all our directories have.
-pub fn create_directories(path: &Path) -> Result<(), FileError> {
-    let made = DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(path);
-    made.map_err(FileError::on("create directory", path))
 }
 
 /// Removes work directories whose builds are gone. Called with `parent` locked.

@@ -7,8 +7,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::cancel::Cancel;
 use crate::fs::FileError;
-use crate::toolchain::Cancel;
 
 /// Longest pause between two tries.
 const POLL: Duration = Duration::from_millis(10);

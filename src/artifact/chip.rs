@@ -1,0 +1,44 @@
+//! Chip generations, as kernel files name them.
+
+use std::fmt;
+
+/// A chip generation: what decides about code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chip {
+    /// Architecture 2201.
+    C220,
+    /// Architecture 3510.
+    C310,
+}
+
+impl Chip {
+    /// As it stands in arch names: `dav-c220-cube`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::C220 => "c220",
+            Self::C310 => "c310",
+        }
+    }
+
+    /// The value of `__NPU_ARCH__`.
+    pub fn npu_arch(self) -> u32 {
+        match self {
+            Self::C220 => 2201,
+            Self::C310 => 3510,
+        }
+    }
+
+    /// Does parameter slot 0 hold the FFTS address?
+    pub fn has_ffts_slot(self) -> bool {
+        match self {
+            Self::C220 => true,
+            Self::C310 => false,
+        }
+    }
+}
+
+impl fmt::Display for Chip {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,38 @@
+//! What can be wrong with stored files.
+
+use std::path::PathBuf;
+
+use crate::error::Diagnostic;
+use crate::fs::FileError;
+
+/// Why something cannot be stored or taken from store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A file could not be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A cache entry or archive cannot be taken over.
+    #[error("`{}` is not a usable cache entry: {problem}", path.display())]
+    CacheEntry {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+impl Diagnostic for StoreError {
+    fn id(&self) -> &'static str {
+        match self {
+            Self::File(error) => error.id(),
+            Self::CacheEntry { .. } => "SK0804",
+        }
+    }
+
+    fn solution(&self) -> String {
+        match self {
+            Self::File(error) => error.solution(),
+            Self::CacheEntry { .. } => "export it again, or run `superkernel cache clear`".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Files that others may read at any moment, and that outlive a process which may be killed at any moment.
+//!
+//! A [`work_dir`] is where things are made, a [`lock`] keeps others out, [`publish`] puts results in place whole or
+//! not at all, the [`cache`] keeps them for other directories; a [`digest`] tells contents apart.
+
+pub mod cache;
+pub mod digest;
+mod error;
+mod lock;
+pub mod publish;
+pub mod work_dir;
+
+pub use error::StoreError;

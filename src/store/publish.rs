@@ -1,0 +1,111 @@
+//! Puts a result where its readers look, so that they never see half of it.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use super::lock::DirLock;
+use super::work_dir::WorkDir;
+use crate::cancel::Cancel;
+use crate::fs::{self, FileError};
+
+/// A file that is not in its place yet.
+#[derive(Debug)]
+pub struct NewFile<'a> {
+    /// Its place.
+    pub path: PathBuf,
+    /// Its content.
+    pub bytes: &'a [u8],
+}
+
+/// Files that belong together.
+#[derive(Debug)]
+pub struct Release<'a> {
+    /// The object.
+    pub object: NewFile<'a>,
+    /// Its description: whoever finds it finds the object it describes.
+    pub json: NewFile<'a>,
+    /// What it was made from, for whoever builds next; carries digests of the two, so it may be late.
+    pub record: Option<NewFile<'a>>,
+}
+
+/// Was it put in place?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Publishing {
+    /// Readers see the new kernel.
+    Done,
+    /// Cancelled before anything was touched.
+    Cancelled,
+}
+
+/// Replaces the files: the old description goes first and the new one comes last, so that at every moment (and after a
+/// crash at any moment) a reader finds the complete old pair, no description, or the complete new pair.
+///
+/// `work` is inside the directory where they go.
+pub fn publish(release: &Release<'_>, work: &WorkDir, cancel: &Cancel) -> Result<Publishing, FileError> {
+    // Everything that can fail for lack of space happens here, where no reader looks.
+    let object = work.write("publish.o", release.object.bytes)?;
+    let json = work.write("publish.json", release.json.bytes)?;
+    let record = release.record.as_ref().map(|record| Ok((work.write("publish.record", record.bytes)?, &record.path)));
+    let record = record.transpose()?;
+    let old_json = work.file("old.json");
+
+    // Two publishers of one kernel must not interleave: each one's steps would be right, their mixture wrong.
+    let Some(_lock) = DirLock::acquire(work.parent(), cancel)? else { return Ok(Publishing::Cancelled) };
+    let had_json = match fs::rename(&release.json.path, &old_json) {
+        Ok(()) => true,
+        Err(error) if error.source.kind() == ErrorKind::NotFound => false,
+        Err(error) => return Err(FileError::on("replace", &release.json.path)(error.source)),
+    };
+    if let Err(error) = fs::rename(&object, &release.object.path) {
+        // The old object is still there, so its description may come back.
+        if had_json {
+            let _ = fs::rename(&old_json, &release.json.path);
+        }
+        return Err(error);
+    }
+    fs::rename(&json, &release.json.path)?;
+    // Last: a record that is older than the pair is noticed by its digests, and only costs a rebuild.
+    if let Some((record, path)) = record {
+        fs::rename(&record, path)?;
+    }
+    Ok(Publishing::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn release<'a>(directory: &Path, object: &'a [u8], json: &'a [u8]) -> Release<'a> {
+        let file = |name: &str, bytes| NewFile { path: directory.join(name), bytes };
+        Release { object: file("k.o", object), json: file("k.json", json), record: Some(file("k.record", b"{}")) }
+    }
+
+    fn publish_in(directory: &Path, object: &[u8], json: &[u8]) -> Result<Publishing, FileError> {
+        let work = WorkDir::create(directory, "k", &Cancel::new()).unwrap().unwrap();
+        publish(&release(directory, object, json), &work, &Cancel::new())
+    }
+
+    #[test]
+    fn the_new_pair_replaces_the_old_one() {
+        let directory = tempfile::tempdir().unwrap();
+        for (object, json) in [(b"o1", b"j1"), (b"o2", b"j2")] {
+            assert_eq!(publish_in(directory.path(), object, json).unwrap(), Publishing::Done);
+            assert_eq!(std::fs::read(directory.path().join("k.o")).unwrap(), object);
+            assert_eq!(std::fs::read(directory.path().join("k.json")).unwrap(), json);
+        }
+        let mut names: Vec<_> = std::fs::read_dir(directory.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["k.json", "k.o", "k.record"]);
+    }
+
+    #[test]
+    fn an_object_that_cannot_be_replaced_leaves_the_old_pair() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(directory.path().join("k.o/in the way")).unwrap();
+        std::fs::write(directory.path().join("k.json"), b"old").unwrap();
+        assert!(publish_in(directory.path(), b"o", b"j").is_err());
+        assert_eq!(std::fs::read(directory.path().join("k.json")).unwrap(), b"old");
+    }
+}
