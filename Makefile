@@ -1,6 +1,7 @@
 # make demo    runs the main job            make bench    prints times
 # make test    all tests, lints and checks  make stress   the long test campaigns
 # make wheel   the wheel, in dist/          make compare  a model with and without super kernels
+# make tables  the listings of options and settings
 #
 # Needs a Rust toolchain, Python 3.9 or newer and a C++ compiler. Everything else is put into .venv.
 
@@ -12,7 +13,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # Whatever virtual environment the caller is in, the project's own is the one to install into.
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
-.PHONY: demo test setup packages develop release wheel lint rust-test python-test bench stress compare clean
+.PHONY: demo test setup packages develop release tables wheel lint rust-test python-test bench stress compare clean
 
 # Builds two operators, fuses them, runs the result on the simulator.
 demo: develop
@@ -40,6 +41,10 @@ develop: setup
 
 release: setup
 	maturin develop --quiet --release
+
+# The listings that follow from the tables of options and settings (CONTRIBUTING.md), written anew.
+tables: develop
+	SUPERKERNEL_BLESS=1 pytest -q tests/python/test_tables.py -k test_a_listing
 
 wheel: setup
 	maturin build --quiet --release --out dist

@@ -29,26 +29,12 @@ class SuperKernelEarlyStartMode(Enum):
     EarlyStartV2DisableSubKernel = 3
 
 
-class SuperKernelFeedSyncAllMode(Enum):
-    """Do idle cores follow ``SyncAll``?"""
-
-    FeedSyncAllDisable = 0
-    FeedSyncAllEnable = 1
-
-
 class SuperKernelLinkMode(Enum):
     """How the objects of both core kinds are linked."""
 
     PerVecHerCube = 0
     PerCubeHerVec = 1
     PerCubeHerVecWithSuper = 2
-
-
-class SuperKernelStreamFusionMode(Enum):
-    """May a super kernel hold several streams?"""
-
-    StreamFusionDisable = 0
-    StreamFusionEnable = 1
 
 
 class SubOperatorType(Enum):
@@ -67,32 +53,11 @@ class SuperKernelPreLoadMode(Enum):
     PreloadNA = 3
 
 
-class SuperKernelDebugDcciAllMode(Enum):
-    """Flush the data cache after every op?"""
-
-    DebugDcciAllDisable = 0
-    DebugDcciAllEnable = 1
-
-
-class SuperKernelDebugSyncAllMode(Enum):
-    """A full barrier after every op?"""
-
-    DebugSyncAllDisable = 0
-    DebugSyncAllEnable = 1
-
-
 class SuperKernelDataCacheMode(Enum):
     """Data-cache preload."""
 
     DataCacheLoadAdancanceStep = 0
     DataCacheLoadNA = 1
-
-
-class SuperKernelProfilingMode(Enum):
-    """Write time records?"""
-
-    ProfilingDisable = 0
-    ProfilingEnable = 1
 
 
 class SuperKernelKernelType(Enum):
@@ -112,6 +77,47 @@ class SuperKernelKernelType(Enum):
     KERNEL_TYPE_MIX_VECTOR_CORE = 11
     KERNEL_TYPE_MAX = 12
 
+
+# One per option that is a switch.
+# table: switches (written by `make tables`)
+
+
+class SuperKernelStreamFusionMode(Enum):
+    """``stream-fusion``: allow ops of several streams to run side by side."""
+
+    StreamFusionDisable = 0
+    StreamFusionEnable = 1
+
+
+class SuperKernelDebugDcciAllMode(Enum):
+    """``debug-dcci-all``: flush the data cache after every op."""
+
+    DebugDcciAllDisable = 0
+    DebugDcciAllEnable = 1
+
+
+class SuperKernelDebugSyncAllMode(Enum):
+    """``debug-sync-all``: a full barrier after every op."""
+
+    DebugSyncAllDisable = 0
+    DebugSyncAllEnable = 1
+
+
+class SuperKernelFeedSyncAllMode(Enum):
+    """``feed-sync-all``: let idle cores follow the SyncAll of ops that use fewer cores."""
+
+    FeedSyncAllDisable = 0
+    FeedSyncAllEnable = 1
+
+
+class SuperKernelProfilingMode(Enum):
+    """``profiling``: write time records for the kernel, its ops and events."""
+
+    ProfilingDisable = 0
+    ProfilingEnable = 1
+
+
+# end of table
 
 #: The kernel types that can be fused, by name.
 STR_TO_SK_KERNEL_TYPE = {

@@ -103,7 +103,7 @@ impl Compilation<'_> {
             kind,
             chip: kernel.platform.chip(),
             defines: kernel.defines().into_iter().map(str::to_owned).collect(),
-            options: kernel.options.compile_options.clone(),
+            options: kernel.options.compile_options.to_vec(),
             entry_defines,
             include_dirs: Vec::new(),
             optimization: self.environment.debug.optimization,

@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 
 use crate::environment::Environment;
 use crate::model::{EventUse, Op, SuperKernel};
-use crate::options::{EarlyStartMode, OptionName, Options, PreloadMode};
 use crate::store::digest::ContentDigest;
 
 /// Changes whenever this package would make something else of the same inputs.
@@ -34,7 +33,7 @@ impl Fingerprint {
         };
         part("contract".to_owned(), named([("version", CONTRACT_VERSION.to_owned())]));
         part("kernel".to_owned(), named([("name", kernel.name.clone())]));
-        part("options".to_owned(), option_facts(&kernel.options));
+        part("options".to_owned(), kernel.options.texts().map(|(name, text)| (name.to_string(), text)).collect());
         part(
             "platform".to_owned(),
             named([
@@ -150,41 +149,6 @@ fn op_facts(op: &Op, object: &ContentDigest) -> Vec<(String, String)> {
 
 fn event_ids(events: &[EventUse]) -> String {
     events.iter().map(|event| event.id.to_string()).collect::<Vec<_>>().join(",")
-}
-
-/// The value in force of every option, given or not: writing out a default changes nothing.
-fn option_facts(options: &Options) -> Vec<(String, String)> {
-    OptionName::ALL.into_iter().map(|name| (name.as_str().to_owned(), option_text(options, name))).collect()
-}
-
-fn option_text(options: &Options, name: OptionName) -> String {
-    let switch = |on: bool| u8::from(on).to_string();
-    match name {
-        OptionName::FuncAlign => options.func_align.to_string(),
-        OptionName::PreloadCode => match options.preload {
-            PreloadMode::Whole => "max".to_owned(),
-            PreloadMode::Never => "none".to_owned(),
-            PreloadMode::PerFunction => "per-func".to_owned(),
-        },
-        OptionName::EarlyStart => match options.early_start {
-            EarlyStartMode::Off => "0".to_owned(),
-            EarlyStartMode::On => "1".to_owned(),
-            EarlyStartMode::OnOutsideSubKernels => "2".to_owned(),
-        },
-        OptionName::StreamFusion => switch(options.stream_fusion),
-        OptionName::DebugDcciAll => switch(options.debug_dcci_all),
-        OptionName::DebugSyncAll => switch(options.debug_sync_all),
-        OptionName::FeedSyncAll => switch(options.feed_sync_all),
-        OptionName::Profiling => switch(options.profiling),
-        OptionName::CompileOptions => options.compile_options.join(","),
-        OptionName::StrictScopeCheck => options.strict_scope_check.clone().unwrap_or_default(),
-        OptionName::DcciBeforeKernelStart => options.dcci_before.join(","),
-        OptionName::DcciAfterKernelEnd => options.dcci_after.join(","),
-        OptionName::DcciDisableOnKernel => options.dcci_disable.join(","),
-        OptionName::SplitMode => options.split.get().to_string(),
-        OptionName::DebugAicNum => options.debug_aic_num.to_string(),
-        OptionName::DebugAivNum => options.debug_aiv_num.to_string(),
-    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use super::{Located, OptionError, OptionName, OptionProblem, OptionValue, Options};
+use super::{Located, OptionError, OptionName, OptionProblem, Options, SharedValue};
 use crate::nearest::nearest;
 
 /// How the words of an option name are joined.
@@ -27,8 +27,8 @@ pub enum Separator {
 pub struct GivenOption {
     /// Which option.
     pub name: OptionName,
-    /// Its value.
-    pub value: OptionValue,
+    /// Its value, as other software sees it.
+    pub value: SharedValue,
     /// The bytes of the whole part in the string as given.
     pub span: Range<usize>,
 }
@@ -52,15 +52,8 @@ pub fn parse(input: &str, separator: Separator) -> Result<Options, OptionError> 
         };
         let name = trim(input, part.start..part.start + equals);
         let value = trim(input, part.start + equals + 1..part.end);
-        match read_part(input, &name, &value, &part, separator) {
-            Err(located) => problems.push(located),
-            Ok((name, _)) if options.is_given(name) => {
-                problems.push(Located { problem: OptionProblem::Duplicate { name }, span: part });
-            }
-            Ok((name, value)) => {
-                options.set(name, &value);
-                options.given.push(GivenOption { name, value, span: part });
-            }
+        if let Err(located) = take_part(&mut options, input, &name, &value, &part, separator) {
+            problems.push(located);
         }
     }
     if problems.is_empty() { Ok(options) } else { Err(OptionError { input: input.to_owned(), problems }) }
@@ -90,13 +83,14 @@ fn trim(input: &str, range: Range<usize>) -> Range<usize> {
     start..start + text.trim().len()
 }
 
-fn read_part(
+fn take_part(
+    options: &mut Options,
     input: &str,
     name: &Range<usize>,
     value: &Range<usize>,
     part: &Range<usize>,
     separator: Separator,
-) -> Result<(OptionName, OptionValue), Located> {
+) -> Result<(), Located> {
     let at = |problem, span: &Range<usize>| Located { problem, span: span.clone() };
     let written = &input[name.clone()];
     if written.is_empty() {
@@ -107,7 +101,7 @@ fn read_part(
         Separator::HyphenOrUnderscore => written.replace('_', "-"),
     };
     let Some(option) = OptionName::from_name(&spelled) else {
-        let known = OptionName::ALL.map(OptionName::as_str);
+        let known = OptionName::ALL.iter().map(|option| option.as_str());
         let suggestion = nearest(&spelled.replace('_', "-"), known, 1).first().copied();
         return Err(at(OptionProblem::Unknown { name: written.to_owned(), suggestion }, name));
     };
@@ -115,10 +109,12 @@ fn read_part(
     if text.is_empty() {
         return Err(at(OptionProblem::EmptyValue { name: spelled }, part));
     }
-    match OptionValue::read(option, text) {
-        Some(read) => Ok((option, read)),
-        None => Err(at(OptionProblem::BadValue { name: option, value: text.to_owned() }, value)),
+    let shared = options.set(option, text).map_err(|problem| at(problem, value))?;
+    if options.is_given(option) {
+        return Err(at(OptionProblem::Duplicate { name: option }, part));
     }
+    options.given.push(GivenOption { name: option, value: shared, span: part.clone() });
+    Ok(())
 }
 
 fn skipped(part: &str, position: usize) -> String {
@@ -145,7 +141,7 @@ mod tests {
     #[test]
     fn values_may_contain_equals_signs_and_blanks_around() {
         let options = parse("\" compile-options = -DX=1,-g : early-start=2 \"", Separator::Hyphen).unwrap();
-        assert_eq!(options.compile_options, ["-DX=1", "-g"]);
+        assert_eq!(*options.compile_options, ["-DX=1", "-g"]);
         assert!(options.early_start.is_on());
     }
 

@@ -1,6 +1,47 @@
-//! The kinds of value an option can have, and how each is read.
+//! The kinds of value an option can have: how each is read, printed and shown to other software.
+
+use std::ops::Deref;
 
 use super::OptionName;
+
+/// A type an option can have.
+pub trait OptionType: Sized {
+    /// The values there are, for messages and listings.
+    const ACCEPTS: &'static str;
+    /// Some of them, in their one form; at least two if there are two.
+    const SAMPLES: &'static [&'static str];
+
+    /// Reads what is written; `None` if it is no value of this type.
+    fn read(text: &str) -> Option<Self>;
+
+    /// The value in its one written form.
+    fn text(&self) -> String;
+
+    /// The value of `option`, given as `written`, as software that shares the option string with us sees it.
+    fn shared(&self, option: OptionName, written: &str) -> SharedValue;
+}
+
+/// A value as `superkernel.super_kernel_option_parse` gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SharedValue {
+    /// An `int`.
+    Number(u64),
+    /// A `str`, as written.
+    Text(String),
+    /// A member of an enum of `superkernel.super_kernel_constants`.
+    Member {
+        /// The enum.
+        class: String,
+        /// Its member.
+        member: String,
+    },
+}
+
+impl SharedValue {
+    fn member(class: &str, member: &str) -> Self {
+        Self::Member { class: class.to_owned(), member: member.to_owned() }
+    }
+}
 
 /// Instruction-cache preload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +52,40 @@ pub enum PreloadMode {
     Never,
     /// `per-func`: each op while the one before it runs.
     PerFunction,
+}
+
+impl PreloadMode {
+    const ALL: [Self; 3] = [Self::Whole, Self::Never, Self::PerFunction];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Whole => "max",
+            Self::Never => "none",
+            Self::PerFunction => "per-func",
+        }
+    }
+}
+
+impl OptionType for PreloadMode {
+    const ACCEPTS: &'static str = "one of `max`, `none`, `per-func`";
+    const SAMPLES: &'static [&'static str] = &["max", "none", "per-func"];
+
+    fn read(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == text)
+    }
+
+    fn text(&self) -> String {
+        self.as_str().to_owned()
+    }
+
+    fn shared(&self, _option: OptionName, _written: &str) -> SharedValue {
+        let member = match self {
+            Self::Whole => "PreLoadByWhole",
+            Self::Never => "PreloadNA",
+            Self::PerFunction => "PreloadByAdanvanceStep",
+        };
+        SharedValue::member("SuperKernelPreLoadMode", member)
+    }
 }
 
 /// Overlap of neighbouring ops.
@@ -25,12 +100,99 @@ pub enum EarlyStartMode {
 }
 
 impl EarlyStartMode {
+    const ALL: [Self; 3] = [Self::Off, Self::On, Self::OnOutsideSubKernels];
+
     /// Is the inter-op barrier split into set and wait?
     pub fn is_on(self) -> bool {
         match self {
             Self::Off => false,
             Self::On | Self::OnOutsideSubKernels => true,
         }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "0",
+            Self::On => "1",
+            Self::OnOutsideSubKernels => "2",
+        }
+    }
+}
+
+impl OptionType for EarlyStartMode {
+    const ACCEPTS: &'static str = "one of `0`, `1`, `2`";
+    const SAMPLES: &'static [&'static str] = &["0", "1", "2"];
+
+    fn read(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == text)
+    }
+
+    fn text(&self) -> String {
+        self.as_str().to_owned()
+    }
+
+    fn shared(&self, _option: OptionName, _written: &str) -> SharedValue {
+        let member = match self {
+            Self::Off => "EarlyStartDisable",
+            Self::On => "EarlyStartEnableV2",
+            Self::OnOutsideSubKernels => "EarlyStartV2DisableSubKernel",
+        };
+        SharedValue::member("SuperKernelEarlyStartMode", member)
+    }
+}
+
+/// A switch: `0` or `1`.
+impl OptionType for bool {
+    const ACCEPTS: &'static str = "`0` or `1`";
+    const SAMPLES: &'static [&'static str] = &["0", "1"];
+
+    fn read(text: &str) -> Option<Self> {
+        match text {
+            "0" => Some(false),
+            "1" => Some(true),
+            _ => None,
+        }
+    }
+
+    fn text(&self) -> String {
+        u8::from(*self).to_string()
+    }
+
+    fn shared(&self, option: OptionName, _written: &str) -> SharedValue {
+        let stem = option.stem();
+        let state = if *self { "Enable" } else { "Disable" };
+        SharedValue::Member { class: format!("SuperKernel{stem}Mode"), member: format!("{stem}{state}") }
+    }
+}
+
+/// An alignment in bytes: none, or a power of two from 2 up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alignment(u64);
+
+impl Alignment {
+    /// What is used when nothing is said.
+    pub const DEFAULT: Self = Self(512);
+
+    /// Bytes; 0: none.
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl OptionType for Alignment {
+    const ACCEPTS: &'static str = "`0` or a power of two from 2 up";
+    const SAMPLES: &'static [&'static str] = &["0", "2", "512"];
+
+    fn read(text: &str) -> Option<Self> {
+        number(text).filter(|bytes| *bytes == 0 || (*bytes >= 2 && bytes.is_power_of_two())).map(Self)
+    }
+
+    fn text(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn shared(&self, _option: OptionName, _written: &str) -> SharedValue {
+        SharedValue::Number(self.0)
     }
 }
 
@@ -49,73 +211,134 @@ impl SplitCount {
         u32::try_from(count).ok().filter(|count| (1..=Self::MAX).contains(count)).map(Self)
     }
 
-    pub(super) fn saturating(count: u64) -> Self {
-        Self(u32::try_from(count).unwrap_or(Self::MAX).clamp(1, Self::MAX))
-    }
-
     /// The number of copies.
     pub fn get(self) -> u32 {
         self.0
     }
 }
 
-/// A value that its option accepts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OptionValue {
-    /// Of `preload-code`.
-    Preload(PreloadMode),
-    /// Of `early-start`.
-    EarlyStart(EarlyStartMode),
-    /// Of the 0/1 options.
-    Switch(bool),
-    /// Of the numeric options.
-    Number(u64),
-    /// Of the list and text options, as written.
-    Text(String),
+impl OptionType for SplitCount {
+    const ACCEPTS: &'static str = "a number from 1 to 64";
+    const SAMPLES: &'static [&'static str] = &["1", "4", "64"];
+
+    fn read(text: &str) -> Option<Self> {
+        number(text).and_then(Self::new)
+    }
+
+    fn text(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn shared(&self, _option: OptionName, _written: &str) -> SharedValue {
+        SharedValue::Number(self.0.into())
+    }
 }
 
-impl OptionValue {
-    /// Reads `text` as a value of `name`; `None` if it refuses it.
-    pub fn read(name: OptionName, text: &str) -> Option<Self> {
-        match name {
-            OptionName::FuncAlign => {
-                number(text).filter(|n| *n == 0 || (*n >= 2 && n.is_power_of_two())).map(Self::Number)
-            }
-            OptionName::PreloadCode => match text {
-                "max" => Some(Self::Preload(PreloadMode::Whole)),
-                "none" => Some(Self::Preload(PreloadMode::Never)),
-                "per-func" => Some(Self::Preload(PreloadMode::PerFunction)),
-                _ => None,
-            },
-            OptionName::EarlyStart => match text {
-                "0" => Some(Self::EarlyStart(EarlyStartMode::Off)),
-                "1" => Some(Self::EarlyStart(EarlyStartMode::On)),
-                "2" => Some(Self::EarlyStart(EarlyStartMode::OnOutsideSubKernels)),
-                _ => None,
-            },
-            OptionName::StreamFusion
-            | OptionName::DebugDcciAll
-            | OptionName::DebugSyncAll
-            | OptionName::FeedSyncAll
-            | OptionName::Profiling => match text {
-                "0" => Some(Self::Switch(false)),
-                "1" => Some(Self::Switch(true)),
-                _ => None,
-            },
-            OptionName::CompileOptions
-            | OptionName::StrictScopeCheck
-            | OptionName::DcciBeforeKernelStart
-            | OptionName::DcciAfterKernelEnd
-            | OptionName::DcciDisableOnKernel => Some(Self::Text(text.to_owned())),
-            OptionName::SplitMode => number(text).filter(|n| SplitCount::new(*n).is_some()).map(Self::Number),
-            OptionName::DebugAicNum | OptionName::DebugAivNum => {
-                number(text).filter(|n| u32::try_from(*n).is_ok()).map(Self::Number)
-            }
-        }
+/// A count.
+impl OptionType for u32 {
+    const ACCEPTS: &'static str = "a number from 0 up";
+    const SAMPLES: &'static [&'static str] = &["0", "48"];
+
+    fn read(text: &str) -> Option<Self> {
+        number(text).and_then(|count| Self::try_from(count).ok())
+    }
+
+    fn text(&self) -> String {
+        self.to_string()
+    }
+
+    fn shared(&self, _option: OptionName, _written: &str) -> SharedValue {
+        SharedValue::Number((*self).into())
+    }
+}
+
+/// Arguments of a compiler; their order has a meaning.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CompilerArguments(Vec<String>);
+
+impl Deref for CompilerArguments {
+    type Target = [String];
+
+    fn deref(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl OptionType for CompilerArguments {
+    const ACCEPTS: &'static str = "compiler arguments separated by commas";
+    const SAMPLES: &'static [&'static str] = &["-DX=1,-g"];
+
+    fn read(text: &str) -> Option<Self> {
+        Some(Self(comma_list(text)))
+    }
+
+    fn text(&self) -> String {
+        self.0.join(",")
+    }
+
+    fn shared(&self, _option: OptionName, written: &str) -> SharedValue {
+        SharedValue::Text(written.to_owned())
+    }
+}
+
+/// A set of op types, sorted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OpTypes(Vec<String>);
+
+impl Deref for OpTypes {
+    type Target = [String];
+
+    fn deref(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl OptionType for OpTypes {
+    const ACCEPTS: &'static str = "op types separated by commas";
+    const SAMPLES: &'static [&'static str] = &["Add,Mul"];
+
+    fn read(text: &str) -> Option<Self> {
+        let mut types = comma_list(text);
+        types.sort_unstable();
+        types.dedup();
+        Some(Self(types))
+    }
+
+    fn text(&self) -> String {
+        self.0.join(",")
+    }
+
+    fn shared(&self, _option: OptionName, written: &str) -> SharedValue {
+        SharedValue::Text(written.to_owned())
+    }
+}
+
+/// What was written for the scope planner, which reads it with rules of its own; anything passes here.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ScopeCheck(Option<String>);
+
+impl OptionType for ScopeCheck {
+    const ACCEPTS: &'static str = "`bypass` or `abort`";
+    const SAMPLES: &'static [&'static str] = &["bypass", "abort"];
+
+    fn read(text: &str) -> Option<Self> {
+        Some(Self(Some(text.to_owned())))
+    }
+
+    fn text(&self) -> String {
+        self.0.clone().unwrap_or_default()
+    }
+
+    fn shared(&self, _option: OptionName, written: &str) -> SharedValue {
+        SharedValue::Text(written.to_owned())
     }
 }
 
 /// Decimal digits only: no sign, no blanks, no underscores.
 fn number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
+
+fn comma_list(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
 }

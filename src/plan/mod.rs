@@ -51,7 +51,7 @@ pub fn plan(kernel: &SuperKernel, sizes: &TextSizes) -> Result<Program, PlanErro
         kernel_type: kernel.kernel_type,
         block_num: kernel.block_num,
         split: kernel.options.split.get(),
-        func_align: kernel.options.func_align,
+        func_align: kernel.options.func_align.get(),
         form: kernel.form,
         ops: kernel.ops.iter().enumerate().map(|(position, op)| facts(kernel, position, op)).collect(),
         tables: functions.tables,

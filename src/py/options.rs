@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::errors::to_python;
-use crate::options::{EarlyStartMode, OptionName, OptionValue, PreloadMode, Separator, parse};
+use crate::options::{OptionName, Separator, SharedValue, parse};
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_options, module)?)?;
@@ -20,47 +20,25 @@ fn parse_options<'py>(py: Python<'py>, text: &str, underscores: bool) -> PyResul
     for option in &options.given {
         let name = option.name.as_str();
         match &option.value {
-            OptionValue::Number(number) => given.set_item(name, number)?,
-            OptionValue::Text(text) => given.set_item(name, text)?,
-            OptionValue::Preload(mode) => given.set_item(name, ("SuperKernelPreLoadMode", preload_member(*mode)))?,
-            OptionValue::EarlyStart(mode) => {
-                given.set_item(name, ("SuperKernelEarlyStartMode", early_start_member(*mode)))?;
-            }
-            OptionValue::Switch(on) => given.set_item(name, switch_member(option.name, *on))?,
+            SharedValue::Number(number) => given.set_item(name, number)?,
+            SharedValue::Text(text) => given.set_item(name, text)?,
+            SharedValue::Member { class, member } => given.set_item(name, (class, member))?,
         }
     }
     Ok((given, options.warnings))
 }
 
-/// (name, accepted values, default, effect) of every option.
+/// Every option: its name, what it accepts, its default and its effect in words, and some values.
 #[pyfunction]
-fn option_table() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
-    OptionName::ALL.map(|name| (name.as_str(), name.accepts(), name.default_text(), name.effect())).to_vec()
-}
-
-fn preload_member(mode: PreloadMode) -> &'static str {
-    match mode {
-        PreloadMode::Whole => "PreLoadByWhole",
-        PreloadMode::Never => "PreloadNA",
-        PreloadMode::PerFunction => "PreloadByAdanvanceStep",
-    }
-}
-
-fn early_start_member(mode: EarlyStartMode) -> &'static str {
-    match mode {
-        EarlyStartMode::Off => "EarlyStartDisable",
-        EarlyStartMode::On => "EarlyStartEnableV2",
-        EarlyStartMode::OnOutsideSubKernels => "EarlyStartV2DisableSubKernel",
-    }
-}
-
-fn switch_member(name: OptionName, on: bool) -> (&'static str, String) {
-    let (class, stem) = match name {
-        OptionName::StreamFusion => ("SuperKernelStreamFusionMode", "StreamFusion"),
-        OptionName::DebugDcciAll => ("SuperKernelDebugDcciAllMode", "DebugDcciAll"),
-        OptionName::DebugSyncAll => ("SuperKernelDebugSyncAllMode", "DebugSyncAll"),
-        OptionName::FeedSyncAll => ("SuperKernelFeedSyncAllMode", "FeedSyncAll"),
-        _ => ("SuperKernelProfilingMode", "Profiling"),
+fn option_table(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let row = |name: &OptionName| {
+        let row = PyDict::new(py);
+        row.set_item("name", name.as_str())?;
+        row.set_item("accepts", name.accepts())?;
+        row.set_item("default", name.default_text())?;
+        row.set_item("effect", name.effect())?;
+        row.set_item("samples", name.samples())?;
+        Ok(row)
     };
-    (class, format!("{stem}{}", if on { "Enable" } else { "Disable" }))
+    OptionName::ALL.iter().map(row).collect()
 }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::error::ScopeError;
 use super::graph::{Node, TaskType};
 use super::settings::Target;
-use crate::options::{EarlyStartMode, OptionName, OptionValue, PreloadMode, Separator, parse};
+use crate::options::{Influence, OptionName, Separator, parse};
 
 const PREFIX: &str = "te_superkernel_";
 
@@ -139,7 +139,7 @@ impl FileDigests {
     }
 }
 
-/// An option string reduced to what influences code: sorted by name, defaults and `strict-scope-check` left out.
+/// An option string reduced to what influences code: sorted by name, defaults left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CanonicalOptions(BTreeMap<&'static str, String>);
 
@@ -148,38 +148,16 @@ impl CanonicalOptions {
     pub fn of(node: &Node) -> Result<Self, ScopeError> {
         let options = parse(&node.options, Separator::Hyphen)
             .map_err(|source| ScopeError::Options { node: node.name.clone(), source })?;
-        let given = options.given.iter().map(|given| (given.name, value_text(given.name, &given.value)));
-        let kept = given
-            .filter(|(name, value)| *name != OptionName::StrictScopeCheck && value != name.default_text())
-            .map(|(name, value)| (name.as_str(), value));
-        Ok(Self(kept.collect()))
+        let decisive = options.texts().filter(|(name, text)| match name.influence() {
+            Influence::Code => *text != name.default_text(),
+            Influence::Scopes => false,
+        });
+        Ok(Self(decisive.map(|(name, text)| (name.as_str(), text)).collect()))
     }
 
     /// Is `stream-fusion=1` set?
     pub fn stream_fusion(&self) -> bool {
         self.0.get(OptionName::StreamFusion.as_str()).is_some_and(|value| value == "1")
-    }
-}
-
-fn value_text(name: OptionName, value: &OptionValue) -> String {
-    match value {
-        OptionValue::Preload(PreloadMode::Whole) => "max".to_owned(),
-        OptionValue::Preload(PreloadMode::Never) => "none".to_owned(),
-        OptionValue::Preload(PreloadMode::PerFunction) => "per-func".to_owned(),
-        OptionValue::EarlyStart(EarlyStartMode::Off) => "0".to_owned(),
-        OptionValue::EarlyStart(EarlyStartMode::On) => "1".to_owned(),
-        OptionValue::EarlyStart(EarlyStartMode::OnOutsideSubKernels) => "2".to_owned(),
-        OptionValue::Switch(on) => u8::from(*on).to_string(),
-        OptionValue::Number(number) => number.to_string(),
-        OptionValue::Text(text) => {
-            let mut items: Vec<&str> = text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
-            // Op types are a set; the order of compiler arguments has a meaning.
-            if name != OptionName::CompileOptions {
-                items.sort_unstable();
-                items.dedup();
-            }
-            items.join(",")
-        }
     }
 }
 

@@ -35,12 +35,12 @@ def _print_table(as_json: bool) -> None:
         import json
 
         keys = ("name", "accepts", "default", "effect")
-        print(json.dumps([dict(zip(keys, row)) for row in table], indent=2))
+        print(json.dumps([{key: row[key] for key in keys} for row in table], indent=2))
         return
-    for name, accepts, default, effect in table:
-        print(f"{name}={default}" if default else name)
-        print(f"    {effect}")
-        print(f"    accepts {accepts}")
+    for row in table:
+        print(f"{row['name']}={row['default']}" if row["default"] else row["name"])
+        print(f"    {row['effect']}")
+        print(f"    accepts {row['accepts']}")
 
 
 def _print_given(string: str, underscores: bool, as_json: bool) -> None:

@@ -1,0 +1,66 @@
+"""The listings that follow from the tables of options and settings of the native core.
+
+A listing stands in its file between two comment lines, ``table: <key> (...)`` and ``end of table``. What stands there
+is written by ``make tables`` and never by hand.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from superkernel import _core
+
+ROOT = Path(__file__).parents[2]
+
+
+def options_table() -> Iterable[str]:
+    """The options, for the README."""
+    yield "| option | value | default | effect |"
+    yield "|---|---|---|---|"
+    for row in _core.option_table():
+        default = f"`{row['default']}`" if row["default"] else ""
+        yield f"| `{row['name']}` | {row['accepts']} | {default} | {row['effect']} |"
+
+
+def switches() -> list[tuple[str, str, list[str]]]:
+    """The enum of every option that is a switch: its name, what the option does, its members."""
+    found = []
+    for row in _core.option_table():
+        if row["samples"] == ["0", "1"]:
+            values = [_core.parse_options(f"{row['name']}={sample}", False)[0][row["name"]] for sample in ("0", "1")]
+            classes, members = zip(*(tuple(value) for value in values))  # type: ignore[call-overload]
+            found.append((classes[0], f"``{row['name']}``: {row['effect']}.", list(members)))
+    return found
+
+
+def switch_enums() -> Iterable[str]:
+    """The enums of the switches, as Python."""
+    for name, text, members in switches():
+        yield from ("", "", f"class {name}(Enum):", f'    """{text}"""', "")
+        yield from (f"    {member} = {number}" for number, member in enumerate(members))
+    yield from ("", "")
+
+
+#: (file, key): the lines between the comments.
+LISTINGS = {
+    ("README.md", "options"): options_table,
+    ("python/superkernel/super_kernel_constants.py", "switches"): switch_enums,
+}
+
+
+def check(file: str, key: str) -> None:
+    """Compares a listing with the table; ``SUPERKERNEL_BLESS=1`` writes it anew."""
+    path = ROOT / file
+    lines = path.read_text().split("\n")
+    starts = [number for number, line in enumerate(lines) if f"table: {key} (" in line]
+    assert len(starts) == 1, f"{file} has {len(starts)} places for the table `{key}`"
+    start = starts[0] + 1
+    end = next(number for number in range(start, len(lines)) if "end of table" in lines[number])
+    indent = " " * (len(lines[start - 1]) - len(lines[start - 1].lstrip()))
+    wanted = [f"{indent}{line}".rstrip() for line in LISTINGS[file, key]()]
+    if os.environ.get("SUPERKERNEL_BLESS"):
+        path.write_text("\n".join([*lines[:start], *wanted, *lines[end:]]))
+    else:
+        assert lines[start:end] == wanted, f"{file} does not follow the table; `make tables` rewrites it"
