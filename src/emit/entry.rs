@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::helpers::part_condition;
 use super::uses;
 use super::writer::{CppWriter, comment_text};
-use crate::model::{CoreKind, StreamForm};
+use crate::model::{CoreKind, OpPosition, StreamForm};
 use crate::program::{Action, Barrier, CoreIndex, Direction, Kinds, Part, Program, Reason, RecordEdge, Step};
 
 /// A body longer than this is cut into functions of this many steps: compilers take more than linear time for one.
@@ -105,7 +105,7 @@ fn locals(program: &Program, out: &mut CppWriter) {
 struct Entry<'a> {
     program: &'a Program,
     /// Ops whose title has been written, per side.
-    titled: HashSet<(Option<CoreKind>, usize)>,
+    titled: HashSet<(Option<CoreKind>, OpPosition)>,
 }
 
 impl Entry<'_> {
@@ -170,7 +170,8 @@ impl Entry<'_> {
 
     fn step(&self, step: &Step, out: &mut CppWriter) {
         let program = self.program;
-        let position = step.op.unwrap_or(0);
+        // The trace of a simulated run names ops by position.
+        let position = step.op.unwrap_or(OpPosition::FIRST).0;
         let why = match step.reason {
             // The usual case needs no words, nor does what only prepares a wait.
             None | Some(Reason::NextOnThisCore) => String::new(),

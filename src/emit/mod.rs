@@ -14,6 +14,7 @@ mod writer;
 pub use error::EmitError;
 pub use writer::CppWriter;
 
+use crate::model::OpPosition;
 use crate::program::{Action, Program};
 
 /// The source of a super kernel. Equal programs give equal text.
@@ -39,7 +40,7 @@ fn check_sizes(program: &Program) -> Result<(), EmitError> {
     let unknown = |action: &Action| matches!(action, Action::Preload { units: None, .. });
     match program.steps.iter().find(|step| unknown(&step.action)) {
         Some(step) => {
-            let op = &program.ops[step.op.unwrap_or(0)];
+            let op = &program.ops[step.op.unwrap_or(OpPosition::FIRST)];
             Err(EmitError::UnknownSize {
                 op: crate::model::OpName { index: op.index, kernel_name: op.kernel_name.clone() },
             })

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::raw::JsonPath;
-use super::{CoreKind, KernelType, Soc};
+use super::{CoreKind, EventId, KernelType, OpIndex, Soc, StreamId};
 use crate::error::Diagnostic;
 use crate::fs::FileError;
 use crate::nearest::nearest;
@@ -15,7 +15,7 @@ use crate::shortened::Shortened;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpName {
     /// Its place in `op_list`.
-    pub index: usize,
+    pub index: OpIndex,
     /// `kernelName`.
     pub kernel_name: String,
 }
@@ -74,23 +74,23 @@ pub enum ModelError {
     )]
     EarlyStartSeveralStreams { op: OpName, flags: String },
     #[error("{op} both sends and receives event {event}")]
-    EventToItself { op: OpName, event: i64 },
+    EventToItself { op: OpName, event: EventId },
     #[error("{op}: event {event} stands twice in its `{list}`")]
-    EventTwice { op: OpName, event: i64, list: &'static str },
+    EventTwice { op: OpName, event: EventId, list: &'static str },
     #[error("event {event} is {verb} by two ops: {first} and {second}")]
-    EventClaimedTwice { event: i64, verb: &'static str, first: OpName, second: OpName },
+    EventClaimedTwice { event: EventId, verb: &'static str, first: OpName, second: OpName },
     #[error("event {event} from {sender} to {receiver} stays inside stream {stream}")]
-    EventInsideStream { event: i64, sender: OpName, receiver: OpName, stream: i64 },
+    EventInsideStream { event: EventId, sender: OpName, receiver: OpName, stream: StreamId },
     #[error("event {event}: its receiver {receiver} comes before its sender {sender}")]
-    ReceiverBeforeSender { event: i64, sender: OpName, receiver: OpName },
+    ReceiverBeforeSender { event: EventId, sender: OpName, receiver: OpName },
     #[error(
         "{first} on stream {first_stream} and its successor {second} on stream {second_stream} are not linked by an event"
     )]
-    StreamsNeedFusion { first: OpName, first_stream: i64, second: OpName, second_stream: i64 },
+    StreamsNeedFusion { first: OpName, first_stream: StreamId, second: OpName, second_stream: StreamId },
     #[error("{op} is the first op and receives event {event}: nothing of this super kernel can come before it")]
-    FirstOpReceives { op: OpName, event: i64 },
+    FirstOpReceives { op: OpName, event: EventId },
     #[error("{op} is the last op and sends event {event}: nothing of this super kernel can come after it")]
-    LastOpSends { op: OpName, event: i64 },
+    LastOpSends { op: OpName, event: EventId },
     #[error("{op}: `blockDim` is {block_dim}")]
     BadBlockDim { op: OpName, block_dim: i64 },
     #[error("SoC `{}` is not supported", Shortened(.soc))]

@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::{InnerEvent, ModelError, Op, OtherEnd};
+use super::{ByPosition, EventId, InnerEvent, ModelError, Op, OpPosition, OtherEnd};
 
 /// Checks the event lists, tells inner from outer events, and returns the inner ones in the order of their senders.
-pub(super) fn match_ends(ops: &mut [Op]) -> Result<Vec<InnerEvent>, ModelError> {
+pub(super) fn match_ends(ops: &mut ByPosition<Op>) -> Result<Vec<InnerEvent>, ModelError> {
     check_ends_of_the_kernel(ops)?;
     let senders = claim(ops, "sent", "send_event_list", |op| op.send_events.iter().map(|event| event.id).collect())?;
     let receivers =
         claim(ops, "received", "recv_event_list", |op| op.recv_events.iter().map(|event| event.id).collect())?;
     let mut inner = Vec::new();
-    for position in 0..ops.len() {
+    for position in ops.positions() {
         for number in 0..ops[position].send_events.len() {
             let id = ops[position].send_events[number].id;
             let Some(&receiver) = receivers.get(&id) else { continue };
@@ -40,13 +40,13 @@ fn check_ends_of_the_kernel(ops: &[Op]) -> Result<(), ModelError> {
 
 /// The position of the one op that sends (or receives) each id.
 fn claim(
-    ops: &[Op],
+    ops: &ByPosition<Op>,
     verb: &'static str,
     list: &'static str,
-    ids: impl Fn(&Op) -> Vec<i64>,
-) -> Result<HashMap<i64, usize>, ModelError> {
+    ids: impl Fn(&Op) -> Vec<EventId>,
+) -> Result<HashMap<EventId, OpPosition>, ModelError> {
     let mut claims = HashMap::new();
-    for (position, op) in ops.iter().enumerate() {
+    for (position, op) in ops.enumerate() {
         for event in ids(op) {
             match claims.insert(event, position) {
                 None => {}
@@ -63,7 +63,12 @@ fn claim(
     Ok(claims)
 }
 
-fn check_pair(ops: &[Op], event: i64, sender: usize, receiver: usize) -> Result<(), ModelError> {
+fn check_pair(
+    ops: &ByPosition<Op>,
+    event: EventId,
+    sender: OpPosition,
+    receiver: OpPosition,
+) -> Result<(), ModelError> {
     if sender == receiver {
         return Err(ModelError::EventToItself { op: ops[sender].name(), event });
     }

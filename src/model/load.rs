@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use super::raw::{JsonPath, Node, read_json};
 use super::{
-    Chip, CoreClass, CoreKind, DcciFlags, DebugOutput, EarlyStartFlags, EventUse, Function, KernelType, ModelError, Op,
-    OpName, OtherEnd, ParamOffsets, Platform, SubKernel, SubKernelCode, SuperKernel, TaskType, TilingFunctions,
+    ByPosition, Chip, CoreClass, CoreKind, DcciFlags, DebugOutput, EarlyStartFlags, EventId, EventUse, Function,
+    KernelType, ModelError, Op, OpIndex, OpName, OtherEnd, ParamOffsets, Platform, SlotNumber, StreamId, SubKernel,
+    SubKernelCode, SuperKernel, TaskType, TilingFunctions,
 };
 use super::{cores, events, params, streams};
 use crate::options::{self, Options, Separator};
@@ -35,12 +36,8 @@ pub fn load(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<Sup
 
 /// Checks ops against each other and derives what follows from all of them. Their events need ids only; ends, slots and
 /// offsets are filled in here.
-pub fn assemble(
-    name: &str,
-    platform: &Platform,
-    options: Options,
-    mut ops: Vec<Op>,
-) -> Result<SuperKernel, ModelError> {
+pub fn assemble(name: &str, platform: &Platform, options: Options, ops: Vec<Op>) -> Result<SuperKernel, ModelError> {
+    let mut ops = ByPosition::from(ops);
     let mut warnings = options.warnings.clone();
     check_ops(&ops, &options)?;
     let inner_events = events::match_ends(&mut ops)?;
@@ -72,13 +69,13 @@ pub fn assemble(
 
 /// One `op_list` entry that names a JSON.
 struct Entry {
-    index: usize,
+    index: OpIndex,
     json_path: PathBuf,
     bin_path: Option<PathBuf>,
-    stream_id: i64,
+    stream_id: StreamId,
     task_type: TaskType,
-    sends: Vec<i64>,
-    receives: Vec<i64>,
+    sends: Vec<EventId>,
+    receives: Vec<EventId>,
     place: JsonPath,
 }
 
@@ -108,7 +105,7 @@ fn load_entries(root: &Node<'_>) -> Result<Vec<Entry>, ModelError> {
     let mut count = 0;
     for (index, node) in list.elements()?.enumerate() {
         count += 1;
-        entries.extend(load_entry(index, &node)?);
+        entries.extend(load_entry(OpIndex(index), &node)?);
     }
     match (count, entries.is_empty()) {
         (0, _) => Err(ModelError::NoOps { problem: "is empty" }),
@@ -117,7 +114,7 @@ fn load_entries(root: &Node<'_>) -> Result<Vec<Entry>, ModelError> {
     }
 }
 
-fn load_entry(index: usize, node: &Node<'_>) -> Result<Option<Entry>, ModelError> {
+fn load_entry(index: OpIndex, node: &Node<'_>) -> Result<Option<Entry>, ModelError> {
     let Some(json_path) = node.optional("json_path")? else {
         return Ok(None);
     };
@@ -134,7 +131,7 @@ fn load_entry(index: usize, node: &Node<'_>) -> Result<Option<Entry>, ModelError
         index,
         json_path: json_path.file_path()?,
         bin_path,
-        stream_id: node.optional("stream_id")?.map_or(Ok(-1), |stream| stream.integer())?,
+        stream_id: StreamId(node.optional("stream_id")?.map_or(Ok(-1), |stream| stream.integer())?),
         task_type,
         sends: event_list(node, "send_event_list")?,
         receives: event_list(node, "recv_event_list")?,
@@ -142,10 +139,10 @@ fn load_entry(index: usize, node: &Node<'_>) -> Result<Option<Entry>, ModelError
     }))
 }
 
-fn event_list(node: &Node<'_>, key: &str) -> Result<Vec<i64>, ModelError> {
+fn event_list(node: &Node<'_>, key: &str) -> Result<Vec<EventId>, ModelError> {
     match node.optional(key)? {
         None => Ok(Vec::new()),
-        Some(list) => list.elements()?.map(|event| event.integer()).collect(),
+        Some(list) => list.elements()?.map(|event| event.integer().map(EventId)).collect(),
     }
 }
 
@@ -310,7 +307,7 @@ fn make_op(entry: Entry, kernel: Arc<SubKernel>, options: &Options, platform: &P
         TaskType::Dynamic => (dynamic_blocks(kernel.kernel_type, platform), dynamic_dcci(&kernel.op_type, options)),
     };
     // Both ends are looked up once all ops are known; slots are laid out last.
-    let event = |id: &i64| EventUse { id: *id, other_end: OtherEnd::Outside, slot: 0 };
+    let event = |id: &EventId| EventUse { id: *id, other_end: OtherEnd::Outside, slot: SlotNumber::default() };
     Ok(Op {
         index: entry.index,
         bin_path: entry.bin_path,

@@ -6,6 +6,7 @@
 mod cores;
 mod error;
 mod events;
+mod ids;
 mod load;
 mod op;
 mod params;
@@ -16,6 +17,7 @@ mod streams;
 mod tests;
 
 pub use error::{ModelError, OpName};
+pub use ids::{ByPosition, EventId, OpIndex, OpPosition, SlotNumber, StreamId};
 pub use load::{assemble, load};
 pub use op::{
     DcciFlags, DebugOutput, EarlyStartFlags, EventUse, Function, Op, OtherEnd, ParamOffsets, SubKernel, SubKernelCode,
@@ -41,7 +43,7 @@ pub struct SuperKernel {
     /// Its options.
     pub options: Options,
     /// Its ops in execution order; at least one.
-    pub ops: Vec<Op>,
+    pub ops: ByPosition<Op>,
     /// One stream, or several side by side.
     pub form: StreamForm,
     /// The cores it starts for each block.
@@ -64,11 +66,11 @@ pub struct SuperKernel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InnerEvent {
     /// The event's id.
-    pub id: i64,
-    /// Position of the op that sends it.
-    pub sender: usize,
-    /// Position of the op that receives it.
-    pub receiver: usize,
+    pub id: EventId,
+    /// The op that sends it.
+    pub sender: OpPosition,
+    /// The op that receives it.
+    pub receiver: OpPosition,
 }
 
 impl SuperKernel {

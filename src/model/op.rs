@@ -4,21 +4,21 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{CoreClass, CoreKind, KernelType, OpName};
+use super::{CoreClass, CoreKind, EventId, KernelType, OpIndex, OpName, OpPosition, SlotNumber, StreamId};
 use crate::store::digest::ContentDigest;
 
 /// One op: what its `op_list` entry and its sub-kernel JSON say, and what follows from both.
 #[derive(Debug, Clone)]
 pub struct Op {
-    /// Its place in `op_list`, skipped entries counted: used in names and messages. Its *position* among the ops
-    /// is its place in [`super::SuperKernel::ops`].
-    pub index: usize,
+    /// Its place in `op_list`: used in names and messages. Its *position* is its place in
+    /// [`super::SuperKernel::ops`].
+    pub index: OpIndex,
     /// The sub-kernel it runs; shared by ops with the same JSON.
     pub kernel: Arc<SubKernel>,
     /// Its object file or archive; `None` if the entry names none.
     pub bin_path: Option<PathBuf>,
     /// The stream it was assigned to.
-    pub stream_id: i64,
+    pub stream_id: StreamId,
     /// Normal or tiling-sink.
     pub task_type: TaskType,
     /// Blocks it runs on.
@@ -228,11 +228,11 @@ impl DebugOutput {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventUse {
     /// The event's id.
-    pub id: i64,
+    pub id: EventId,
     /// Where the other end is.
     pub other_end: OtherEnd,
     /// The parameter slot with the address of its lock word.
-    pub slot: u32,
+    pub slot: SlotNumber,
 }
 
 impl EventUse {
@@ -251,30 +251,25 @@ pub enum OtherEnd {
     /// Somewhere outside: the event is a lock word.
     Outside,
     /// The op at this position: order comes from the sync code.
-    Op(usize),
+    Op(OpPosition),
 }
 
 /// Where an op's parameters are, in slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ParamOffsets {
     /// Its first parameter.
-    pub param: u32,
+    pub param: SlotNumber,
     /// For a dynamic op the slot of the tiling key's address; block count and wait lock follow.
-    pub tiling_key: Option<u32>,
+    pub tiling_key: Option<SlotNumber>,
     /// Its first send lock.
-    pub notify: u32,
+    pub notify: SlotNumber,
     /// Its first receive lock.
-    pub wait: u32,
+    pub wait: SlotNumber,
 }
 
 impl ParamOffsets {
-    /// The slot with the address of a dynamic op's block count.
-    pub fn block_num(&self) -> Option<u32> {
-        self.tiling_key.map(|slot| slot + 1)
-    }
-
     /// The slot with the address of a dynamic op's wait lock.
-    pub fn wait_lock(&self) -> Option<u32> {
-        self.tiling_key.map(|slot| slot + 2)
+    pub fn wait_lock(&self) -> Option<SlotNumber> {
+        self.tiling_key.map(|slot| slot.after(2))
     }
 }

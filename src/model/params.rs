@@ -1,6 +1,6 @@
 //! The parameter block: one slot of 8 bytes for every address the kernel is given.
 
-use super::{Chip, ModelError, Op, ParamOffsets};
+use super::{Chip, ModelError, Op, OpIndex, ParamOffsets, SlotNumber};
 use crate::options::Options;
 
 /// One slot.
@@ -8,8 +8,8 @@ use crate::options::Options;
 pub struct Slot {
     /// What it holds.
     pub name: String,
-    /// Index (in `op_list`) of the op it belongs to.
-    pub op: Option<usize>,
+    /// The op it belongs to.
+    pub op: Option<OpIndex>,
 }
 
 /// All slots, and where the super kernel's own ones are.
@@ -18,23 +18,29 @@ pub struct SlotLayout {
     /// In order: a slot's number is its place here.
     pub slots: Vec<Slot>,
     /// The FFTS address.
-    pub ffts: Option<u32>,
+    pub ffts: Option<SlotNumber>,
     /// The workspace.
-    pub workspace: Option<u32>,
+    pub workspace: Option<SlotNumber>,
     /// The profiling buffer; the task id follows.
-    pub profiling: Option<u32>,
+    pub profiling: Option<SlotNumber>,
 }
 
 impl SlotLayout {
     /// The slot with the task id.
-    pub fn task_id(&self) -> Option<u32> {
-        self.profiling.map(|slot| slot + 1)
+    pub fn task_id(&self) -> Option<SlotNumber> {
+        self.profiling.map(|slot| slot.after(1))
     }
 
-    fn add(&mut self, name: String, op: Option<usize>) -> u32 {
+    fn add(&mut self, name: String, op: Option<OpIndex>) -> SlotNumber {
+        let number = self.next();
         self.slots.push(Slot { name, op });
+        number
+    }
+
+    /// The number of the slot that is added next.
+    fn next(&self) -> SlotNumber {
         // `lay_out` has checked that the count fits.
-        (self.slots.len() - 1) as u32
+        SlotNumber(self.slots.len() as u32)
     }
 }
 
@@ -66,8 +72,7 @@ pub(super) fn lay_out(
 fn lay_out_op(op: &mut Op, layout: &mut SlotLayout) {
     let index = op.index;
     let owner = Some(index);
-    let next = |layout: &SlotLayout| layout.slots.len() as u32;
-    let mut offsets = ParamOffsets { param: next(layout), ..ParamOffsets::default() };
+    let mut offsets = ParamOffsets { param: layout.next(), ..ParamOffsets::default() };
     for name in &op.kernel.params {
         layout.add(format!("{name}_{index}"), owner);
     }
@@ -76,11 +81,11 @@ fn lay_out_op(op: &mut Op, layout: &mut SlotLayout) {
         layout.add(format!("__ac_dynamic_block_num_{index}"), owner);
         layout.add(format!("__ac_wait_lock_{index}"), owner);
     }
-    offsets.notify = next(layout);
+    offsets.notify = layout.next();
     for (number, event) in op.send_events.iter_mut().enumerate() {
         event.slot = layout.add(format!("__ac_notify_lock_{index}_{number}"), owner);
     }
-    offsets.wait = next(layout);
+    offsets.wait = layout.next();
     for (number, event) in op.recv_events.iter_mut().enumerate() {
         event.slot = layout.add(format!("__ac_wait_lock_{index}_{number}"), owner);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{InnerEvent, ModelError, Op};
+use super::{ByPosition, InnerEvent, ModelError, Op, OpPosition};
 use crate::options::Options;
 
 /// How the ops of a super kernel are ordered.
@@ -15,17 +15,18 @@ pub enum StreamForm {
 }
 
 /// Chooses the form, and checks what only makes sense in one of them.
-pub(super) fn choose(ops: &[Op], inner: &[InnerEvent], options: &Options) -> Result<StreamForm, ModelError> {
-    let linked: HashSet<(usize, usize)> = inner.iter().map(|event| (event.sender, event.receiver)).collect();
-    let break_at = (1..ops.len())
-        .find(|&next| ops[next - 1].stream_id != ops[next].stream_id && !linked.contains(&(next - 1, next)));
+pub(super) fn choose(ops: &ByPosition<Op>, inner: &[InnerEvent], options: &Options) -> Result<StreamForm, ModelError> {
+    let linked: HashSet<(OpPosition, OpPosition)> = inner.iter().map(|event| (event.sender, event.receiver)).collect();
+    let mut neighbours = ops.positions().filter_map(|next| Some((next.previous()?, next)));
+    let break_at = neighbours
+        .find(|&(first, next)| ops[first].stream_id != ops[next].stream_id && !linked.contains(&(first, next)));
     match break_at {
         Some(_) if options.stream_fusion => {
             check_early_start(ops)?;
             Ok(StreamForm::Several)
         }
-        Some(next) => {
-            let (first, second) = (&ops[next - 1], &ops[next]);
+        Some((first, next)) => {
+            let (first, second) = (&ops[first], &ops[next]);
             Err(ModelError::StreamsNeedFusion {
                 first: first.name(),
                 first_stream: first.stream_id,
@@ -50,7 +51,7 @@ fn check_early_start(ops: &[Op]) -> Result<(), ModelError> {
 }
 
 /// In op order a receiver cannot wait for a later op. (Several streams: only a cycle is wrong, which planning finds.)
-fn check_order(ops: &[Op], inner: &[InnerEvent]) -> Result<(), ModelError> {
+fn check_order(ops: &ByPosition<Op>, inner: &[InnerEvent]) -> Result<(), ModelError> {
     match inner.iter().find(|event| event.receiver < event.sender) {
         Some(event) => Err(ModelError::ReceiverBeforeSender {
             event: event.id,

@@ -171,7 +171,7 @@ impl Objects {
     pub fn text_sizes(&self, kernel: &SuperKernel) -> Result<TextSizes, ObjectError> {
         let mut sizes = TextSizes::default();
         let mut known: HashMap<(&Path, &str), u64> = HashMap::new();
-        for (position, op) in kernel.ops.iter().enumerate() {
+        for (position, op) in kernel.ops.enumerate() {
             let functions = match &op.kernel.code {
                 SubKernelCode::Static(functions) => functions,
                 SubKernelCode::Dynamic(_) => {

@@ -3,6 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
+/// An op's place in the list of one side: its position among the ops of that side alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place(pub(super) usize);
+
 /// Cross edges of one direction, by places in the two side lists, without redundant ones.
 ///
 /// An edge is redundant if another one leaves no earlier and arrives no later: of crossing edges the tighter one
@@ -10,21 +14,21 @@ use std::ops::Bound;
 /// rises on both sides, so the k-th set of the flag is matched by its k-th wait.
 #[derive(Debug, Default)]
 pub(super) struct Frontier {
-    by_sender: BTreeMap<usize, Arrival>,
+    by_sender: BTreeMap<Place, Arrival>,
 }
 
 /// Where an edge arrives, and which edge it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Arrival {
     /// Place of the receiver in its side's list.
-    pub(super) receiver: usize,
+    pub(super) receiver: Place,
     /// The edge's number.
     pub(super) edge: usize,
 }
 
 impl Frontier {
     /// Adds an edge; says whether it stays. Edges that it makes redundant go.
-    pub(super) fn insert(&mut self, sender: usize, arrival: Arrival) -> bool {
+    pub(super) fn insert(&mut self, sender: Place, arrival: Arrival) -> bool {
         // Arrivals rise with senders, so the first edge leaving no earlier is the tightest of them.
         if self.by_sender.range(sender..).next().is_some_and(|(_, tighter)| tighter.receiver <= arrival.receiver) {
             return false;
@@ -40,33 +44,33 @@ impl Frontier {
     }
 
     /// The edge that leaves `sender`.
-    pub(super) fn leaving(&self, sender: usize) -> Option<Arrival> {
+    pub(super) fn leaving(&self, sender: Place) -> Option<Arrival> {
         self.by_sender.get(&sender).copied()
     }
 
     /// The first edge that leaves at `sender` or later.
-    pub(super) fn first_from(&self, sender: usize) -> Option<(usize, Arrival)> {
+    pub(super) fn first_from(&self, sender: Place) -> Option<(Place, Arrival)> {
         self.by_sender.range(sender..).next().map(|(&sender, &arrival)| (sender, arrival))
     }
 
     /// The first edge that leaves after `sender`.
-    pub(super) fn next_after(&self, sender: usize) -> Option<(usize, Arrival)> {
+    pub(super) fn next_after(&self, sender: Place) -> Option<(Place, Arrival)> {
         let later = (Bound::Excluded(sender), Bound::Unbounded);
         self.by_sender.range(later).next().map(|(&sender, &arrival)| (sender, arrival))
     }
 
     /// The edge `count` edges behind the one that leaves `sender`.
-    pub(super) fn ahead(&self, sender: usize, count: usize) -> Option<(usize, Arrival)> {
+    pub(super) fn ahead(&self, sender: Place, count: usize) -> Option<(Place, Arrival)> {
         self.by_sender.range(sender..).nth(count).map(|(&sender, &arrival)| (sender, arrival))
     }
 
     /// The sender of the edge up to `count` edges in front of `sender`.
-    pub(super) fn behind(&self, sender: usize, count: usize) -> usize {
+    pub(super) fn behind(&self, sender: Place, count: usize) -> Place {
         self.by_sender.range(..sender).rev().take(count).last().map_or(sender, |(&sender, _)| sender)
     }
 
     /// All edges in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, Arrival)> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Place, Arrival)> + '_ {
         self.by_sender.iter().map(|(&sender, &arrival)| (sender, arrival))
     }
 }
@@ -95,9 +99,9 @@ mod tests {
         fn keeps_what_the_rules_keep(edges in prop::collection::vec((0usize..12, 0usize..12), 0..40)) {
             let mut frontier = Frontier::default();
             for (number, &(sender, receiver)) in edges.iter().enumerate() {
-                frontier.insert(sender, Arrival { receiver, edge: number });
+                frontier.insert(Place(sender), Arrival { receiver: Place(receiver), edge: number });
             }
-            let kept: Vec<(usize, usize)> = frontier.iter().map(|(s, arrival)| (s, arrival.receiver)).collect();
+            let kept: Vec<(usize, usize)> = frontier.iter().map(|(s, arrival)| (s.0, arrival.receiver.0)).collect();
             prop_assert_eq!(kept, by_the_rules(&edges));
         }
     }

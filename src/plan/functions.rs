@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::{CoreKind, SubKernel, SubKernelCode, SuperKernel};
+use crate::model::{ByPosition, CoreKind, Op, OpPosition, SubKernel, SubKernelCode, SuperKernel};
 use crate::program::{FunctionId, FunctionRef, TableEntry, TableId};
 
 /// All functions and tables, and which of them each op uses.
@@ -12,8 +12,7 @@ pub(super) struct Functions {
     pub(super) list: Vec<FunctionRef>,
     /// Of dynamic ops, one per sub-kernel.
     pub(super) tables: Vec<Vec<TableEntry>>,
-    /// By position.
-    code: Vec<OpCode>,
+    code: ByPosition<OpCode>,
 }
 
 /// What an op calls.
@@ -41,9 +40,8 @@ impl Functions {
         let mut names = Names::default();
         let mut tables: Vec<Vec<TableEntry>> = Vec::new();
         let mut known: HashMap<*const SubKernel, OpCode> = HashMap::new();
-        let mut code = Vec::with_capacity(kernel.ops.len());
-        for op in &kernel.ops {
-            let number = *known.entry(Arc::as_ptr(&op.kernel)).or_insert_with(|| match &op.kernel.code {
+        let of_op = |op: &Op| {
+            *known.entry(Arc::as_ptr(&op.kernel)).or_insert_with(|| match &op.kernel.code {
                 SubKernelCode::Static(functions) => {
                     let mut id =
                         |kind| functions.iter().find(|function| function.kind == kind).map(|f| names.id(&f.name, kind));
@@ -59,14 +57,14 @@ impl Functions {
                     tables.push(table.collect());
                     OpCode::Dynamic(TableId(tables.len() - 1))
                 }
-            });
-            code.push(number);
-        }
+            })
+        };
+        let code = kernel.ops.iter().map(of_op).collect();
         Self { list: names.list, tables, code }
     }
 
     /// What the op at `position` calls.
-    pub(super) fn code(&self, position: usize) -> OpCode {
+    pub(super) fn code(&self, position: OpPosition) -> OpCode {
         self.code[position]
     }
 }

@@ -17,7 +17,7 @@ mod steps;
 
 pub use error::PlanError;
 
-use crate::model::{CoreClass, Op, StreamForm, SuperKernel};
+use crate::model::{CoreClass, Op, OpPosition, StreamForm, SuperKernel};
 use crate::objects::TextSizes;
 use crate::program::{self, EarlyStartConfig, OpFacts, Program, Round};
 use functions::Functions;
@@ -53,7 +53,7 @@ pub fn plan(kernel: &SuperKernel, sizes: &TextSizes) -> Result<Program, PlanErro
         split: kernel.options.split.get(),
         func_align: kernel.options.func_align.get(),
         form: kernel.form,
-        ops: kernel.ops.iter().enumerate().map(|(position, op)| facts(kernel, position, op)).collect(),
+        ops: kernel.ops.enumerate().map(|(position, op)| facts(kernel, position, op)).collect(),
         tables: functions.tables,
         functions: functions.list,
         edges,
@@ -63,16 +63,16 @@ pub fn plan(kernel: &SuperKernel, sizes: &TextSizes) -> Result<Program, PlanErro
     Ok(program)
 }
 
-fn facts(kernel: &SuperKernel, position: usize, op: &Op) -> OpFacts {
+fn facts(kernel: &SuperKernel, position: OpPosition, op: &Op) -> OpFacts {
     let early_start = op.kernel.early_start;
-    let is_last = position + 1 == kernel.ops.len();
+    let next = Some(position.next()).filter(|next| kernel.ops.get(*next).is_some());
     OpFacts {
         index: op.index,
         kernel_name: op.kernel.kernel_name.clone(),
         kernel_type: op.kernel.kernel_type,
         block_num: op.block_num,
         stream_id: op.stream_id,
-        own_set: early_start.sets_itself.then_some(if is_last { Round::AtEnd } else { Round::Into(position + 1) }),
+        own_set: early_start.sets_itself.then_some(next.map_or(Round::AtEnd, Round::Into)),
         own_wait: early_start.waits_itself.then(|| own_wait(kernel, position)),
         is_dynamic: op.is_dynamic(),
         feeds_sync_all: op.needs_feed_sync_all,
@@ -80,7 +80,7 @@ fn facts(kernel: &SuperKernel, position: usize, op: &Op) -> OpFacts {
 }
 
 /// The hand-over that an op's own wait takes part in.
-fn own_wait(kernel: &SuperKernel, position: usize) -> (EarlyStartConfig, Round) {
+fn own_wait(kernel: &SuperKernel, position: OpPosition) -> (EarlyStartConfig, Round) {
     let between = one_stream::Between::of(kernel, position);
     (between.config, between.own_wait_round())
 }

@@ -3,17 +3,16 @@
 use super::config;
 use super::ops::OpPlanner;
 use super::steps::{Scope, Steps, whole_barrier};
-use crate::model::{CoreKind, SuperKernel};
+use crate::model::{CoreKind, OpPosition, SuperKernel};
 use crate::program::{Action, Cores, EarlyStartConfig, Reason, Round};
 
 const SCOPE: Scope = Scope::Everyone;
 
 /// Steps of all ops.
 pub(super) fn plan(ops: &OpPlanner<'_>, steps: &mut Steps) {
-    let count = ops.kernel.ops.len();
-    for position in 0..count {
-        let previous = position.checked_sub(1);
-        let next = Some(position + 1).filter(|next| *next < count);
+    for position in ops.kernel.ops.positions() {
+        let previous = position.previous();
+        let next = Some(position.next()).filter(|next| ops.kernel.ops.get(*next).is_some());
         ops.preloads(steps, SCOPE, previous, position, next);
         between(ops, steps, previous, position);
         ops.switch(steps, SCOPE, position);
@@ -28,7 +27,7 @@ pub(super) fn plan(ops: &OpPlanner<'_>, steps: &mut Steps) {
 pub(super) struct Between {
     /// Their classes; the op's own twice if it is the first.
     pub(super) config: EarlyStartConfig,
-    position: usize,
+    position: OpPosition,
     is_first: bool,
     /// The op's code waits itself.
     waits_itself: bool,
@@ -41,9 +40,9 @@ pub(super) struct Between {
 }
 
 impl Between {
-    pub(super) fn of(kernel: &SuperKernel, position: usize) -> Self {
+    pub(super) fn of(kernel: &SuperKernel, position: OpPosition) -> Self {
         let op = &kernel.ops[position];
-        let previous = position.checked_sub(1).map(|previous| &kernel.ops[previous]);
+        let previous = position.previous().map(|previous| &kernel.ops[previous]);
         Self {
             config: config(previous.unwrap_or(op).class(), op.class()),
             position,
@@ -67,7 +66,7 @@ impl Between {
     }
 }
 
-fn between(ops: &OpPlanner<'_>, steps: &mut Steps, previous: Option<usize>, position: usize) {
+fn between(ops: &OpPlanner<'_>, steps: &mut Steps, previous: Option<OpPosition>, position: OpPosition) {
     match (previous, ops.kernel.has_early_start()) {
         (None, false) => {}
         (None, true) => give_first_set(ops, steps, position),
@@ -77,7 +76,7 @@ fn between(ops: &OpPlanner<'_>, steps: &mut Steps, previous: Option<usize>, posi
 }
 
 /// Early start off.
-fn barriers(ops: &OpPlanner<'_>, steps: &mut Steps, previous: usize, position: usize) {
+fn barriers(ops: &OpPlanner<'_>, steps: &mut Steps, previous: OpPosition, position: OpPosition) {
     let barrier = Action::Barrier(whole_barrier(ops.kernel.kernel_type));
     let (notifies, waits) = (ops.notifies(previous), ops.waits(position));
     if notifies || !waits {
@@ -93,7 +92,7 @@ fn barriers(ops: &OpPlanner<'_>, steps: &mut Steps, previous: usize, position: u
 
 /// Early start on. The order matters: the partner outside may need the notify before it can answer the wait; no
 /// notify before every core has finished; no op before its events; no barrier while a hand-over is pending.
-fn hand_over(ops: &OpPlanner<'_>, steps: &mut Steps, previous: usize, position: usize) {
+fn hand_over(ops: &OpPlanner<'_>, steps: &mut Steps, previous: OpPosition, position: OpPosition) {
     let between = Between::of(ops.kernel, position);
     let config = between.config;
     let at = Some(position);
@@ -125,7 +124,7 @@ fn hand_over(ops: &OpPlanner<'_>, steps: &mut Steps, previous: usize, position: 
 }
 
 /// A first op that waits itself gets the set it waits for.
-fn give_first_set(ops: &OpPlanner<'_>, steps: &mut Steps, position: usize) {
+fn give_first_set(ops: &OpPlanner<'_>, steps: &mut Steps, position: OpPosition) {
     let op = ops.op(position);
     if !op.kernel.early_start.waits_itself {
         return;
@@ -140,7 +139,7 @@ fn give_first_set(ops: &OpPlanner<'_>, steps: &mut Steps, position: usize) {
 }
 
 /// A last op that sets itself gets the wait for it.
-fn take_last_set(ops: &OpPlanner<'_>, steps: &mut Steps, position: usize) {
+fn take_last_set(ops: &OpPlanner<'_>, steps: &mut Steps, position: OpPosition) {
     let op = ops.op(position);
     if !op.kernel.early_start.sets_itself {
         return;
@@ -157,7 +156,7 @@ fn take_last_set(ops: &OpPlanner<'_>, steps: &mut Steps, position: usize) {
 }
 
 /// The sets of a finished op: of all cores of its kinds, or of the idle ones if its code sets itself.
-fn set_part(ops: &OpPlanner<'_>, steps: &mut Steps, position: usize, round: Round, reason: Reason) {
+fn set_part(ops: &OpPlanner<'_>, steps: &mut Steps, position: OpPosition, round: Round, reason: Reason) {
     let op = ops.op(position);
     for &kind in op.class().kinds() {
         let cores = if op.kernel.early_start.sets_itself { ops.idle(position, kind) } else { Cores::all_of(kind) };
@@ -169,7 +168,7 @@ fn set_part(ops: &OpPlanner<'_>, steps: &mut Steps, position: usize, round: Roun
 fn wait_part(
     ops: &OpPlanner<'_>,
     steps: &mut Steps,
-    position: usize,
+    position: OpPosition,
     config: EarlyStartConfig,
     round: Round,
     reason: Reason,

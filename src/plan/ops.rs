@@ -3,7 +3,7 @@
 use super::functions::{Functions, OpCode};
 use super::prologue::{WHOLE_CACHE_UNITS, notifying_kind, waiting_kind};
 use super::steps::{Scope, Steps, barrier_of_class, side_barrier, whole_barrier};
-use crate::model::{CoreClass, CoreKind, Op, SuperKernel};
+use crate::model::{CoreClass, CoreKind, Op, OpPosition, SuperKernel};
 use crate::objects::TextSizes;
 use crate::options::PreloadMode;
 use crate::program::{Action, Barrier, CoreIndex, Cores, Kinds, Part, Reason, RecordEdge, RecordSubject, TableId};
@@ -20,18 +20,18 @@ pub(super) struct OpPlanner<'a> {
 }
 
 impl OpPlanner<'_> {
-    pub(super) fn op(&self, position: usize) -> &Op {
+    pub(super) fn op(&self, position: OpPosition) -> &Op {
         &self.kernel.ops[position]
     }
 
     /// The cores of `kind` that run the op.
-    pub(super) fn running(&self, position: usize, kind: CoreKind) -> Cores {
+    pub(super) fn running(&self, position: OpPosition, kind: CoreKind) -> Cores {
         let op = self.op(position);
         Cores { kinds: Kinds::Only(kind), part: Part::Below(index(op.class()), op.block_num) }
     }
 
     /// The cores of `kind` that do not.
-    pub(super) fn idle(&self, position: usize, kind: CoreKind) -> Cores {
+    pub(super) fn idle(&self, position: OpPosition, kind: CoreKind) -> Cores {
         let op = self.op(position);
         Cores { kinds: Kinds::Only(kind), part: Part::From(index(op.class()), op.block_num) }
     }
@@ -41,9 +41,9 @@ impl OpPlanner<'_> {
         &self,
         steps: &mut Steps,
         scope: Scope,
-        previous: Option<usize>,
-        position: usize,
-        next: Option<usize>,
+        previous: Option<OpPosition>,
+        position: OpPosition,
+        next: Option<OpPosition>,
     ) {
         match self.kernel.options.preload {
             PreloadMode::PerFunction => {}
@@ -57,7 +57,7 @@ impl OpPlanner<'_> {
         }
     }
 
-    fn preload(&self, steps: &mut Steps, scope: Scope, position: usize) {
+    fn preload(&self, steps: &mut Steps, scope: Scope, position: OpPosition) {
         for kind in scope.kinds_of(self.op(position).class()) {
             if let Some(function) = self.functions.code(position).function(kind) {
                 let units = self.sizes.preload_units(position, kind);
@@ -67,17 +67,17 @@ impl OpPlanner<'_> {
     }
 
     /// Does the op tell outer events?
-    pub(super) fn notifies(&self, position: usize) -> bool {
+    pub(super) fn notifies(&self, position: OpPosition) -> bool {
         self.op(position).outer_sends().next().is_some()
     }
 
     /// Does the op wait for outer events?
-    pub(super) fn waits(&self, position: usize) -> bool {
+    pub(super) fn waits(&self, position: OpPosition) -> bool {
         self.op(position).outer_receives().next().is_some()
     }
 
     /// Tells the op's outer events, if that is for cores in scope.
-    pub(super) fn notify(&self, steps: &mut Steps, scope: Scope, position: usize) {
+    pub(super) fn notify(&self, steps: &mut Steps, scope: Scope, position: OpPosition) {
         let kind = notifying_kind(self.kernel, position);
         if !scope.kinds().contain(kind) {
             return;
@@ -92,7 +92,7 @@ impl OpPlanner<'_> {
     }
 
     /// Waits for the op's outer events, if that is for cores in scope.
-    pub(super) fn wait(&self, steps: &mut Steps, scope: Scope, position: usize) {
+    pub(super) fn wait(&self, steps: &mut Steps, scope: Scope, position: OpPosition) {
         let kind = waiting_kind(self.op(position).class());
         if !scope.kinds().contain(kind) {
             return;
@@ -107,7 +107,7 @@ impl OpPlanner<'_> {
     }
 
     /// A dynamic op's switch, and the meeting of all that polled.
-    pub(super) fn switch(&self, steps: &mut Steps, scope: Scope, position: usize) {
+    pub(super) fn switch(&self, steps: &mut Steps, scope: Scope, position: OpPosition) {
         let (OpCode::Dynamic(table), Some(key_slot)) =
             (self.functions.code(position), self.op(position).offsets.tiling_key)
         else {
@@ -135,7 +135,7 @@ impl OpPlanner<'_> {
     }
 
     /// The op itself, with feed-sync-all, records and the debug options.
-    pub(super) fn run(&self, steps: &mut Steps, scope: Scope, position: usize) {
+    pub(super) fn run(&self, steps: &mut Steps, scope: Scope, position: OpPosition) {
         self.feed_sync_all(steps, scope, position);
         self.recorded(steps, scope.every(), Some(position), RecordSubject::Op(position), |steps| {
             match self.functions.code(position) {
@@ -146,12 +146,12 @@ impl OpPlanner<'_> {
         });
     }
 
-    fn feed_sync_all(&self, steps: &mut Steps, scope: Scope, position: usize) {
+    fn feed_sync_all(&self, steps: &mut Steps, scope: Scope, position: OpPosition) {
         if !self.kernel.options.feed_sync_all {
             return;
         }
         let action = if self.op(position).needs_feed_sync_all {
-            let (position, count) = (position as u64, self.kernel.ops.len() as u64);
+            let (position, count) = (position.0 as u64, self.kernel.ops.len() as u64);
             Action::EnableSyncAll { aic_offset: RECORD_BYTES * position, aiv_offset: RECORD_BYTES * (count + position) }
         } else {
             Action::DisableSyncAll
@@ -160,7 +160,7 @@ impl OpPlanner<'_> {
     }
 
     /// A static op: on each kind flush, call, complete the sync-alls, flush.
-    fn call(&self, steps: &mut Steps, scope: Scope, position: usize) {
+    fn call(&self, steps: &mut Steps, scope: Scope, position: OpPosition) {
         let op = self.op(position);
         let at = Some(position);
         for kind in scope.kinds_of(op.class()) {
@@ -187,7 +187,7 @@ impl OpPlanner<'_> {
     }
 
     /// A dynamic op: the picked type decides which cores call, so nothing here is split by kind.
-    fn call_picked(&self, steps: &mut Steps, scope: Scope, position: usize, table: TableId) {
+    fn call_picked(&self, steps: &mut Steps, scope: Scope, position: OpPosition, table: TableId) {
         let op = self.op(position);
         let at = Some(position);
         if op.dcci.flushes_before() {
@@ -206,7 +206,7 @@ impl OpPlanner<'_> {
         }
     }
 
-    fn debug(&self, steps: &mut Steps, scope: Scope, position: usize) {
+    fn debug(&self, steps: &mut Steps, scope: Scope, position: OpPosition) {
         let (at, every) = (Some(position), scope.every());
         if self.kernel.options.debug_dcci_all {
             steps.because(Reason::DebugDcciAll, at, every, Action::PipeBarrier);
@@ -234,7 +234,7 @@ impl OpPlanner<'_> {
     }
 
     /// The barrier in front of an op whose outer events have been waited for on one core only.
-    pub(super) fn barrier_after_wait(&self, position: usize) -> Barrier {
+    pub(super) fn barrier_after_wait(&self, position: OpPosition) -> Barrier {
         barrier_of_class(self.op(position).class())
     }
 
@@ -242,7 +242,7 @@ impl OpPlanner<'_> {
         &self,
         steps: &mut Steps,
         cores: Cores,
-        op: Option<usize>,
+        op: Option<OpPosition>,
         subject: RecordSubject,
         body: impl FnOnce(&mut Steps),
     ) {

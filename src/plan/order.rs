@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::PlanError;
-use super::frontier::{Arrival, Frontier};
-use crate::model::{CoreClass, CoreKind, SuperKernel};
+use super::frontier::{Arrival, Frontier, Place};
+use crate::model::{ByPosition, CoreClass, CoreKind, OpPosition, StreamId, SuperKernel};
 use crate::program::{CrossNeed, Direction, Edge, EdgeOrigin};
 
 /// Edges of one direction that may be ahead of their waits: a flag counts to 15, one count is kept for the barrier
@@ -16,8 +16,8 @@ const MOST_AHEAD: usize = 13;
 pub(super) struct Order {
     sides: Sides,
     edges: Vec<Edge>,
-    /// First edge from an op to one that also runs on the given side, by position of the sender.
-    own_side: HashMap<(usize, CoreKind), EdgeOrigin>,
+    /// First edge from an op to one that also runs on the given side, by the sender.
+    own_side: HashMap<(OpPosition, CoreKind), EdgeOrigin>,
     cube_to_vector: Frontier,
     vector_to_cube: Frontier,
 }
@@ -48,27 +48,30 @@ impl Order {
     }
 
     /// The side's ops, in order.
-    pub(super) fn side(&self, kind: CoreKind) -> &[usize] {
-        self.sides.list(kind)
+    pub(super) fn side(&self, kind: CoreKind) -> &[OpPosition] {
+        &self.sides.side(kind).list
     }
 
     /// The flag set after `position` in this direction: its receiver and its reason.
-    pub(super) fn sent(&self, direction: Direction, position: usize) -> Option<(usize, EdgeOrigin)> {
+    pub(super) fn sent(&self, direction: Direction, position: OpPosition) -> Option<(OpPosition, EdgeOrigin)> {
         let place = self.sides.place(direction.sender(), position)?;
         let arrival = self.frontier(direction).leaving(place)?;
-        Some((self.sides.list(direction.receiver())[arrival.receiver], self.edges[arrival.edge].origin))
+        Some((self.sides.at(direction.receiver(), arrival.receiver), self.edges[arrival.edge].origin))
     }
 
-    /// All flags of a direction as (sender, receiver, origin), by positions.
-    pub(super) fn flags(&self, direction: Direction) -> impl Iterator<Item = (usize, usize, EdgeOrigin)> + '_ {
-        let (senders, receivers) = (self.sides.list(direction.sender()), self.sides.list(direction.receiver()));
-        self.frontier(direction)
-            .iter()
-            .map(move |(sender, to)| (senders[sender], receivers[to.receiver], self.edges[to.edge].origin))
+    /// All flags of a direction as (sender, receiver, origin).
+    pub(super) fn flags(
+        &self,
+        direction: Direction,
+    ) -> impl Iterator<Item = (OpPosition, OpPosition, EdgeOrigin)> + '_ {
+        self.frontier(direction).iter().map(move |(sender, to)| {
+            let sender = self.sides.at(direction.sender(), sender);
+            (sender, self.sides.at(direction.receiver(), to.receiver), self.edges[to.edge].origin)
+        })
     }
 
     /// Why the side of `kind` must meet after `position`: an edge to an op that also runs on it.
-    pub(super) fn own_side(&self, position: usize, kind: CoreKind) -> Option<EdgeOrigin> {
+    pub(super) fn own_side(&self, position: OpPosition, kind: CoreKind) -> Option<EdgeOrigin> {
         self.own_side.get(&(position, kind)).copied()
     }
 
@@ -91,7 +94,7 @@ impl Order {
     }
 
     /// Offers an edge's cross need to the flags; says where it leaves, if it stays.
-    fn keep_if_needed(&mut self, direction: Direction, edge: usize) -> Option<usize> {
+    fn keep_if_needed(&mut self, direction: Direction, edge: usize) -> Option<Place> {
         let Edge { sender, receiver, .. } = self.edges[edge];
         let sender = self.sides.place(direction.sender(), sender)?;
         let receiver = self.sides.place(direction.receiver(), receiver)?;
@@ -103,8 +106,8 @@ impl Order {
     ///
     /// An edge added in one direction moves the count of that direction from there on, so that part is looked at
     /// again; everything before it keeps its order.
-    fn control_flow(&mut self, rank: &[usize]) {
-        let mut recheck = [(Direction::CubeToVector, Some(0)), (Direction::VectorToCube, Some(0))];
+    fn control_flow(&mut self, rank: &ByPosition<usize>) {
+        let mut recheck = Direction::BOTH.map(|direction| (direction, Some(Place(0))));
         while let Some((direction, from)) = recheck.iter_mut().find_map(|(d, from)| Some((*d, from.take()?))) {
             let Some((sender, added)) = self.first_unbounded(direction, from, rank) else { continue };
             // The rest of this direction still has to be looked at.
@@ -120,14 +123,19 @@ impl Order {
 
     /// The first edge from `from` on whose wait is not ordered before the set [`MOST_AHEAD`] edges later, and the edge
     /// that orders them.
-    fn first_unbounded(&self, direction: Direction, from: usize, rank: &[usize]) -> Option<(usize, FlowEdge)> {
+    fn first_unbounded(
+        &self,
+        direction: Direction,
+        from: Place,
+        rank: &ByPosition<usize>,
+    ) -> Option<(Place, FlowEdge)> {
         let frontier = self.frontier(direction);
         let mut current = frontier.first_from(from);
         while let Some((sender, arrival)) = current {
             let (late_sender, _) = frontier.ahead(sender, MOST_AHEAD)?;
             if !self.is_answered(direction, arrival.receiver, late_sender) {
-                let receiver = self.sides.list(direction.receiver())[arrival.receiver];
-                let late_sender = self.sides.list(direction.sender())[late_sender];
+                let receiver = self.sides.at(direction.receiver(), arrival.receiver);
+                let late_sender = self.sides.at(direction.sender(), late_sender);
                 let added = FlowEdge::between(direction, receiver, late_sender, rank);
                 return Some((sender, added));
             }
@@ -140,7 +148,7 @@ impl Order {
     ///
     /// The last flag of any chain between the two leaves at or after `receiver` and arrives at or before `sender`, so
     /// one flag decides. The two halves of a MIX op do not count as ordered.
-    fn is_answered(&self, direction: Direction, receiver: usize, sender: usize) -> bool {
+    fn is_answered(&self, direction: Direction, receiver: Place, sender: Place) -> bool {
         let opposite = self.frontier(direction.opposite());
         opposite.first_from(receiver).is_some_and(|(_, answer)| answer.receiver <= sender)
     }
@@ -148,10 +156,9 @@ impl Order {
     /// Writes into the edges what became of their needs.
     fn note_results(&mut self) {
         for direction in Direction::BOTH {
-            let mut kept: HashMap<usize, usize> = HashMap::new();
-            let receivers = self.sides.list(direction.receiver());
+            let mut kept: HashMap<usize, OpPosition> = HashMap::new();
             for (_, arrival) in self.frontier(direction).iter() {
-                kept.insert(arrival.edge, receivers[arrival.receiver]);
+                kept.insert(arrival.edge, self.sides.at(direction.receiver(), arrival.receiver));
             }
             for (number, edge) in self.edges.iter_mut().enumerate() {
                 let need = match direction {
@@ -174,7 +181,7 @@ struct FlowEdge {
 
 impl FlowEdge {
     /// The opposite one if the receiver can come first, otherwise one that replaces the edges in between.
-    fn between(direction: Direction, receiver: usize, late_sender: usize, rank: &[usize]) -> Self {
+    fn between(direction: Direction, receiver: OpPosition, late_sender: OpPosition, rank: &ByPosition<usize>) -> Self {
         let (direction, sender, receiver) = if rank[receiver] < rank[late_sender] {
             (direction.opposite(), receiver, late_sender)
         } else {
@@ -198,27 +205,16 @@ struct Sides {
     aiv: Side,
 }
 
-#[derive(Default)]
 struct Side {
-    list: Vec<usize>,
-    /// Place in `list`, by position.
-    place: Vec<Option<usize>>,
-    /// The first MIX op at or after each place, as a place here and a place on the other side.
-    next_mix: Vec<Option<(usize, usize)>>,
+    list: Vec<OpPosition>,
+    place: ByPosition<Option<Place>>,
+    /// The place on the other side of the first MIX op at or after each place of this one.
+    next_mix: Vec<Option<Place>>,
 }
 
 impl Sides {
     fn of(kernel: &SuperKernel) -> Self {
-        let mut sides = Self { aic: Side::default(), aiv: Side::default() };
-        for (position, op) in kernel.ops.iter().enumerate() {
-            for (kind, side) in [(CoreKind::Aic, &mut sides.aic), (CoreKind::Aiv, &mut sides.aiv)] {
-                let runs = op.class().runs_on(kind);
-                side.place.push(runs.then_some(side.list.len()));
-                if runs {
-                    side.list.push(position);
-                }
-            }
-        }
+        let mut sides = Self { aic: Side::of(kernel, CoreKind::Aic), aiv: Side::of(kernel, CoreKind::Aiv) };
         let (aic, aiv) = (sides.aic.mix_places(kernel, &sides.aiv), sides.aiv.mix_places(kernel, &sides.aic));
         sides.aic.next_mix = aic;
         sides.aiv.next_mix = aiv;
@@ -232,33 +228,44 @@ impl Sides {
         }
     }
 
-    fn list(&self, kind: CoreKind) -> &[usize] {
-        &self.side(kind).list
+    /// The op at a place of a side.
+    fn at(&self, kind: CoreKind, place: Place) -> OpPosition {
+        self.side(kind).list[place.0]
     }
 
-    fn place(&self, kind: CoreKind, position: usize) -> Option<usize> {
+    /// An op's place on a side, if it runs there.
+    fn place(&self, kind: CoreKind, position: OpPosition) -> Option<Place> {
         self.side(kind).place[position]
     }
 
     /// Where an edge is received: at the first MIX op after the sender if that comes before the receiver. MIX ops
     /// meet on the flags that edges use, so no edge may be open across one.
-    fn meeting_point(&self, direction: Direction, sender: usize, receiver: usize) -> usize {
-        match self.side(direction.sender()).next_mix.get(sender + 1).copied().flatten() {
-            Some((_, there)) if there < receiver => there,
-            _ => receiver,
-        }
+    fn meeting_point(&self, direction: Direction, sender: Place, receiver: Place) -> Place {
+        let next_mix = self.side(direction.sender()).next_mix.get(sender.0 + 1).copied().flatten();
+        next_mix.map_or(receiver, |there| there.min(receiver))
     }
 }
 
 impl Side {
-    fn mix_places(&self, kernel: &SuperKernel, other: &Self) -> Vec<Option<(usize, usize)>> {
+    fn of(kernel: &SuperKernel, kind: CoreKind) -> Self {
+        let mut list = Vec::new();
+        let mut add = |position| {
+            list.push(position);
+            Place(list.len() - 1)
+        };
+        let place =
+            kernel.ops.enumerate().map(|(position, op)| op.class().runs_on(kind).then(|| add(position))).collect();
+        Self { list, place, next_mix: Vec::new() }
+    }
+
+    fn mix_places(&self, kernel: &SuperKernel, other: &Self) -> Vec<Option<Place>> {
         let mut next = None;
         let mut places = vec![None; self.list.len()];
-        for (place, &position) in self.list.iter().enumerate().rev() {
+        for (entry, &position) in places.iter_mut().zip(&self.list).rev() {
             if kernel.ops[position].class() == CoreClass::Mix {
-                next = other.place[position].map(|there| (place, there));
+                next = other.place[position];
             }
-            places[place] = next;
+            *entry = next;
         }
         places
     }
@@ -267,9 +274,9 @@ impl Side {
 /// Neighbours of one stream, and the two ends of inner events.
 fn edges(kernel: &SuperKernel) -> Vec<Edge> {
     let mut edges = Vec::new();
-    let mut last_of_stream: HashMap<i64, usize> = HashMap::new();
+    let mut last_of_stream: HashMap<StreamId, OpPosition> = HashMap::new();
     let mut events = kernel.inner_events.iter().peekable();
-    for (position, op) in kernel.ops.iter().enumerate() {
+    for (position, op) in kernel.ops.enumerate() {
         if let Some(previous) = last_of_stream.insert(op.stream_id, position) {
             edges.push(edge(kernel, previous, position, EdgeOrigin::Stream(op.stream_id)));
         }
@@ -280,7 +287,7 @@ fn edges(kernel: &SuperKernel) -> Vec<Edge> {
     edges
 }
 
-fn edge(kernel: &SuperKernel, sender: usize, receiver: usize, origin: EdgeOrigin) -> Edge {
+fn edge(kernel: &SuperKernel, sender: OpPosition, receiver: OpPosition, origin: EdgeOrigin) -> Edge {
     let need = |direction: Direction| {
         let crosses = kernel.ops[sender].class().runs_on(direction.sender())
             && kernel.ops[receiver].class().runs_on(direction.receiver());
@@ -295,7 +302,7 @@ fn edge(kernel: &SuperKernel, sender: usize, receiver: usize, origin: EdgeOrigin
     }
 }
 
-fn own_side(kernel: &SuperKernel, edges: &[Edge]) -> HashMap<(usize, CoreKind), EdgeOrigin> {
+fn own_side(kernel: &SuperKernel, edges: &[Edge]) -> HashMap<(OpPosition, CoreKind), EdgeOrigin> {
     let mut own = HashMap::new();
     for edge in edges {
         for kind in CoreKind::BOTH {
@@ -309,20 +316,22 @@ fn own_side(kernel: &SuperKernel, edges: &[Edge]) -> HashMap<(usize, CoreKind), 
 
 /// The place of each op in the topological order that prefers small positions; op order itself unless an event runs
 /// against it.
-fn topological_rank(kernel: &SuperKernel, sides: &Sides, edges: &[Edge]) -> Result<Vec<usize>, PlanError> {
+fn topological_rank(kernel: &SuperKernel, sides: &Sides, edges: &[Edge]) -> Result<ByPosition<usize>, PlanError> {
     let count = kernel.ops.len();
-    let mut successors: Vec<Vec<usize>> = vec![Vec::new(); count];
-    let mut waiting_for = vec![0usize; count];
-    let chains = CoreKind::BOTH.into_iter().flat_map(|kind| sides.list(kind).windows(2).map(|pair| (pair[0], pair[1])));
+    let mut successors: ByPosition<Vec<OpPosition>> = ByPosition::filled(count, Vec::new());
+    let mut waiting_for = ByPosition::filled(count, 0usize);
+    let neighbours = |kind| sides.side(kind).list.windows(2).map(|pair| (pair[0], pair[1]));
+    let chains = CoreKind::BOTH.into_iter().flat_map(neighbours);
     for (before, after) in chains.chain(edges.iter().map(|edge| (edge.sender, edge.receiver))) {
         successors[before].push(after);
         waiting_for[after] += 1;
     }
-    let mut ready: BinaryHeap<Reverse<usize>> = (0..count).filter(|op| waiting_for[*op] == 0).map(Reverse).collect();
-    let mut rank = vec![usize::MAX; count];
+    let mut ready: BinaryHeap<Reverse<OpPosition>> =
+        kernel.ops.positions().filter(|op| waiting_for[*op] == 0).map(Reverse).collect();
+    let mut rank: ByPosition<Option<usize>> = ByPosition::filled(count, None);
     let mut placed = 0;
     while let Some(Reverse(op)) = ready.pop() {
-        rank[op] = placed;
+        rank[op] = Some(placed);
         placed += 1;
         for &after in &successors[op] {
             waiting_for[after] -= 1;
@@ -331,26 +340,28 @@ fn topological_rank(kernel: &SuperKernel, sides: &Sides, edges: &[Edge]) -> Resu
             }
         }
     }
-    if placed == count {
-        return Ok(rank);
+    match rank.iter().copied().collect() {
+        Some(rank) => Ok(rank),
+        None => {
+            let stuck = rank.iter().map(Option::is_none).collect();
+            let ops = circle(&stuck, &successors, edges);
+            Err(PlanError::Cycle { ops: ops.into_iter().map(|position| kernel.ops[position].name()).collect() })
+        }
     }
-    let stuck: Vec<bool> = rank.iter().map(|rank| *rank == usize::MAX).collect();
-    let ops = circle(&stuck, &successors, edges);
-    Err(PlanError::Cycle { ops: ops.into_iter().map(|position| kernel.ops[position].name()).collect() })
 }
 
 /// The ops of a circle among the stuck ones: those where an edge starts or ends; what only hands on a side's order is
 /// left out.
-fn circle(stuck: &[bool], successors: &[Vec<usize>], edges: &[Edge]) -> Vec<usize> {
+fn circle(stuck: &ByPosition<bool>, successors: &ByPosition<Vec<OpPosition>>, edges: &[Edge]) -> Vec<OpPosition> {
     // Every stuck op has a stuck predecessor: walking back must come round.
-    let mut predecessor = vec![None; stuck.len()];
-    for (before, after) in successors.iter().enumerate().flat_map(|(op, to)| to.iter().map(move |to| (op, *to))) {
+    let mut predecessor: ByPosition<Option<OpPosition>> = ByPosition::filled(stuck.len(), None);
+    for (before, after) in successors.enumerate().flat_map(|(op, to)| to.iter().map(move |to| (op, *to))) {
         if stuck[before] && stuck[after] {
             predecessor[after] = Some(before);
         }
     }
-    let mut visited = vec![false; stuck.len()];
-    let mut current = stuck.iter().position(|stuck| *stuck);
+    let mut visited = ByPosition::filled(stuck.len(), false);
+    let mut current = stuck.positions().find(|op| stuck[*op]);
     while let Some(op) = current.filter(|op| !visited[*op]) {
         visited[op] = true;
         current = predecessor[op];
@@ -361,8 +372,8 @@ fn circle(stuck: &[bool], successors: &[Vec<usize>], edges: &[Edge]) -> Vec<usiz
         ops.push(before);
     }
     ops.reverse();
-    let edges: HashSet<(usize, usize)> = edges.iter().map(|edge| (edge.sender, edge.receiver)).collect();
-    let is_edge = |from: usize, to: usize| edges.contains(&(from, to));
+    let edges: HashSet<(OpPosition, OpPosition)> = edges.iter().map(|edge| (edge.sender, edge.receiver)).collect();
+    let is_edge = |from: OpPosition, to: OpPosition| edges.contains(&(from, to));
     let next = |place: usize| ops[(place + 1) % ops.len()];
     let before = |place: usize| ops[(place + ops.len() - 1) % ops.len()];
     (0..ops.len())

@@ -1,7 +1,7 @@
 //! What happens before the first op and after the last one.
 
 use super::steps::{Steps, side_barrier};
-use crate::model::{CoreClass, CoreKind, SuperKernel};
+use crate::model::{CoreClass, CoreKind, OpPosition, SuperKernel};
 use crate::options::PreloadMode;
 use crate::program::{Action, Cores, Direction, Pair, Reason, RecordEdge, RecordSubject};
 
@@ -24,7 +24,7 @@ pub(super) fn several_streams(kernel: &SuperKernel, steps: &mut Steps) {
 
 /// Locks of outer events are free again once all ops are done.
 pub(super) fn epilogue(kernel: &SuperKernel, steps: &mut Steps) {
-    for (position, op) in kernel.ops.iter().enumerate() {
+    for (position, op) in kernel.ops.enumerate() {
         for event in op.outer_receives() {
             let cores = Cores::first_of(waiting_kind(op.class()));
             steps.push(Some(position), cores, Action::ClearEvent { event: event.id, slot: event.slot });
@@ -43,8 +43,8 @@ pub(super) fn waiting_kind(class: CoreClass) -> CoreKind {
 
 /// The kind whose block 0 tells the outer events of an op: the one that knows, behind the sync in front of the next
 /// op, that all cores have ended it.
-pub(super) fn notifying_kind(kernel: &SuperKernel, position: usize) -> CoreKind {
-    let next = kernel.ops.get(position + 1).map(|op| op.class());
+pub(super) fn notifying_kind(kernel: &SuperKernel, position: OpPosition) -> CoreKind {
+    let next = kernel.ops.get(position.next()).map(|op| op.class());
     match (kernel.ops[position].class(), next) {
         (CoreClass::Aic, _) | (CoreClass::Mix, Some(CoreClass::Aic)) => CoreKind::Aic,
         (CoreClass::Aiv | CoreClass::Mix, _) => CoreKind::Aiv,

@@ -5,7 +5,7 @@ use super::ops::OpPlanner;
 use super::order::Order;
 use super::prologue::{notifying_kind, preload_whole};
 use super::steps::{Scope, Steps, side_barrier};
-use crate::model::{CoreClass, CoreKind};
+use crate::model::{ByPosition, CoreClass, CoreKind, OpPosition};
 use crate::program::{Action, Barrier, Cores, Direction, EdgeOrigin, Pair, Reason};
 
 /// Steps of both sides, as far as the super kernel has them.
@@ -16,9 +16,9 @@ pub(super) fn plan(ops: &OpPlanner<'_>, order: &Order, steps: &mut Steps) {
     }
 }
 
-/// The flags each op waits for, by position.
-fn received(ops: &OpPlanner<'_>, order: &Order, direction: Direction) -> Vec<Option<(usize, EdgeOrigin)>> {
-    let mut received = vec![None; ops.kernel.ops.len()];
+/// The flag each op waits for.
+fn received(ops: &OpPlanner<'_>, order: &Order, direction: Direction) -> ByPosition<Option<(OpPosition, EdgeOrigin)>> {
+    let mut received = ByPosition::filled(ops.kernel.ops.len(), None);
     for (sender, receiver, origin) in order.flags(direction) {
         received[receiver] = Some((sender, origin));
     }
@@ -29,7 +29,7 @@ struct Side<'a> {
     ops: &'a OpPlanner<'a>,
     order: &'a Order,
     kind: CoreKind,
-    received: Vec<Option<(usize, EdgeOrigin)>>,
+    received: ByPosition<Option<(OpPosition, EdgeOrigin)>>,
 }
 
 impl Side<'_> {
@@ -52,15 +52,15 @@ impl Side<'_> {
     }
 
     /// Behind an op: the side meets if somebody relies on it, then flags and outer events tell that the op has ended.
-    fn send(&self, steps: &mut Steps, position: usize, is_last_of_side: IsLast) {
-        if position + 1 < self.ops.kernel.ops.len() {
+    fn send(&self, steps: &mut Steps, position: OpPosition, is_last_of_side: IsLast) {
+        if self.ops.kernel.ops.get(position.next()).is_some() {
             self.meet(steps, position, is_last_of_side);
             self.set(steps, position);
         }
         self.ops.notify(steps, Scope::Side(self.kind), position);
     }
 
-    fn meet(&self, steps: &mut Steps, position: usize, is_last_of_side: IsLast) {
+    fn meet(&self, steps: &mut Steps, position: OpPosition, is_last_of_side: IsLast) {
         let (at, cores) = (Some(position), Cores::all_of(self.kind));
         let notifies = self.ops.notifies(position);
         if notifies && self.ops.op(position).class() == CoreClass::Mix {
@@ -84,11 +84,11 @@ impl Side<'_> {
         }
     }
 
-    fn sent(&self, position: usize) -> Option<(usize, EdgeOrigin)> {
+    fn sent(&self, position: OpPosition) -> Option<(OpPosition, EdgeOrigin)> {
         self.order.sent(Direction::leaving(self.kind), position)
     }
 
-    fn set(&self, steps: &mut Steps, position: usize) {
+    fn set(&self, steps: &mut Steps, position: OpPosition) {
         if let Some((receiver, origin)) = self.sent(position) {
             let pair = Pair::Ops { sender: position, receiver };
             let action = Action::SetFlag { direction: Direction::leaving(self.kind), pair };
@@ -97,7 +97,7 @@ impl Side<'_> {
     }
 
     /// In front of an op: flags of the other side, then outer events.
-    fn receive(&self, steps: &mut Steps, position: usize) {
+    fn receive(&self, steps: &mut Steps, position: OpPosition) {
         let (at, cores) = (Some(position), Cores::all_of(self.kind));
         if let Some((sender, origin)) = self.received[position] {
             let pair = Pair::Ops { sender, receiver: position };

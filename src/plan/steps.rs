@@ -1,6 +1,6 @@
 //! The list of steps while it grows.
 
-use crate::model::{CoreClass, CoreKind, SuperKernelType};
+use crate::model::{CoreClass, CoreKind, OpPosition, SuperKernelType};
 use crate::program::{Action, Barrier, Cores, Kinds, Reason, Step};
 
 /// Steps so far.
@@ -11,12 +11,12 @@ pub(super) struct Steps {
 
 impl Steps {
     /// A step that speaks for itself.
-    pub(super) fn push(&mut self, op: Option<usize>, cores: Cores, action: Action) {
+    pub(super) fn push(&mut self, op: Option<OpPosition>, cores: Cores, action: Action) {
         self.list.push(Step { op, cores, action, reason: None });
     }
 
     /// A step that is there for a reason.
-    pub(super) fn because(&mut self, reason: Reason, op: Option<usize>, cores: Cores, action: Action) {
+    pub(super) fn because(&mut self, reason: Reason, op: Option<OpPosition>, cores: Cores, action: Action) {
         self.list.push(Step { op, cores, action, reason: Some(reason) });
     }
 

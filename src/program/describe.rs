@@ -6,6 +6,7 @@ use super::{
     Action, Barrier, CoreIndex, Cores, CrossNeed, Direction, EarlyStartConfig, EdgeOrigin, Kinds, Pair, Part, Program,
     Reason, RecordEdge, RecordSubject, Round,
 };
+use crate::model::{EventId, OpIndex, OpPosition, SlotNumber};
 
 /// One field of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,9 +31,21 @@ impl From<u64> for Field {
     }
 }
 
-impl From<i64> for Field {
-    fn from(number: i64) -> Self {
-        Self::Number(number.into())
+impl From<EventId> for Field {
+    fn from(event: EventId) -> Self {
+        Self::Number(event.0.into())
+    }
+}
+
+impl From<SlotNumber> for Field {
+    fn from(slot: SlotNumber) -> Self {
+        Self::Number(slot.0.into())
+    }
+}
+
+impl From<OpIndex> for Field {
+    fn from(index: OpIndex) -> Self {
+        Self::Number(index.0 as i128)
     }
 }
 
@@ -128,7 +141,7 @@ impl Action {
     /// Its fields, in a fixed order.
     pub fn fields(&self, program: &Program) -> Vec<(&'static str, Field)> {
         let text = |words: String| Field::Text(words);
-        let op = |position: usize| Field::Number(program.ops[position].index as i128);
+        let op = |position: OpPosition| Field::from(program.index(position));
         match self {
             Self::LoadParameters
             | Self::SetSyncAllBase
@@ -198,8 +211,8 @@ impl Action {
 
 fn round_text(round: Round, program: &Program) -> String {
     match round {
-        Round::Into(position) => format!("into-{}", program.ops[position].index),
-        Round::OwnWait(position) => format!("own-wait-{}", program.ops[position].index),
+        Round::Into(position) => format!("into-{}", program.index(position)),
+        Round::OwnWait(position) => format!("own-wait-{}", program.index(position)),
         Round::AtEnd => "at-end".to_owned(),
     }
 }
@@ -322,7 +335,7 @@ impl CrossNeed {
     pub fn describe(self, program: &Program) -> String {
         match self {
             Self::None => "none".to_owned(),
-            Self::Flag { received_at } => format!("flag received at op {}", program.ops[received_at].index),
+            Self::Flag { received_at } => format!("flag received at op {}", program.index(received_at)),
             Self::Implied => "implied by other flags".to_owned(),
         }
     }

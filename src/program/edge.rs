@@ -1,14 +1,15 @@
 //! Order between ops of several streams.
 
 use super::Direction;
+use crate::model::{EventId, OpPosition, StreamId};
 
 /// `receiver` must not start before `sender` has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
-    /// Position of the op that must end first.
-    pub sender: usize,
-    /// Position of the op that must wait.
-    pub receiver: usize,
+    /// The op that must end first.
+    pub sender: OpPosition,
+    /// The op that must wait.
+    pub receiver: OpPosition,
     /// Why.
     pub origin: EdgeOrigin,
     /// What became of its need for a flag from cube to vector cores.
@@ -31,9 +32,9 @@ impl Edge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EdgeOrigin {
     /// Neighbours of this stream.
-    Stream(i64),
+    Stream(StreamId),
     /// An inner event.
-    Event(i64),
+    Event(EventId),
     /// Added so that no flag counts beyond 15.
     FlowControl,
 }
@@ -46,8 +47,8 @@ pub enum CrossNeed {
     /// A flag is set after the sender and waited for before the op at this position: the receiver, or the first MIX
     /// op between the two.
     Flag {
-        /// Position of the op that waits.
-        received_at: usize,
+        /// The op that waits.
+        received_at: OpPosition,
     },
     /// Other flags already order the two ops.
     Implied,

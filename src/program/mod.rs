@@ -19,7 +19,9 @@ pub use step::{
 };
 pub use verify::{Violation, verify};
 
-use crate::model::{Chip, CoreClass, CoreKind, KernelType, StreamForm, SuperKernelType};
+use crate::model::{
+    ByPosition, Chip, CoreClass, CoreKind, KernelType, OpIndex, OpPosition, StreamForm, StreamId, SuperKernelType,
+};
 
 /// What every core of a super kernel does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,8 +40,8 @@ pub struct Program {
     pub func_align: u64,
     /// One stream, or several side by side.
     pub form: StreamForm,
-    /// The ops, by position.
-    pub ops: Vec<OpFacts>,
+    /// The ops.
+    pub ops: ByPosition<OpFacts>,
     /// The sub-kernel functions it calls, each once, in order of first use.
     pub functions: Vec<FunctionRef>,
     /// The functions of dynamic ops by tiling key; ops with the same sub-kernel share one.
@@ -54,7 +56,7 @@ pub struct Program {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpFacts {
     /// Its place in `op_list`.
-    pub index: usize,
+    pub index: OpIndex,
     /// Its kernel's name.
     pub kernel_name: String,
     /// Its type.
@@ -62,7 +64,7 @@ pub struct OpFacts {
     /// Blocks it runs on.
     pub block_num: u32,
     /// Its stream.
-    pub stream_id: i64,
+    pub stream_id: StreamId,
     /// Its code sets for early start, in this hand-over.
     pub own_set: Option<Round>,
     /// Its code waits for early start, in this hand-over, with these classes.
@@ -93,6 +95,11 @@ impl Program {
     /// The entry function's name in the source. The build maps it to one symbol per core kind.
     pub fn entry_name(&self) -> String {
         format!("auto_gen_{}_kernel", self.kernel_name)
+    }
+
+    /// What messages call the op at `position`.
+    pub fn index(&self, position: OpPosition) -> OpIndex {
+        self.ops[position].index
     }
 
     /// Kinds of core the super kernel has, cube first.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 
 use super::{CrossNeed, Direction, Edge, Field, Program, Step};
-use crate::model::StreamForm;
+use crate::model::{OpPosition, StreamForm};
 
 impl Program {
     /// The whole program as text: same program, same text.
@@ -52,8 +52,8 @@ impl Program {
             writeln!(out, "\nedges")?;
         }
         for edge in &self.edges {
-            let index = |position: usize| self.ops[position].index;
-            write!(out, "  {:>4} -> {:<4} {}", index(edge.sender), index(edge.receiver), edge.origin)?;
+            let (sender, receiver) = (self.index(edge.sender), self.index(edge.receiver));
+            write!(out, "  {sender:>4} -> {receiver:<4} {}", edge.origin)?;
             for direction in Direction::BOTH {
                 match edge.need(direction) {
                     CrossNeed::None => {}
@@ -71,7 +71,7 @@ impl Program {
 
     fn write_step(&self, out: &mut String, step: &Step) -> std::fmt::Result {
         match step.op {
-            Some(position) => write!(out, "  {:>4} ", self.ops[position].index)?,
+            Some(position) => write!(out, "  {:>4} ", self.index(position))?,
             None => write!(out, "     - ")?,
         }
         write!(out, "{:<16} {}", step.cores.to_string(), step.action.name())?;
@@ -91,7 +91,7 @@ impl Program {
 
     fn step_json(&self, step: &Step) -> Value {
         let mut object = Map::new();
-        object.insert("op".to_owned(), json!(step.op.map(|position| self.ops[position].index)));
+        object.insert("op".to_owned(), json!(step.op.map(|position| self.index(position))));
         object.insert("cores".to_owned(), json!(step.cores.to_string()));
         object.insert("action".to_owned(), json!(step.action.name()));
         for (name, value) in step.action.fields(self) {
@@ -104,7 +104,7 @@ impl Program {
 
     /// The flags between the sides as JSON, by sender and the op that waits (indices in `op_list`).
     pub fn edges_json(&self) -> Value {
-        let mut flags: BTreeMap<(usize, usize), [bool; 2]> = BTreeMap::new();
+        let mut flags: BTreeMap<(OpPosition, OpPosition), [bool; 2]> = BTreeMap::new();
         for edge in &self.edges {
             for (number, direction) in [Direction::CubeToVector, Direction::VectorToCube].into_iter().enumerate() {
                 if let CrossNeed::Flag { received_at } = edge.need(direction) {
@@ -112,13 +112,12 @@ impl Program {
                 }
             }
         }
-        let index = |position: usize| self.ops[position].index;
         flags
             .into_iter()
             .map(|((sender, receiver), [cube_to_vec, vec_to_cube])| {
                 json!({
-                    "from": index(sender),
-                    "to": index(receiver),
+                    "from": self.index(sender),
+                    "to": self.index(receiver),
                     "cube_to_vec": cube_to_vec,
                     "vec_to_cube": vec_to_cube,
                 })
@@ -133,15 +132,14 @@ impl Program {
     }
 
     fn edge_json(&self, edge: &Edge) -> Value {
-        let index = |position: usize| self.ops[position].index;
         let need = |direction| match edge.need(direction) {
             CrossNeed::None => Value::Null,
-            CrossNeed::Flag { received_at } => json!({"flag": true, "received_at": index(received_at)}),
+            CrossNeed::Flag { received_at } => json!({"flag": true, "received_at": self.index(received_at)}),
             CrossNeed::Implied => json!({"flag": false}),
         };
         json!({
-            "from": index(edge.sender),
-            "to": index(edge.receiver),
+            "from": self.index(edge.sender),
+            "to": self.index(edge.receiver),
             "reason": edge.origin.to_string(),
             "cube_to_vec": need(Direction::CubeToVector),
             "vec_to_cube": need(Direction::VectorToCube),

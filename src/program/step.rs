@@ -1,12 +1,12 @@
 //! One step of the device program: who takes it, what it does, and why.
 
-use crate::model::{CoreKind, KernelType};
+use crate::model::{CoreKind, EventId, KernelType, OpPosition, SlotNumber, StreamId};
 
 /// One step. A core takes the steps of the program in order, leaving out those that are not for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// Position of the op it belongs to; `None` for the super kernel's own steps.
-    pub op: Option<usize>,
+    /// The op it belongs to; `None` for the super kernel's own steps.
+    pub op: Option<OpPosition>,
     /// The cores that take it.
     pub cores: Cores,
     /// What they do.
@@ -140,7 +140,7 @@ pub enum Action {
     /// Takes the workspace's address.
     LoadWorkspace {
         /// Its slot.
-        slot: u32,
+        slot: SlotNumber,
     },
     /// Tells `SyncAll` where the feed-sync-all records are: at the workspace.
     SetSyncAllBase,
@@ -152,14 +152,14 @@ pub enum Action {
     /// Finds this core's profiling area and writes its first record.
     InitProfiling {
         /// Slot with the buffer's address.
-        buffer: u32,
+        buffer: SlotNumber,
         /// Slot with the task id.
-        task_id: u32,
+        task_id: SlotNumber,
     },
     /// Tells the core where the cross-core scheduler is, if the slot is not null.
     SetFftsBase {
         /// The slot.
-        slot: u32,
+        slot: SlotNumber,
     },
     /// Zeroes this core's share of the workspace and waits for its own pipes.
     ClearWorkspace {
@@ -228,23 +228,23 @@ pub enum Action {
     /// Writes 1 to the lock word of an outer event.
     Notify {
         /// The event.
-        event: i64,
+        event: EventId,
         /// Slot with the word's address.
-        slot: u32,
+        slot: SlotNumber,
     },
     /// Spins until the lock word of an outer event is 1.
     WaitEvent {
         /// The event.
-        event: i64,
+        event: EventId,
         /// Slot with the word's address.
-        slot: u32,
+        slot: SlotNumber,
     },
     /// Writes 0 to the lock word of an outer event that was waited for.
     ClearEvent {
         /// The event.
-        event: i64,
+        event: EventId,
         /// Slot with the word's address.
-        slot: u32,
+        slot: SlotNumber,
     },
     /// Idle cores will follow this op's `SyncAll` calls.
     EnableSyncAll {
@@ -266,26 +266,26 @@ pub enum Action {
         /// The function.
         function: FunctionId,
         /// Its argument: the op's first slot.
-        offset: u32,
+        offset: SlotNumber,
     },
     /// Waits for a dynamic op's tiling, and picks its functions.
     Switch {
         /// The functions by key.
         table: TableId,
         /// Slot with the address of the tiling key; block count and lock follow.
-        key_slot: u32,
+        key_slot: SlotNumber,
     },
     /// Calls what the switch picked, on the kinds of the picked type.
     CallPicked {
         /// The functions by key.
         table: TableId,
         /// Their argument: the op's first slot.
-        offset: u32,
+        offset: SlotNumber,
     },
     /// Writes 0 to a dynamic op's lock.
     ReleaseLock {
         /// Slot with the lock's address.
-        slot: u32,
+        slot: SlotNumber,
     },
 }
 
@@ -353,12 +353,12 @@ impl Direction {
 /// The two ends of a flag between the kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pair {
-    /// From one op to another, by position.
+    /// From one op to another.
     Ops {
         /// The op that sets when it has ended.
-        sender: usize,
+        sender: OpPosition,
         /// The op that waits before it starts.
-        receiver: usize,
+        receiver: OpPosition,
     },
     /// The workspace has been cleared.
     Workspace,
@@ -368,9 +368,9 @@ pub enum Pair {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Round {
     /// From the op before it to the op at this position.
-    Into(usize),
+    Into(OpPosition),
     /// A second one in front of the op at this position, for the wait in its own code.
-    OwnWait(usize),
+    OwnWait(OpPosition),
     /// Behind the last op, for the set in its own code.
     AtEnd,
 }
@@ -397,11 +397,11 @@ pub enum RecordSubject {
     /// The whole super kernel.
     SuperKernel,
     /// The op at this position.
-    Op(usize),
+    Op(OpPosition),
     /// The notify of an event.
-    Notify(i64),
+    Notify(EventId),
     /// The wait for an event.
-    Wait(i64),
+    Wait(EventId),
 }
 
 impl RecordSubject {
@@ -419,8 +419,8 @@ impl RecordSubject {
     pub fn index(self) -> u32 {
         match self {
             Self::SuperKernel => 0,
-            Self::Op(position) => position as u32 + 1,
-            Self::Notify(event) | Self::Wait(event) => event as u32,
+            Self::Op(position) => position.0 as u32 + 1,
+            Self::Notify(event) | Self::Wait(event) => event.0 as u32,
         }
     }
 }
@@ -440,17 +440,17 @@ pub enum Reason {
     /// The op at hand comes after the op before it.
     ListOrder,
     /// Two neighbours of one stream.
-    SameStream(i64),
+    SameStream(StreamId),
     /// An inner event.
-    Event(i64),
+    Event(EventId),
     /// Flags count to 15 only.
     FlowControl,
     /// An outer event is told.
-    OuterNotify(i64),
+    OuterNotify(EventId),
     /// Nobody may be told before all cores have ended the op.
     BeforeNotify,
     /// An outer event is waited for.
-    OuterWait(i64),
+    OuterWait(EventId),
     /// No core may start before the event that one core has seen.
     AfterOuterWait,
     /// Nobody may still poll when the lock is cleared.

@@ -11,7 +11,7 @@ use std::fmt;
 
 use super::launch::{self, Accounting, Schedule};
 use super::{Action, Barrier, CoreId, CoreIndex, Cores, Kinds, Part, Program, Step};
-use crate::model::CoreKind;
+use crate::model::{CoreKind, OpIndex};
 
 /// A rule that a program breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,19 +28,19 @@ pub enum Violation {
     /// Rule 3: a counter above 15.
     Overflow { core: CoreId, flag: u32 },
     /// Rule 3: a wait that never ends.
-    Stuck { core: CoreId, flag: u32, wait: String, op: Option<usize> },
+    Stuck { core: CoreId, flag: u32, wait: String, op: Option<OpIndex> },
     /// Rule 3: a flag is still raised at the end.
     LeftRaised { core: CoreId, flag: u32 },
     /// Rule 4: `second` can start before `first` has ended.
-    Unordered { first: usize, second: usize },
+    Unordered { first: OpIndex, second: OpIndex },
     /// Rule 4: an event is told before its op has ended.
-    EarlyNotify { op: usize },
+    EarlyNotify { op: OpIndex },
     /// Rule 4: an op can start before its outer event.
-    EarlyStart { op: usize },
+    EarlyStart { op: OpIndex },
     /// Rule 4: an op's records are used before all cores have cleared their share.
-    EarlyWorkspace { op: usize },
+    EarlyWorkspace { op: OpIndex },
     /// Rule 4: a lock is cleared while a core may still poll it.
-    EarlyRelease { op: usize },
+    EarlyRelease { op: OpIndex },
 }
 
 impl fmt::Display for CoreId {

@@ -2,13 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::model::{EventUse, Function, Op, StreamForm, SubKernelCode, SuperKernel, TilingFunctions};
+use crate::model::{
+    EventId, EventUse, Function, Op, OpPosition, StreamForm, SubKernelCode, SuperKernel, TilingFunctions,
+};
 use crate::objects::TextSizes;
 use crate::program::Program;
 
 /// The model and its device program.
 pub fn plan_json(kernel: &SuperKernel, sizes: &TextSizes, program: &Program) -> Value {
-    let ops: Vec<Value> = kernel.ops.iter().enumerate().map(|(position, op)| op_json(position, op, sizes)).collect();
+    let ops: Vec<Value> = kernel.ops.enumerate().map(|(position, op)| op_json(position, op, sizes)).collect();
     json!({
         "kernel_name": kernel.name,
         "soc": kernel.platform.soc.as_str(),
@@ -36,7 +38,7 @@ fn slots_json(kernel: &SuperKernel) -> Vec<Value> {
     slots.map(|(number, slot)| json!({"slot": number, "name": slot.name, "op": slot.op})).collect()
 }
 
-fn op_json(position: usize, op: &Op, sizes: &TextSizes) -> Value {
+fn op_json(position: OpPosition, op: &Op, sizes: &TextSizes) -> Value {
     json!({
         "index": op.index,
         "kernel_name": op.kernel.kernel_name,
@@ -60,11 +62,11 @@ fn op_json(position: usize, op: &Op, sizes: &TextSizes) -> Value {
     })
 }
 
-fn event_ids(events: &[EventUse]) -> Vec<i64> {
+fn event_ids(events: &[EventUse]) -> Vec<EventId> {
     events.iter().map(|event| event.id).collect()
 }
 
-fn function_json(position: usize, function: &Function, sizes: &TextSizes) -> Value {
+fn function_json(position: OpPosition, function: &Function, sizes: &TextSizes) -> Value {
     json!({
         "kind": function.kind.as_str(),
         "name": function.name,

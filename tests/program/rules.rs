@@ -1,10 +1,10 @@
 //! Decisions of the plan, one by one: what a core does, as short lines.
 
 use superkernel::emit::{EmitError, emit};
-use superkernel::model::{CoreKind, KernelType, ModelError};
+use superkernel::model::{CoreKind, EventId, KernelType, ModelError, OpPosition};
 use superkernel::plan::PlanError;
 use superkernel::program::launch::{Accounting, Schedule, play};
-use superkernel::program::{Action, CoreId, CrossNeed, Direction, Edge, EdgeOrigin, Program};
+use superkernel::program::{Action, CoreId, Cores, CrossNeed, Direction, Edge, EdgeOrigin, Program, verify};
 
 use crate::support::{KernelBuilder, OpBuilder};
 
@@ -46,7 +46,7 @@ fn vector(program: &Program, block: u32) -> Vec<String> {
 /// Flags that are left, by positions of the op that sets and the op that waits.
 fn flags(program: &Program, direction: Direction) -> Vec<(usize, usize)> {
     let flag = |edge: &Edge| match edge.need(direction) {
-        CrossNeed::Flag { received_at } => Some((edge.sender, received_at)),
+        CrossNeed::Flag { received_at } => Some((edge.sender.0, received_at.0)),
         CrossNeed::None | CrossNeed::Implied => None,
     };
     let mut flags: Vec<(usize, usize)> = program.edges.iter().filter_map(flag).collect();
@@ -187,7 +187,7 @@ fn both_directions_of_a_mix_pair_can_go_but_its_own_sides_stay() {
         OpBuilder::aiv(2).on(3),
     ];
     let program = KernelBuilder::new(SEVERAL).ops(ops).plan();
-    let pair = program.edges.iter().find(|edge| (edge.sender, edge.receiver) == (0, 3)).unwrap();
+    let pair = program.edges.iter().find(|edge| (edge.sender.0, edge.receiver.0) == (0, 3)).unwrap();
     assert_eq!((pair.cube_to_vector, pair.vector_to_cube), (CrossNeed::Implied, CrossNeed::Implied));
     assert_eq!(cube(&program, 0)[..2], ["call k0_aic", "barrier aic"]);
     assert_eq!(vector(&program, 0)[..2], ["call k0_aiv", "barrier aiv"]);
@@ -261,7 +261,7 @@ fn a_circle_names_its_ops() {
     ];
     match KernelBuilder::new(SEVERAL).ops(ops).try_plan() {
         Err(PlanError::Cycle { ops }) => {
-            let mut indices: Vec<usize> = ops.iter().map(|op| op.index).collect();
+            let mut indices: Vec<usize> = ops.iter().map(|op| op.index.0).collect();
             indices.sort_unstable();
             assert_eq!(indices, [1, 2]);
         }
@@ -364,8 +364,8 @@ fn no_flag_is_open_across_a_mix_op() {
         OpBuilder::aiv(2).on(1).receives(&[1]),
     ];
     let program = KernelBuilder::new(SEVERAL).ops(ops).plan();
-    let event = program.edges.iter().find(|edge| edge.origin == EdgeOrigin::Event(1)).unwrap();
-    assert_eq!(event.cube_to_vector, CrossNeed::Flag { received_at: 2 });
+    let event = program.edges.iter().find(|edge| edge.origin == EdgeOrigin::Event(EventId(1))).unwrap();
+    assert_eq!(event.cube_to_vector, CrossNeed::Flag { received_at: OpPosition(2) });
 }
 
 /// `count` pairs of a cube op and a vector op that waits for it, in the order that `place` gives them.
@@ -454,13 +454,61 @@ fn a_broken_program_is_reported_with_all_its_faults() {
     let at = program.steps.iter().position(|step| is_barrier(&step.action)).unwrap();
     let mut unordered = program.clone();
     unordered.steps.retain(|step| !is_barrier(&step.action));
-    let found = superkernel::program::verify(&unordered).unwrap_err();
+    let found = verify(&unordered).unwrap_err();
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found[0].to_string().contains("op 1 can start before op 0"), "{found:?}");
     program.steps[at].reason = None;
     program.steps[at].action = Action::Barrier(superkernel::program::Barrier::All);
-    let found = superkernel::program::verify(&program).unwrap_err();
+    let found = verify(&program).unwrap_err();
     assert_eq!(found.len(), 2, "{found:?}");
+}
+
+/// Entries of `op_list` that are skipped make an op's index differ from its position; whoever reads a message counts
+/// entries.
+#[test]
+fn violations_name_ops_by_their_place_in_the_op_list() {
+    let found = |builder: KernelBuilder, spoil: &dyn Fn(&mut Program)| {
+        let mut program = builder.skipping(10).plan();
+        spoil(&mut program);
+        let mut found: Vec<String> = verify(&program).unwrap_err().iter().map(ToString::to_string).collect();
+        found.sort_unstable();
+        found
+    };
+    let drop = |dropped: fn(&Action) -> bool| {
+        move |program: &mut Program| {
+            let at = program.steps.iter().position(|step| dropped(&step.action)).unwrap();
+            program.steps.remove(at);
+        }
+    };
+    // A flag between the sides that nobody raises.
+    let sides = [OpBuilder::aic(1).sends(&[1]), OpBuilder::aiv(1).on(2), OpBuilder::aiv(2).on(1).receives(&[1])];
+    let lines = found(KernelBuilder::new(SEVERAL).ops(sides), &drop(|action| matches!(action, Action::SetFlag { .. })));
+    assert_has(&lines, &["aiv 0.0 waits for ever for flag 13 of the flag from op 10 to op 12 at op 12"]);
+    // A hand-over that nobody starts.
+    let pair = || [OpBuilder::aiv(2), OpBuilder::aiv(2)];
+    let lines =
+        found(KernelBuilder::new(EARLY).ops(pair()), &drop(|action| matches!(action, Action::EarlyStartSet { .. })));
+    assert_has(&lines, &["aiv 0.0 waits for ever for flag 14 of the hand-over to op 11 at op 11"]);
+    // Own waits: one set is missing, so the next op's is taken instead.
+    let own = [OpBuilder::aiv(2).waits_itself(), OpBuilder::aiv(2)];
+    let lines =
+        found(KernelBuilder::new(EARLY).ops(own), &drop(|action| matches!(action, Action::EarlyStartSet { .. })));
+    assert_has(&lines, &["aiv 0.0 waits for ever for flag 14 of the own wait of op 10 at op 10"]);
+    // A core that does not come to the barrier.
+    let lines = found(KernelBuilder::new(NO_EXTRAS).ops(pair()), &|program| {
+        let step = program.steps.iter_mut().find(|step| matches!(step.action, Action::Barrier(_))).unwrap();
+        step.cores = Cores::first_of(CoreKind::Aiv);
+    });
+    assert_has(&lines, &["aiv 0.0 waits for ever for flag 14 of the barrier at op 11 (list order) at op 11"]);
+    // A core that does not follow the `SyncAll` of an op.
+    let fed = [OpBuilder::aiv(1).calls_sync_all(), OpBuilder::aiv(2)];
+    let lines = found(
+        KernelBuilder::new("preload-code=none:early-start=0:feed-sync-all=1").ops(fed),
+        &drop(|action| matches!(action, Action::ComplementSyncAll)),
+    );
+    let wait = "on aiv 0.0 the wait of flag 14 for the SyncAll inside op 10 takes the set of the barrier at op 11";
+    assert!(lines.iter().any(|line| line.starts_with(wait)), "{lines:#?}");
+    assert!(lines.iter().all(|line| !line.contains("position")), "{lines:#?}");
 }
 
 #[test]
@@ -468,9 +516,9 @@ fn names_cannot_break_out_of_comments() {
     let mut op = OpBuilder::aiv(2);
     op.name = Some("evil\nint x; // \\\n??/".to_owned());
     let mut kernel = KernelBuilder::new("").op(OpBuilder::aiv(2)).build();
-    let mut evil = (*kernel.ops[0].kernel).clone();
+    let mut evil = (*kernel.ops[OpPosition::FIRST].kernel).clone();
     evil.kernel_name = op.name.unwrap();
-    kernel.ops[0].kernel = std::sync::Arc::new(evil);
+    kernel.ops[OpPosition::FIRST].kernel = std::sync::Arc::new(evil);
     let program = superkernel::plan::plan(&kernel, &crate::support::sizes(&kernel)).unwrap();
     let source = emit(&program).unwrap();
     assert!(source.contains("// op 0: evil_int x_ //"), "{source}");

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use superkernel::model::{
-    CoreKind, DcciFlags, DebugOutput, EarlyStartFlags, EventUse, Function, KernelType, Op, OtherEnd, ParamOffsets,
-    Platform, SubKernel, SubKernelCode, SuperKernel, TaskType, TilingFunctions, assemble,
+    CoreKind, DcciFlags, DebugOutput, EarlyStartFlags, EventId, EventUse, Function, KernelType, Op, OpIndex, OtherEnd,
+    ParamOffsets, Platform, SlotNumber, StreamId, SubKernel, SubKernelCode, SuperKernel, TaskType, TilingFunctions,
+    assemble,
 };
 use superkernel::objects::TextSizes;
 use superkernel::options::{Separator, parse};
@@ -24,6 +25,8 @@ pub struct KernelBuilder {
     pub ops: Vec<OpBuilder>,
     /// Cube and vector cores of the platform.
     pub cores: (u32, u32),
+    /// Entries of `op_list` in front of the ops that name no JSON: indices and positions differ by this many.
+    pub skipped: usize,
 }
 
 /// One of its ops.
@@ -178,14 +181,14 @@ impl OpBuilder {
             calls_sync_all: self.calls_sync_all,
             dcci: self.dcci,
         };
-        let event = |id: &i64| EventUse { id: *id, other_end: OtherEnd::Outside, slot: 0 };
+        let event = |id: &i64| EventUse { id: EventId(*id), other_end: OtherEnd::Outside, slot: SlotNumber::default() };
         let all_cores =
             if self.kernel_type.class().runs_on(CoreKind::Aic) { platform.cores.aic } else { platform.cores.aiv };
         Op {
-            index,
+            index: OpIndex(index),
             kernel: Arc::new(kernel),
             bin_path: None,
-            stream_id: self.stream,
+            stream_id: StreamId(self.stream),
             task_type: if dynamic { TaskType::Dynamic } else { TaskType::Normal },
             block_num: if dynamic { all_cores } else { self.blocks },
             send_events: self.sends.iter().map(event).collect(),
@@ -199,7 +202,7 @@ impl OpBuilder {
 
 impl KernelBuilder {
     pub fn new(options: &str) -> Self {
-        Self { soc: "Ascend910_93", options: options.to_owned(), ops: Vec::new(), cores: (24, 48) }
+        Self { soc: "Ascend910_93", options: options.to_owned(), ops: Vec::new(), cores: (24, 48), skipped: 0 }
     }
 
     pub fn c310(mut self) -> Self {
@@ -209,6 +212,11 @@ impl KernelBuilder {
 
     pub fn cores(mut self, aic: u32, aiv: u32) -> Self {
         self.cores = (aic, aiv);
+        self
+    }
+
+    pub fn skipping(mut self, entries: usize) -> Self {
+        self.skipped = entries;
         self
     }
 
@@ -226,7 +234,8 @@ impl KernelBuilder {
         let platform = Platform::new(self.soc, Some(self.cores.0), Some(self.cores.1))?;
         let options = parse(&self.options, Separator::Hyphen)?;
         let lists = [&*options.dcci_before, &*options.dcci_after, &*options.dcci_disable];
-        let ops = self.ops.iter().enumerate().map(|(index, op)| op.build(index, &platform, lists)).collect();
+        let indexed = (self.skipped..).zip(&self.ops);
+        let ops = indexed.map(|(index, op)| op.build(index, &platform, lists)).collect();
         assemble("te_superkernel_test", &platform, options.clone(), ops)
     }
 
@@ -247,9 +256,9 @@ impl KernelBuilder {
 /// Sizes that differ from op to op and from kind to kind.
 pub fn sizes(kernel: &SuperKernel) -> TextSizes {
     let mut sizes = TextSizes::default();
-    for position in 0..kernel.ops.len() {
-        sizes.insert(position, CoreKind::Aic, 1000 + 3000 * position as u64);
-        sizes.insert(position, CoreKind::Aiv, 2049 + 1500 * position as u64);
+    for position in kernel.ops.positions() {
+        sizes.insert(position, CoreKind::Aic, 1000 + 3000 * position.0 as u64);
+        sizes.insert(position, CoreKind::Aiv, 2049 + 1500 * position.0 as u64);
     }
     sizes
 }

@@ -1,6 +1,7 @@
 //! What a core can know about the others: vector clocks.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::rc::Rc;
 
 /// For each core of the launch, how far this core knows it to be.
@@ -34,17 +35,23 @@ impl Clock {
     }
 }
 
-/// When something happened to an op, core by core.
-#[derive(Debug, Default)]
-pub(super) struct Times(HashMap<(usize, usize), u32>);
+/// When something happened to each of some things (ops, mostly), core by core.
+#[derive(Debug)]
+pub(super) struct Times<Thing>(HashMap<(Thing, usize), u32>);
 
-impl Times {
-    pub(super) fn note(&mut self, op: usize, core: usize, time: u32) {
-        self.0.insert((op, core), time);
+impl<Thing> Default for Times<Thing> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<Thing: Eq + Hash> Times<Thing> {
+    pub(super) fn note(&mut self, thing: Thing, core: usize, time: u32) {
+        self.0.insert((thing, core), time);
     }
 
     /// Has it happened on `core`, as far as `clock` knows?
-    pub(super) fn before(&self, op: usize, core: usize, clock: &Clock) -> bool {
-        self.0.get(&(op, core)).is_some_and(|time| clock.0[core] >= *time)
+    pub(super) fn before(&self, thing: Thing, core: usize, clock: &Clock) -> bool {
+        self.0.get(&(thing, core)).is_some_and(|time| clock.0[core] >= *time)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use super::super::{CoreId, Violation};
+use super::super::{CoreId, Program, Violation};
 use super::clock::Clock;
 use super::micro::{Flag, Tag};
 use crate::model::CoreKind;
@@ -56,14 +56,20 @@ impl Flags {
     }
 
     /// Raises a flag; gives the largest counter it led to.
-    pub(super) fn set(&mut self, core: usize, flag: Flag, arrival: Received) -> Result<usize, Violation> {
+    pub(super) fn set(
+        &mut self,
+        program: &Program,
+        core: usize,
+        flag: Flag,
+        arrival: Received,
+    ) -> Result<usize, Violation> {
         let id = self.cores[core];
         let senders = self.senders(id, flag);
         let Some(arrivals) = self.complete(core, flag, arrival, &senders) else { return Ok(0) };
         let Some(first) = arrivals.first() else { return Ok(0) };
         let strict = self.accounting == Accounting::PerCore;
         if let Some(other) = arrivals.iter().find(|other| strict && other.tag != first.tag) {
-            let (wait, set) = (first.tag.to_string(), other.tag.to_string());
+            let (wait, set) = (first.tag.describe(program), other.tag.describe(program));
             return Err(Violation::WrongPartner { core: id, flag: flag.number(), wait, set });
         }
         let mut clock = (*first.clock).clone();

@@ -1,9 +1,7 @@
 //! What a step means on one core, in sets and waits of single flags.
 
-use std::fmt;
-
 use super::super::{Action, Barrier, CoreId, CoreIndex, EarlyStartConfig, Pair, Program, Reason, Round, Step};
-use crate::model::{Chip, CoreClass, CoreKind, SuperKernelType};
+use crate::model::{Chip, CoreClass, CoreKind, OpPosition, SuperKernelType};
 
 /// A flag, and with it the mode it is set in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,28 +38,31 @@ impl Flag {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {
     /// A barrier of the super kernel.
-    Barrier(Option<usize>, Option<Reason>),
+    Barrier(Option<OpPosition>, Option<Reason>),
     /// An edge, or the cleared workspace.
     Pair(Pair),
     /// An early-start hand-over.
     Round(Round),
     /// A `SyncAll` in an op's own code.
-    InOp(usize),
+    InOp(OpPosition),
 }
 
-impl fmt::Display for Tag {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Tag {
+    /// Words for it, ops by index.
+    pub(super) fn describe(self, program: &Program) -> String {
         match self {
-            Self::Barrier(Some(op), Some(reason)) => write!(formatter, "barrier at position {op} ({reason})"),
-            Self::Barrier(_, _) => formatter.write_str("barrier of the super kernel"),
+            Self::Barrier(Some(op), Some(reason)) => format!("barrier at op {} ({reason})", program.index(op)),
+            Self::Barrier(Some(op), None) => format!("barrier at op {}", program.index(op)),
+            Self::Barrier(None, Some(reason)) => format!("barrier of the super kernel ({reason})"),
+            Self::Barrier(None, None) => "barrier of the super kernel".to_owned(),
             Self::Pair(Pair::Ops { sender, receiver }) => {
-                write!(formatter, "flag from position {sender} to {receiver}")
+                format!("flag from op {} to op {}", program.index(sender), program.index(receiver))
             }
-            Self::Pair(Pair::Workspace) => formatter.write_str("flag of the cleared workspace"),
-            Self::Round(Round::Into(op)) => write!(formatter, "hand-over to position {op}"),
-            Self::Round(Round::OwnWait(op)) => write!(formatter, "own wait of position {op}"),
-            Self::Round(Round::AtEnd) => formatter.write_str("hand-over at the end"),
-            Self::InOp(op) => write!(formatter, "SyncAll inside position {op}"),
+            Self::Pair(Pair::Workspace) => "flag of the cleared workspace".to_owned(),
+            Self::Round(Round::Into(op)) => format!("hand-over to op {}", program.index(op)),
+            Self::Round(Round::OwnWait(op)) => format!("own wait of op {}", program.index(op)),
+            Self::Round(Round::AtEnd) => "hand-over at the end".to_owned(),
+            Self::InOp(op) => format!("SyncAll inside op {}", program.index(op)),
         }
     }
 }
@@ -78,21 +79,21 @@ pub(super) enum Micro {
         tag: Tag,
     },
     /// From here on the op touches data.
-    Start(usize),
+    Start(OpPosition),
     /// From here on it does not.
-    End(usize),
+    End(OpPosition),
     /// An outer event has been seen.
-    Waited(usize),
+    Waited(OpPosition),
     /// An outer event is told.
-    Notify(usize),
+    Notify(OpPosition),
     /// The lock of a dynamic op has been polled.
-    Switched(usize),
+    Switched(OpPosition),
     /// It is cleared.
-    Release(usize),
+    Release(OpPosition),
     /// This core's share of the workspace is zero.
     Cleared,
     /// The op's feed-sync-all records are written or read.
-    UseWorkspace(usize),
+    UseWorkspace(OpPosition),
 }
 
 /// A few micro steps, without allocation.
@@ -128,7 +129,7 @@ impl MicroList {
 /// The micro steps of a step on a core that takes it.
 pub(super) fn expand(program: &Program, step: &Step, core: CoreId) -> MicroList {
     let mut list = MicroList::default();
-    let position = step.op.unwrap_or(0);
+    let position = step.op.unwrap_or(OpPosition::FIRST);
     match &step.action {
         Action::Barrier(barrier) => {
             let tag = Tag::Barrier(step.op, step.reason);
@@ -176,7 +177,7 @@ pub(super) fn expand(program: &Program, step: &Step, core: CoreId) -> MicroList 
 }
 
 /// Does this core run the op? (A dynamic op may run on every core of its kinds.)
-pub(super) fn runs(program: &Program, core: CoreId, op: usize) -> bool {
+pub(super) fn runs(program: &Program, core: CoreId, op: OpPosition) -> bool {
     let facts = &program.ops[op];
     let index = match facts.class() {
         CoreClass::Aiv => CoreIndex::Core,
@@ -186,7 +187,7 @@ pub(super) fn runs(program: &Program, core: CoreId, op: usize) -> bool {
 }
 
 /// A static op's code.
-fn call(program: &Program, list: &mut MicroList, core: CoreId, op: usize) {
+fn call(program: &Program, list: &mut MicroList, core: CoreId, op: OpPosition) {
     let facts = &program.ops[op];
     if let Some((config, round)) = facts.own_wait {
         early_start_wait(program, list, core, config, round);
@@ -201,7 +202,7 @@ fn call(program: &Program, list: &mut MicroList, core: CoreId, op: usize) {
 
 /// A `SyncAll` in the op's code, where idle cores follow it. (Without them it hangs unless the op uses all cores,
 /// which nobody here can know.)
-fn sync_all_in_op(program: &Program, list: &mut MicroList, core: CoreId, op: usize) {
+fn sync_all_in_op(program: &Program, list: &mut MicroList, core: CoreId, op: OpPosition) {
     let facts = &program.ops[op];
     if !facts.feeds_sync_all {
         return;
@@ -269,6 +270,8 @@ fn own_flag(kind: CoreKind) -> Flag {
 fn in_block(program: &Program) -> (Flag, Flag) {
     match (program.chip, program.kernel_type) {
         (Chip::C310, SuperKernelType::Mix1_2) => (Flag::ArriveInBlock, Flag::ReleaseInBlock),
-        _ => (Flag::Arrive, Flag::Release),
+        (Chip::C310, SuperKernelType::Aic | SuperKernelType::Aiv | SuperKernelType::Mix1_1) | (Chip::C220, _) => {
+            (Flag::Arrive, Flag::Release)
+        }
     }
 }

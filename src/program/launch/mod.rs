@@ -10,7 +10,7 @@ mod flags;
 mod micro;
 
 use super::{Action, CoreId, Cores, Direction, EdgeOrigin, Program, Violation};
-use crate::model::{CoreClass, CoreKind, StreamForm};
+use crate::model::{ByPosition, CoreClass, CoreKind, OpPosition, StreamForm};
 use clock::{Clock, Times};
 pub use flags::Accounting;
 use flags::{Flags, Received};
@@ -49,17 +49,21 @@ struct Launch<'a> {
     cores: Vec<Core>,
     flags: Flags,
     accounting: Accounting,
-    ends: Times,
-    waited: Times,
-    switched: Times,
-    cleared: Times,
-    /// Ops that must have ended before the op at each position starts.
-    before: Vec<Vec<usize>>,
-    /// The cores that wait for the outer events of the op at each position.
-    waiters: Vec<Option<Cores>>,
+    ends: Times<OpPosition>,
+    waited: Times<OpPosition>,
+    switched: Times<OpPosition>,
+    cleared: Times<Workspace>,
+    /// Ops that must have ended before each op starts.
+    before: ByPosition<Vec<OpPosition>>,
+    /// The cores that wait for the outer events of each op.
+    waiters: ByPosition<Option<Cores>>,
     most_ahead: usize,
     violations: Vec<Violation>,
 }
+
+/// The one workspace that all cores clear together.
+#[derive(PartialEq, Eq, Hash)]
+struct Workspace;
 
 /// One core on its way through the program.
 struct Core {
@@ -199,7 +203,7 @@ impl<'a> Launch<'a> {
         match micro {
             Micro::Set { flag, tag } => {
                 let arrival = Received { tag, clock: self.cores[core].clock.snapshot() };
-                match self.flags.set(core, flag, arrival) {
+                match self.flags.set(self.program, core, flag, arrival) {
                     Ok(most) => self.most_ahead = self.most_ahead.max(most),
                     Err(problem) => self.report(problem),
                 }
@@ -213,8 +217,8 @@ impl<'a> Launch<'a> {
                     self.report(Violation::WrongPartner {
                         core: id,
                         flag: flag.number(),
-                        wait: tag.to_string(),
-                        set: received.tag.to_string(),
+                        wait: tag.describe(self.program),
+                        set: received.tag.describe(self.program),
                     });
                 }
             }
@@ -224,33 +228,33 @@ impl<'a> Launch<'a> {
             Micro::Switched(op) => self.switched.note(op, core, self.cores[core].clock.own(core)),
             Micro::Notify(op) => {
                 if !self.knows_end(core, op) {
-                    self.report(Violation::EarlyNotify { op: self.program.ops[op].index });
+                    self.report(Violation::EarlyNotify { op: self.program.index(op) });
                 }
             }
-            Micro::Cleared => self.cleared.note(0, core, self.cores[core].clock.own(core)),
+            Micro::Cleared => self.cleared.note(Workspace, core, self.cores[core].clock.own(core)),
             Micro::UseWorkspace(op) => {
                 let clock = &self.cores[core].clock;
-                let cleared = |(other, _): (usize, &Core)| self.cleared.before(0, other, clock);
+                let cleared = |(other, _): (usize, &Core)| self.cleared.before(Workspace, other, clock);
                 if !self.cores.iter().enumerate().filter(|(_, other)| self.clears(other.id)).all(cleared) {
-                    self.report(Violation::EarlyWorkspace { op: self.program.ops[op].index });
+                    self.report(Violation::EarlyWorkspace { op: self.program.index(op) });
                 }
             }
             Micro::Release(op) => {
                 let clock = &self.cores[core].clock;
                 let pollers = self.cores.iter().enumerate().filter(|(_, other)| polls(self.program, other.id, op));
                 if !pollers.into_iter().all(|(other, _)| self.switched.before(op, other, clock)) {
-                    self.report(Violation::EarlyRelease { op: self.program.ops[op].index });
+                    self.report(Violation::EarlyRelease { op: self.program.index(op) });
                 }
             }
         }
     }
 
     /// An op may start when all ops before it have ended and its outer events have come.
-    fn check_start(&mut self, core: usize, op: usize) {
+    fn check_start(&mut self, core: usize, op: OpPosition) {
         for place in 0..self.before[op].len() {
             let first = self.before[op][place];
             if !self.knows_end(core, first) {
-                let (first, second) = (self.program.ops[first].index, self.program.ops[op].index);
+                let (first, second) = (self.program.index(first), self.program.index(op));
                 self.report(Violation::Unordered { first, second });
             }
         }
@@ -263,12 +267,12 @@ impl<'a> Launch<'a> {
                 .all(|(other, _)| self.waited.before(op, other, clock))
         });
         if !seen {
-            self.report(Violation::EarlyStart { op: self.program.ops[op].index });
+            self.report(Violation::EarlyStart { op: self.program.index(op) });
         }
     }
 
     /// Does this core know that every core that runs `op` has ended it?
-    fn knows_end(&self, core: usize, op: usize) -> bool {
+    fn knows_end(&self, core: usize, op: OpPosition) -> bool {
         let clock = &self.cores[core].clock;
         let runs = |id: CoreId| micro::runs(self.program, id, op);
         self.cores
@@ -300,8 +304,8 @@ impl<'a> Launch<'a> {
                 self.report(Violation::Stuck {
                     core: state.id,
                     flag: flag.number(),
-                    wait: tag.to_string(),
-                    op: step.op.map(|op| self.program.ops[op].index),
+                    wait: tag.describe(self.program),
+                    op: step.op.map(|op| self.program.index(op)),
                 });
             }
         }
@@ -331,8 +335,8 @@ fn first_micros(program: &Program, core: &mut Core) -> MicroList {
 }
 
 /// The cores that wait for the outer events of each op that has any.
-fn waiters(program: &Program) -> Vec<Option<Cores>> {
-    let mut waiters = vec![None; program.ops.len()];
+fn waiters(program: &Program) -> ByPosition<Option<Cores>> {
+    let mut waiters = ByPosition::filled(program.ops.len(), None);
     for step in &program.steps {
         if let (Some(op), Action::WaitEvent { .. }) = (step.op, &step.action) {
             waiters[op] = Some(step.cores);
@@ -342,7 +346,7 @@ fn waiters(program: &Program) -> Vec<Option<Cores>> {
 }
 
 /// Does this core poll the lock of a dynamic op?
-fn polls(program: &Program, core: CoreId, op: usize) -> bool {
+fn polls(program: &Program, core: CoreId, op: OpPosition) -> bool {
     match program.form {
         StreamForm::One => true,
         StreamForm::Several => program.ops[op].class().runs_on(core.kind),
@@ -350,12 +354,12 @@ fn polls(program: &Program, core: CoreId, op: usize) -> bool {
 }
 
 /// Which ops come before which: list order, or the edges of streams and events.
-fn before(program: &Program) -> Vec<Vec<usize>> {
-    let mut before = vec![Vec::new(); program.ops.len()];
+fn before(program: &Program) -> ByPosition<Vec<OpPosition>> {
+    let mut before = ByPosition::filled(program.ops.len(), Vec::new());
     match program.form {
         StreamForm::One => {
-            for (position, list) in before.iter_mut().enumerate().skip(1) {
-                list.push(position - 1);
+            for position in program.ops.positions() {
+                before[position].extend(position.previous());
             }
         }
         StreamForm::Several => {
