@@ -62,15 +62,15 @@ fn the_list_after_the_example() {
             "4 sk_rcv_3 1",
             "5 sk_S_start_A_end_D 1",
             "6 A 1 in",
-            "7 B 2 in",
-            "8 C 1 in",
-            "9 D 2 in",
-            "10 sk_send_1073741823 1 in",
-            "11 sk_rcv_1073741823 2 in",
-            "12 sk_send_1073741824 1 in",
-            "13 sk_send_1073741825 1 in",
-            "14 sk_rcv_1073741825 1 in",
-            "15 sk_rcv_1073741827 1 in",
+            "7 sk_send_1073741824 1 in",
+            "8 sk_send_1073741823 1 in",
+            "9 sk_rcv_1073741823 2 in",
+            "10 B 2 in",
+            "11 sk_send_1073741825 1 in",
+            "12 sk_rcv_1073741825 1 in",
+            "13 sk_rcv_1073741827 1 in",
+            "14 C 1 in",
+            "15 D 2 in",
             "16 sk_send_4 1",
             "17 sk_rcv_1073741824 3",
             "18 Z 3",
@@ -80,13 +80,113 @@ fn the_list_after_the_example() {
     );
 }
 
+/// Ids of the members in the list after planning.
+fn renumbered(plan: &ScopePlan) -> Vec<String> {
+    let inside = plan.nodes.iter().filter(|node| node.parent.is_some());
+    inside.map(|node| format!("{} {} {}", node.id, node.name, node.op_type)).collect()
+}
+
+#[test]
+fn inner_ends_data_and_output_count_as_nodes() {
+    let mut builder = Builder::default();
+    builder.op("a", 1, 1, "S");
+    builder.op("b", 2, 2, "S");
+    builder.event(5, "a", "b");
+    let plan = builder.plan(Mode::Compat).unwrap();
+    assert_eq!(
+        renumbered(&plan),
+        ["1 a Op", "2 sk_send_1073741823 SendMem", "3 sk_rcv_1073741823 RecvMem", "4 b Op"]
+    );
+    // With tensors from and to the outside: the inner graph has data nodes and one output node.
+    let mut builder = Builder::default();
+    builder.outside("x", 1, 1);
+    builder.op("a", 2, 1, "S");
+    builder.op("b", 3, 1, "S");
+    builder.outside("y", 4, 1);
+    builder.op("c", 5, 1, "T");
+    for (from, to, input) in [("x", "a", 0), ("x", "b", 1), ("a", "b", 0), ("a", "y", 0), ("b", "y", 1)] {
+        let edge = DataEdge { from: builder.index(from), output: 0, to: builder.index(to), input };
+        builder.graph.data.push(edge);
+    }
+    let plan = builder.plan(Mode::Compat).unwrap();
+    assert_eq!(
+        renumbered(&plan),
+        [
+            "2 a Op",
+            "3 b Op",
+            "4 sk_S_start_a_end_b_data_0 Data",
+            "5 sk_S_start_a_end_b_data_1 Data",
+            "6 sk_S_start_a_end_b_output NetOutput",
+            "9 c Op",
+        ]
+    );
+}
+
+/// Nodes in list order with their streams and scopes, all fusable.
+fn row(nodes: &[(&str, i64, &str)]) -> Builder {
+    let mut builder = Builder::default();
+    for (id, (name, stream, scope)) in (0..).zip(nodes) {
+        builder.op(name, id, *stream, scope);
+    }
+    builder
+}
+
+#[test]
+fn a_new_send_stands_in_front_of_older_ones_of_its_producer() {
+    let mut builder = row(&[("c0", 2, "p"), ("m", 1, "q"), ("z", 3, "r"), ("u", 1, "p")]);
+    builder.event(56, "m", "z");
+    let plan = builder.plan(Mode::Compat).unwrap();
+    // SK_p's wait for m was made first, but its send is nearer to m than that of 56: it gets the runtime event.
+    assert_eq!(made_events(&plan), ["56 normal SK2 -> SK1, 1 -> 2", "b+3 mem SK2 -> SK3, 1 -> 3"]);
+}
+
+#[test]
+fn the_order_of_sends_decides_ids_and_names() {
+    let mut builder = row(&[("h0", 11, "p"), ("s1", -1, "q"), ("z2", -1, "p"), ("v3", 3, "q")]);
+    builder.event(0, "s1", "v3");
+    let plan = builder.plan(Mode::Compat).unwrap();
+    assert_eq!(pieces(&plan), ["p: h0 z2", "q: s1 v3"]);
+    assert_eq!(lists(&plan.pieces[1])[1], "v3 waits [2] sends []");
+}
+
+#[test]
+fn the_order_events_are_listed_in_does_not_matter_to_us() {
+    let events = [(1, "A", "C"), (2, "A", "Z"), (3, "A", "D"), (4, "B", "D"), (5, "X", "D"), (6, "A", "Y")];
+    let planned = |order: &[usize]| {
+        let mut builder = row(&[
+            ("X", 4, ""),
+            ("A", 1, "S"),
+            ("B", 2, "S"),
+            ("C", 3, "S"),
+            ("D", 3, "S"),
+            ("E", 1, "S"),
+            ("Y", 5, "T"),
+            ("Z", 6, ""),
+            ("W", 5, "T"),
+        ]);
+        for &number in order {
+            let (id, from, to) = events[number];
+            builder.event(id, from, to);
+        }
+        let plan = builder.plan(Mode::Default).unwrap();
+        let mut made = made_events(&plan);
+        made.sort();
+        (plan.pieces.iter().map(lists).collect::<Vec<_>>(), made)
+    };
+    let expected = planned(&[0, 1, 2, 3, 4, 5]);
+    for order in [[5, 4, 3, 2, 1, 0], [1, 0, 3, 2, 5, 4], [2, 5, 0, 4, 1, 3]] {
+        assert_eq!(planned(&order), expected, "{order:?}");
+    }
+}
+
 #[test]
 fn our_mode_builds_the_same_events_and_says_what_is_missing() {
     let plan = example().plan(Mode::Default).unwrap();
     let piece = &plan.pieces[0];
+    // Z stands before B in the list, so A's event for it comes first.
     assert_eq!(
         lists(piece),
-        ["A waits [] sends [0, 1]", "B waits [0] sends [2]", "C waits [2, 4] sends []", "D waits [] sends []"]
+        ["A waits [] sends [0, 1]", "B waits [1] sends [2]", "C waits [2, 4] sends []", "D waits [] sends []"]
     );
     let problems: Vec<String> = piece.problems.iter().map(|problem| problem.explain()).collect();
     let needed = "`C` and `D` follow each other on two streams";

@@ -1,29 +1,21 @@
 //! Replaces the members of a piece by its super kernel: events at the border are made anew, those inside become
 //! events of the kernel.
 
+mod place;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use self::place::Queues;
 use super::error::ScopeError;
 use super::events::{Event, EventIndex, Origin, Party, PieceIndex};
 use super::graph::{EventKind, NodeIndex};
 use super::membership::Context;
 use super::settings::Mode;
 
+pub use self::place::Place;
+
 /// The first id of memory events: the integer half of the largest signed 32-bit value.
 pub const BASE: i64 = 1_073_741_823;
-
-/// Something in the list that is executed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry {
-    /// A node that is not in a piece, or inside the list of one.
-    Node(NodeIndex),
-    /// A super kernel.
-    Piece(PieceIndex),
-    /// The record of an event.
-    Send(EventIndex),
-    /// The wait for an event.
-    Recv(EventIndex),
-}
 
 /// A piece with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,21 +26,21 @@ pub struct Placed {
     pub main_stream: i64,
     /// The member whose place in the list the kernel takes.
     pub anchor: NodeIndex,
-    /// Event ends inside the kernel, in the order they were made.
-    pub helpers: Vec<Entry>,
 }
 
-/// The list while pieces are being built.
+/// The graph while pieces are being built.
 #[derive(Debug)]
 pub struct Rewriter<'a> {
     context: &'a Context<'a>,
     /// All events there ever were.
     pub events: Vec<Event>,
-    /// The outer list.
-    pub outer: Vec<Entry>,
     /// Finished pieces.
     pub pieces: Vec<Placed>,
-    inside: HashMap<NodeIndex, PieceIndex>,
+    /// The piece each node is in.
+    pub inside: Vec<Option<PieceIndex>>,
+    /// Events that begin or end at each node, dead ones included.
+    touching: Vec<Vec<EventIndex>>,
+    queues: Queues,
     next_id: i64,
 }
 
@@ -76,10 +68,6 @@ struct Piece<'p> {
     pool: BTreeSet<i64>,
     made: HashSet<(Party, Party, i64)>,
     count: i64,
-    /// New ends beside outer entries.
-    behind: HashMap<Party, Vec<Entry>>,
-    in_front: HashMap<Party, Vec<Entry>>,
-    helpers: Vec<Entry>,
 }
 
 impl Piece<'_> {
@@ -109,22 +97,34 @@ pub fn main_stream(context: &Context<'_>, members: &[NodeIndex]) -> i64 {
 impl<'a> Rewriter<'a> {
     /// Starts with the list of the graph and its events.
     pub fn new(context: &'a Context<'a>, events: Vec<Event>) -> Self {
-        let mut ends: HashMap<NodeIndex, Entry> = HashMap::new();
-        for (number, event) in events.iter().enumerate() {
-            if let Origin::Graph { send, recv } = event.origin {
-                ends.insert(send, Entry::Send(EventIndex(number)));
-                ends.insert(recv, Entry::Recv(EventIndex(number)));
-            }
-        }
-        let outer =
-            context.graph.indexed().map(|(index, _)| ends.get(&index).copied().unwrap_or(Entry::Node(index))).collect();
         // Words that are in use already must not be given out again; the reference does not look.
         let used = match context.mode() {
             Mode::Default => events.iter().filter(|event| event.kind == EventKind::Mem).map(|event| event.id).max(),
             Mode::Compat => None,
         };
         let next_id = used.map_or(BASE, |used| BASE.max(used.saturating_add(1)));
-        Self { context, events, outer, pieces: Vec::new(), inside: HashMap::new(), next_id }
+        let count = context.graph.nodes.len();
+        let mut rewriter = Self {
+            context,
+            events: Vec::with_capacity(events.len()),
+            pieces: Vec::new(),
+            inside: vec![None; count],
+            touching: vec![Vec::new(); count],
+            queues: Queues::new(context),
+            next_id,
+        };
+        events.into_iter().for_each(|event| rewriter.add(event));
+        rewriter
+    }
+
+    fn add(&mut self, event: Event) {
+        let index = EventIndex(self.events.len());
+        for party in [event.producer, event.consumer] {
+            if let Party::Node(node) = party {
+                self.touching[node.0].push(index);
+            }
+        }
+        self.events.push(event);
     }
 
     /// Builds the next piece out of `members`.
@@ -132,7 +132,7 @@ impl<'a> Rewriter<'a> {
         let main_stream = main_stream(self.context, members);
         let index = PieceIndex(self.pieces.len());
         let set: HashSet<NodeIndex> = members.iter().copied().collect();
-        let (removed, pool) = self.touching(&set);
+        let (removed, pool) = self.touching(members);
         let mut piece = Piece {
             index,
             members,
@@ -145,9 +145,6 @@ impl<'a> Rewriter<'a> {
             pool,
             made: HashSet::new(),
             count: 0,
-            behind: HashMap::new(),
-            in_front: HashMap::new(),
-            helpers: Vec::new(),
         };
         let work = self.work_list(&piece, &removed);
         for &event in &removed {
@@ -164,14 +161,12 @@ impl<'a> Rewriter<'a> {
         Ok(index)
     }
 
-    /// Live events with an end in `set`, and the ids among them that can be given out again.
-    fn touching(&self, set: &HashSet<NodeIndex>) -> (Vec<EventIndex>, BTreeSet<i64>) {
-        let touches = |party: Party| matches!(party, Party::Node(node) if set.contains(&node));
-        let removed: Vec<EventIndex> = (0..self.events.len())
-            .map(EventIndex)
-            .filter(|index| self.events[index.0].alive)
-            .filter(|index| touches(self.events[index.0].producer) || touches(self.events[index.0].consumer))
-            .collect();
+    /// Live events with an end among `members`, and the ids among them that can be given out again.
+    fn touching(&self, members: &[NodeIndex]) -> (Vec<EventIndex>, BTreeSet<i64>) {
+        let mut removed: Vec<EventIndex> = members.iter().flat_map(|member| &self.touching[member.0]).copied().collect();
+        removed.retain(|index| self.events[index.0].alive);
+        removed.sort_unstable();
+        removed.dedup();
         let pool = removed
             .iter()
             .map(|index| self.events[index.0])
@@ -196,9 +191,8 @@ impl<'a> Rewriter<'a> {
 
     /// All events to be made, member by member: sends, then receives; original ones first, then the border's.
     fn work_list(&self, piece: &Piece<'_>, removed: &[EventIndex]) -> Vec<(Side, Wanted)> {
-        let (send_position, recv_position) = self.positions(removed);
-        let mut sends: HashMap<NodeIndex, Vec<(usize, Wanted)>> = HashMap::new();
-        let mut receives: HashMap<NodeIndex, Vec<(usize, Wanted)>> = HashMap::new();
+        let mut sends: HashMap<NodeIndex, Vec<(Rank, Wanted)>> = HashMap::new();
+        let mut receives: HashMap<NodeIndex, Vec<(Rank, Wanted)>> = HashMap::new();
         for &index in removed {
             let event = self.events[index.0];
             let wanted = Wanted {
@@ -208,26 +202,26 @@ impl<'a> Rewriter<'a> {
                 recv_stream: event.recv_stream,
             };
             if let (Party::Node(node), true) = (event.producer, piece.holds(event.producer)) {
-                sends.entry(node).or_default().push((send_position[&index], wanted));
+                sends.entry(node).or_default().push((self.send_rank(index), wanted));
             }
             if let (Party::Node(node), true) = (event.consumer, piece.holds(event.consumer)) {
-                receives.entry(node).or_default().push((recv_position[&index], wanted));
+                receives.entry(node).or_default().push((self.recv_rank(index), wanted));
             }
         }
         for list in sends.values_mut().chain(receives.values_mut()) {
-            list.sort_by_key(|(position, _)| *position);
+            list.sort_by_key(|(rank, _)| *rank);
         }
         for &(stream, first, last) in &piece.side_streams {
-            let (before, after) = self.neighbours(stream, first, last);
+            let (before, after) = self.queues.neighbours(stream, first, last);
             if let Some(before) = before {
                 let consumer = Party::Node(first);
                 let top = Wanted { producer: before, consumer, send_stream: stream, recv_stream: piece.main_stream };
-                receives.entry(first).or_default().push((usize::MAX, top));
+                receives.entry(first).or_default().push((Rank::Border, top));
             }
             if let Some(after) = after {
                 let producer = Party::Node(last);
                 let bottom = Wanted { producer, consumer: after, send_stream: piece.main_stream, recv_stream: stream };
-                sends.entry(last).or_default().push((usize::MAX, bottom));
+                sends.entry(last).or_default().push((Rank::Border, bottom));
             }
         }
         let mut order = piece.members.to_vec();
@@ -236,7 +230,7 @@ impl<'a> Rewriter<'a> {
         }
         let mut work = Vec::new();
         for member in order {
-            let of = |side: Side, list: Option<&Vec<(usize, Wanted)>>| -> Vec<(Side, Wanted)> {
+            let of = |side: Side, list: Option<&Vec<(Rank, Wanted)>>| -> Vec<(Side, Wanted)> {
                 list.into_iter().flatten().map(|(_, wanted)| (side, *wanted)).collect()
             };
             work.extend(of(Side::Send, sends.get(&member)));
@@ -245,55 +239,57 @@ impl<'a> Rewriter<'a> {
         work
     }
 
-    /// Place of these events' ends in the list, those inside a kernel at the kernel's place.
-    fn positions(&self, wanted: &[EventIndex]) -> (HashMap<EventIndex, usize>, HashMap<EventIndex, usize>) {
-        let mut is_wanted = vec![false; self.events.len()];
-        for event in wanted {
-            is_wanted[event.0] = true;
+    /// Where the send of an event stands among the sends of its producer.
+    fn send_rank(&self, index: EventIndex) -> Rank {
+        match self.context.mode() {
+            Mode::Default => self.partner_rank(index, self.events[index.0].consumer),
+            Mode::Compat => Rank::List(self.send_place(index)),
         }
-        let mut sends = HashMap::new();
-        let mut recvs = HashMap::new();
-        let mut position = 0;
-        let mut note = |entry: &Entry| {
-            match entry {
-                Entry::Send(event) if is_wanted[event.0] => sends.insert(*event, position),
-                Entry::Recv(event) if is_wanted[event.0] => recvs.insert(*event, position),
-                Entry::Node(_) | Entry::Piece(_) | Entry::Send(_) | Entry::Recv(_) => None,
-            };
-            position += 1;
-        };
-        for entry in &self.outer {
-            note(entry);
-            if let Entry::Piece(piece) = entry {
-                self.pieces[piece.0].helpers.iter().for_each(&mut note);
-            }
-        }
-        (sends, recvs)
     }
 
-    /// What stands in a stream's queue right before its first and right behind its last member.
-    fn neighbours(&self, stream: i64, first: NodeIndex, last: NodeIndex) -> (Option<Party>, Option<Party>) {
-        let on_stream = |entry: &Entry| match entry {
-            Entry::Node(node) if self.context.node(*node).stream == stream => {
-                let skipped = self.context.mode() == Mode::Default && self.context.is_transparent(*node);
-                (!skipped).then_some(Party::Node(*node))
-            }
-            Entry::Piece(piece) if self.pieces[piece.0].main_stream == stream => Some(Party::Piece(*piece)),
-            Entry::Node(_) | Entry::Piece(_) | Entry::Send(_) | Entry::Recv(_) => None,
-        };
-        let place = |node| self.outer.iter().position(|entry| *entry == Entry::Node(node));
-        let (Some(first), Some(last)) = (place(first), place(last)) else {
-            return (None, None);
-        };
-        let before = self.outer[..first].iter().rev().find_map(on_stream);
-        let after = self.outer[last + 1..].iter().find_map(on_stream);
-        (before, after)
+    /// Where the recv of an event stands among the receives of its consumer.
+    fn recv_rank(&self, index: EventIndex) -> Rank {
+        match self.context.mode() {
+            Mode::Default => self.partner_rank(index, self.events[index.0].producer),
+            Mode::Compat => Rank::List(self.recv_place(index)),
+        }
+    }
+
+    /// By the other party: neither the numbers of events nor the order they were written in shall matter.
+    fn partner_rank(&self, index: EventIndex, partner: Party) -> Rank {
+        Rank::Partner(self.at(partner), self.events[index.0].recv_stream)
+    }
+
+    /// The node whose place a party has in the list.
+    fn at(&self, party: Party) -> NodeIndex {
+        match party {
+            Party::Node(node) => node,
+            Party::Piece(piece) => self.pieces[piece.0].anchor,
+        }
+    }
+
+    /// Where the send of an event stands.
+    pub fn send_place(&self, index: EventIndex) -> Place {
+        let event = &self.events[index.0];
+        match event.origin {
+            Origin::Graph { send, .. } => Place::of(send),
+            Origin::Created => Place::behind(self.at(event.producer), index.0),
+        }
+    }
+
+    /// Where the recv of an event stands.
+    pub fn recv_place(&self, index: EventIndex) -> Place {
+        let event = &self.events[index.0];
+        match event.origin {
+            Origin::Graph { recv, .. } => Place::of(recv),
+            Origin::Created => Place::in_front_of(self.at(event.consumer), index.0),
+        }
     }
 
     /// Is it a node of the outer graph? A super kernel as a whole is.
     fn is_outer(&self, piece: &Piece<'_>, party: Party) -> bool {
         match party {
-            Party::Node(node) => !self.inside.contains_key(&node) && !piece.set.contains(&node),
+            Party::Node(node) => self.inside[node.0].is_none() && !piece.set.contains(&node),
             Party::Piece(_) => true,
         }
     }
@@ -372,8 +368,7 @@ impl<'a> Rewriter<'a> {
         };
         // A reused id leaves a gap on purpose: the count is what later pieces start from.
         piece.count += 1;
-        let index = EventIndex(self.events.len());
-        self.events.push(Event {
+        self.add(Event {
             kind,
             id,
             producer: wanted.producer,
@@ -383,82 +378,24 @@ impl<'a> Rewriter<'a> {
             origin: Origin::Created,
             alive: true,
         });
-        self.put(piece, wanted.producer, Entry::Send(index));
-        self.put(piece, wanted.consumer, Entry::Recv(index));
         Ok(())
     }
 
-    /// Puts an event end beside the party it belongs to.
-    fn put(&mut self, piece: &mut Piece<'_>, party: Party, entry: Entry) {
-        if piece.holds(party) {
-            piece.helpers.push(entry);
-        } else if let Some(owner) = self.owner(party) {
-            self.pieces[owner.0].helpers.push(entry);
-        } else {
-            let side = match entry {
-                Entry::Send(_) => &mut piece.behind,
-                Entry::Recv(_) | Entry::Node(_) | Entry::Piece(_) => &mut piece.in_front,
-            };
-            side.entry(party).or_default().push(entry);
-        }
-    }
-
-    /// The finished kernel a node is inside of.
-    fn owner(&self, party: Party) -> Option<PieceIndex> {
-        match party {
-            Party::Node(node) => self.inside.get(&node).copied(),
-            Party::Piece(_) => None,
-        }
-    }
-
     /// Puts the kernel into the list in place of its members.
-    fn place(&mut self, mut piece: Piece<'_>) {
-        let on_main = |member: &&NodeIndex| self.context.node(**member).stream == piece.main_stream;
+    fn place(&mut self, piece: Piece<'_>) {
+        let stream = |member: NodeIndex| self.context.node(member).stream;
+        let on_main = |member: &&NodeIndex| stream(**member) == piece.main_stream;
         let anchor = match self.context.mode() {
             // In front of its first op it could stand before work that precedes it on its own stream.
             Mode::Default => piece.members.iter().find(on_main).copied().unwrap_or(piece.first),
             Mode::Compat => piece.first,
         };
-        let alive = |entry: &Entry| match entry {
-            Entry::Send(event) | Entry::Recv(event) => self.events[event.0].alive,
-            Entry::Node(_) | Entry::Piece(_) => true,
-        };
-        for placed in &mut self.pieces {
-            placed.helpers.retain(alive);
+        for &member in piece.members {
+            self.queues.remove(stream(member), member);
+            self.inside[member.0] = Some(piece.index);
         }
-        let mut outer = Vec::with_capacity(self.outer.len() + piece.behind.len() + piece.in_front.len());
-        // Sends of one node stand behind it in the order they were made.
-        let mut held: Vec<Entry> = Vec::new();
-        for entry in self.outer.iter().filter(|entry| alive(entry)) {
-            if !matches!(entry, Entry::Send(_)) {
-                outer.append(&mut held);
-            }
-            let party = match *entry {
-                Entry::Node(node) if node == anchor => Party::Piece(piece.index),
-                Entry::Node(node) if piece.set.contains(&node) => continue,
-                Entry::Node(node) => Party::Node(node),
-                Entry::Piece(other) => Party::Piece(other),
-                Entry::Send(_) | Entry::Recv(_) => {
-                    outer.push(*entry);
-                    continue;
-                }
-            };
-            outer.extend(piece.in_front.remove(&party).unwrap_or_default());
-            outer.push(match party {
-                Party::Node(node) => Entry::Node(node),
-                Party::Piece(index) => Entry::Piece(index),
-            });
-            held = piece.behind.remove(&party).unwrap_or_default();
-        }
-        outer.append(&mut held);
-        self.outer = outer;
-        self.inside.extend(piece.set.iter().map(|member| (*member, piece.index)));
-        self.pieces.push(Placed {
-            members: piece.members.to_vec(),
-            main_stream: piece.main_stream,
-            anchor,
-            helpers: piece.helpers,
-        });
+        self.queues.insert(piece.main_stream, anchor, Party::Piece(piece.index));
+        self.pieces.push(Placed { members: piece.members.to_vec(), main_stream: piece.main_stream, anchor });
     }
 
     /// What every member records and waits for, in the order the events were made.
@@ -493,6 +430,17 @@ enum Carrier {
     RuntimeIfFree,
     /// A word in memory: one end is inside a kernel.
     Memory,
+}
+
+/// Order of the events of one member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// By the place of the event's end in the list.
+    List(Place),
+    /// By the place of the other party, then by the stream of the recv.
+    Partner(NodeIndex, i64),
+    /// Made for the border of the piece: behind all others.
+    Border,
 }
 
 #[derive(Debug, Clone, Copy)]
