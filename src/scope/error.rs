@@ -101,6 +101,16 @@ pub enum ScopeError {
         #[source]
         source: serde_json::Error,
     },
+    /// A compile-result JSON with a field of the wrong kind.
+    #[error("`{}` is not a compile result: `{key}` is {found}; expected an integer", path.display())]
+    CompileResultField {
+        /// The file.
+        path: PathBuf,
+        /// The field.
+        key: &'static str,
+        /// What it is.
+        found: String,
+    },
     /// `strict-scope-check` with an illegal value.
     #[error(
         "super_kernel_scope: node `{node}` of scope `{scope}`: option `strict-scope-check` cannot be `{value}`; \
@@ -233,7 +243,7 @@ impl Diagnostic for ScopeError {
             Self::IdRange { .. } | Self::IdOrder { .. } => "SK1004",
             Self::DanglingEdge | Self::UnknownNode { .. } => "SK1005",
             Self::Attribute { .. } => "SK1006",
-            Self::CompileResult { .. } => "SK1007",
+            Self::CompileResult { .. } | Self::CompileResultField { .. } => "SK1007",
             Self::StrictValue { .. } | Self::StrictMalformed { .. } => "SK1008",
             Self::StrictConflict { .. } => "SK1009",
             Self::StrictAbort { .. } => "SK1010",
@@ -257,7 +267,7 @@ impl Diagnostic for ScopeError {
             }
             Self::DanglingEdge | Self::UnknownNode { .. } => "name nodes that are in the list".to_owned(),
             Self::Attribute { expected, .. } => format!("make it {expected}"),
-            Self::CompileResult { .. } => "point json_path at the JSON the operator compiler wrote".to_owned(),
+            Self::CompileResult { .. } | Self::CompileResultField { .. } => "point json_path at the JSON the operator compiler wrote".to_owned(),
             Self::StrictValue { .. } | Self::StrictMalformed { .. } => {
                 "write strict-scope-check=bypass or strict-scope-check=abort, without blanks".to_owned()
             }

@@ -312,16 +312,21 @@ impl Graph {
         for node in self.nodes.iter_mut().filter(|node| !node.json_path.is_empty()) {
             let path = std::path::Path::new(&node.json_path);
             let bytes = crate::fs::read(path)?;
-            let result: serde_json::Value = serde_json::from_slice(&bytes)
+            let result: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&bytes)
                 .map_err(|source| ScopeError::CompileResult { path: path.to_owned(), source })?;
-            if let Some(support) = result.get("supportSuperKernel").and_then(serde_json::Value::as_i64)
-                && support != -1
-            {
+            let integer = |key: &'static str| match result.get(key) {
+                None => Ok(None),
+                Some(value) => value.as_i64().map(Some).ok_or_else(|| ScopeError::CompileResultField {
+                    path: path.to_owned(),
+                    key,
+                    found: value.to_string(),
+                }),
+            };
+            if let Some(support) = integer("supportSuperKernel")?.filter(|support| *support != -1) {
                 node.support = support;
             }
-            if let Some(size) = result.get("localMemorySize").and_then(serde_json::Value::as_i64)
-                && (1..=i64::from(u32::MAX)).contains(&size)
-            {
+            let sizes = 1..=i64::from(u32::MAX);
+            if let Some(size) = integer("localMemorySize")?.filter(|size| sizes.contains(size)) {
                 node.local_memory_size = size;
             }
         }
@@ -385,5 +390,26 @@ mod tests {
         }
         std::fs::write(&path, "{").unwrap();
         assert!(graph.take_compile_results().is_err());
+    }
+
+    #[test]
+    fn a_compile_result_with_a_flag_of_the_wrong_type_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("op.json");
+        let mut node = Node::new("a", "Add", 1, 0);
+        node.json_path = path.to_str().unwrap().to_owned();
+        let mut graph = Graph { nodes: vec![node], ..Graph::default() };
+        for (text, part) in [
+            (r#"{"supportSuperKernel": "1"}"#, "`supportSuperKernel` is \"1\""),
+            (r#"{"supportSuperKernel": true}"#, "`supportSuperKernel` is true"),
+            (r#"{"supportSuperKernel": 1.5}"#, "`supportSuperKernel` is 1.5"),
+            (r#"{"supportSuperKernel": null}"#, "`supportSuperKernel` is null"),
+            (r#"{"localMemorySize": [32]}"#, "`localMemorySize` is [32]"),
+            ("[]", "not a compile result"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = graph.take_compile_results().unwrap_err().to_string();
+            assert!(error.contains(part) && error.contains("op.json"), "{text}: {error}");
+        }
     }
 }

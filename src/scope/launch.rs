@@ -76,7 +76,7 @@ pub fn layout(ffts: Ffts, entries: &[EntryArguments], workspace: Workspace) -> L
     for entry in entries {
         let id = entry.id;
         let param = items.len();
-        items.extend(entry.own.iter().map(|name| format!("{{skn{id}{name}*}}")));
+        items.extend(entry.own.iter().map(|name| format!("{{skn{id}{name}{}}}", star(name))));
         let tiling = entry.dynamic.map(|event| {
             let at = items.len();
             items.push(format!("{{skn{id}tiling_context.tiling_key}}"));
@@ -95,6 +95,17 @@ pub fn layout(ffts: Ffts, entries: &[EntryArguments], workspace: Workspace) -> L
         items.len() - 1
     });
     Layout { entries: slots, workspace, slots: items.len(), format: items.concat() }
+}
+
+/// The star of an own item: array-like ones (inputs, outputs, workspaces), hidden inputs and events have one; tiling
+/// data, values and parts of the tiling context have none.
+fn star(item: &str) -> &'static str {
+    let numbered = |prefix: &str| {
+        item.strip_prefix(prefix).is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let starred = ["i", "o", "ws", "event_addr"].into_iter().any(numbered) || item.starts_with("hi.");
+    // One that is written with its star keeps it.
+    if starred && !item.ends_with('*') { "*" } else { "" }
 }
 
 #[cfg(test)]
@@ -121,6 +132,23 @@ mod tests {
             "{skn4ffts_addr}{skn4i0*}{skn4i1*}{skn4i2*}{skn4event_addr10*}{skn4event_addr11*}\
              {skn5i0*}{skn5i1*}{skn5i2*}{skn5i3*}{skn5tiling_context.tiling_key}{skn5tiling_context.block_dim}\
              {skn5event_addr1073741825*}{skn5event_addr12*}{skn5event_addr10*}{ws0*}"
+        );
+    }
+
+    #[test]
+    fn only_arrays_hidden_inputs_and_events_have_a_star() {
+        let own = ["i0", "#42", "o0", "ws1", "hi.hcclsk0", "t", "tiling_context.tiling_key", "event_addr7", "i3*", "hi.x*"];
+        let entries = [EntryArguments {
+            id: 1,
+            own: own.map(str::to_owned).to_vec(),
+            dynamic: None,
+            send: vec![],
+            recv: vec![],
+        }];
+        assert_eq!(
+            layout(Ffts::Absent, &entries, Workspace::Unused).format,
+            "{skn1i0*}{skn1#42}{skn1o0*}{skn1ws1*}{skn1hi.hcclsk0*}{skn1t}{skn1tiling_context.tiling_key}\
+             {skn1event_addr7*}{skn1i3*}{skn1hi.x*}"
         );
     }
 

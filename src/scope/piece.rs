@@ -28,12 +28,13 @@ pub fn finish(
             NamedOp::new(context.node(*index), &lists.recv, &lists.send)
         })
         .collect();
-    let options = context.node(draft.members[0]).options.clone();
-    let limits = core_limits(context, &draft.members);
+    // What is not AI-core work has no say in how the kernel is compiled.
+    let options = written.first().map_or_else(String::new, |first| context.node(*first).options.clone());
+    let limits = core_limits(context, &written);
     let (document, stream_fusion) = match context.mode() {
         Mode::Compat => (naming::compat_document(&named), None),
         Mode::Default => {
-            let canonical = agreed_options(context, draft)?;
+            let canonical = agreed_options(context, draft, &written)?;
             let mut target: Target = context.settings.target.clone();
             if let Some((aic, aiv)) = limits {
                 (target.aic_num, target.aiv_num) = (aic, aiv);
@@ -76,11 +77,18 @@ fn is_written(context: &Context<'_>, index: NodeIndex) -> bool {
     node.ai_core || node.hccl || node.op_type.starts_with("Hcom")
 }
 
-/// The options all members share.
-fn agreed_options(context: &Context<'_>, draft: &Draft) -> Result<CanonicalOptions, ScopeError> {
-    let first = context.node(draft.members[0]);
+/// The options all members of the op list share.
+fn agreed_options(
+    context: &Context<'_>,
+    draft: &Draft,
+    written: &[NodeIndex],
+) -> Result<CanonicalOptions, ScopeError> {
+    let Some((first, rest)) = written.split_first() else {
+        return Ok(CanonicalOptions::default());
+    };
+    let first = context.node(*first);
     let canonical = CanonicalOptions::of(first)?;
-    for member in &draft.members[1..] {
+    for member in rest {
         let node = context.node(*member);
         if node.options != first.options && CanonicalOptions::of(node)? != canonical {
             return Err(ScopeError::OptionConflict {
@@ -95,7 +103,7 @@ fn agreed_options(context: &Context<'_>, draft: &Draft) -> Result<CanonicalOptio
     Ok(canonical)
 }
 
-/// User limits over all members that are not collectives, if there are both.
+/// User limits over all members of the op list that are not collectives, if there are both.
 fn core_limits(context: &Context<'_>, members: &[NodeIndex]) -> Option<(u32, u32)> {
     let own = || members.iter().map(|index| context.node(*index)).filter(|node| !node.hccl);
     let aic = own().filter_map(|node| node.aicore_num).max().filter(|count| *count > 0)?;

@@ -103,12 +103,15 @@ fn piece_text(out: &mut String, piece: &Piece) {
     }
 }
 
-/// Left-aligned columns, as wide as their widest cell; no blanks at line ends.
+/// No column gets wider than this: padding every row for one absurd cell would cost rows times width.
+const WIDEST: usize = 120;
+
+/// Left-aligned columns, as wide as their widest cell up to a limit; no blanks at line ends.
 fn table<const N: usize>(out: &mut String, header: [&str; N], rows: &[[String; N]]) {
     let mut widths = header.map(|cell| cell.chars().count());
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+            *width = (*width).max(cell.chars().count().min(WIDEST));
         }
     }
     let mut line = |cells: [&str; N]| {
@@ -121,5 +124,20 @@ fn table<const N: usize>(out: &mut String, header: [&str; N], rows: &[[String; N
     line(header);
     for row in rows {
         line(std::array::from_fn(|column| row[column].as_str()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_of_any_length_is_printed_whole() {
+        let long = "x".repeat(70_000);
+        let mut out = String::new();
+        table(&mut out, ["a", "b"], &[[long.clone(), "1".to_owned()], ["y".to_owned(), "2".to_owned()]]);
+        let lines: Vec<&str> = out.lines().collect();
+        assert_eq!(lines[1], format!("    {long}  1"));
+        assert_eq!(lines[2].len(), 4 + WIDEST + 2 + 1, "other rows are not padded to it");
     }
 }

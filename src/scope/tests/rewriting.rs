@@ -396,16 +396,36 @@ fn op_lists_leave_empty_things_out() {
     assert_eq!(normalized["op_list"][2]["recv_event_list"], serde_json::json!([2, 3]));
 }
 
-#[test]
-fn members_that_launch_no_kernel_are_not_written() {
-    // Only the reference can get such a member into a piece: kept by `bypass`, and then forgotten.
+/// Only the reference can get host work into a piece: kept by `bypass`, and then forgotten.
+fn with_host_work(names: [&str; 3]) -> Builder {
     let mut builder = Builder::default();
     builder.unfusable("x", 1, 1, "s");
-    for (id, name) in [(2, "a"), (3, "prefetch"), (4, "b")] {
-        builder.op(name, id, 1, "s").options = "strict-scope-check=bypass".to_owned();
+    for (id, name) in (2..).zip(names) {
+        let node = builder.op(name, id, 1, "s");
+        node.options = format!("strict-scope-check=bypass:compile-options=-D{name}");
+        if name == "prefetch" {
+            (node.support, node.ai_core) = (0, false);
+        }
     }
-    builder.graph.nodes[2].support = 0;
-    builder.graph.nodes[2].ai_core = false;
+    builder
+}
+
+#[test]
+fn options_and_limits_come_from_what_is_written() {
+    let mut builder = with_host_work(["prefetch", "a", "b"]);
+    for (node, limit) in builder.graph.nodes.iter_mut().zip([50, 40, 4, 8]) {
+        (node.aicore_num, node.vectorcore_num) = (Some(limit), Some(2 * limit));
+    }
+    let plan = builder.plan(Mode::Compat).unwrap();
+    let piece = &plan.pieces[0];
+    assert_eq!(piece.members, ["prefetch", "a", "b"]);
+    assert_eq!(piece.options, "strict-scope-check=bypass:compile-options=-Da");
+    assert_eq!(piece.core_limits, Some((8, 16)));
+}
+
+#[test]
+fn members_that_launch_no_kernel_are_not_written() {
+    let builder = with_host_work(["a", "prefetch", "b"]);
     let plan = builder.plan(Mode::Compat).unwrap();
     assert_eq!(plan.pieces[0].members, ["a", "prefetch", "b"]);
     let written: Vec<&str> = plan.pieces[0].ops.iter().map(|op| op.name.as_str()).collect();
