@@ -267,7 +267,9 @@ impl Diagnostic for ScopeError {
             }
             Self::DanglingEdge | Self::UnknownNode { .. } => "name nodes that are in the list".to_owned(),
             Self::Attribute { expected, .. } => format!("make it {expected}"),
-            Self::CompileResult { .. } | Self::CompileResultField { .. } => "point json_path at the JSON the operator compiler wrote".to_owned(),
+            Self::CompileResult { .. } | Self::CompileResultField { .. } => {
+                "point json_path at the JSON the operator compiler wrote".to_owned()
+            }
             Self::StrictValue { .. } | Self::StrictMalformed { .. } => {
                 "write strict-scope-check=bypass or strict-scope-check=abort, without blanks".to_owned()
             }

@@ -100,9 +100,8 @@ pub fn layout(ffts: Ffts, entries: &[EntryArguments], workspace: Workspace) -> L
 /// The star of an own item: array-like ones (inputs, outputs, workspaces), hidden inputs and events have one; tiling
 /// data, values and parts of the tiling context have none.
 fn star(item: &str) -> &'static str {
-    let numbered = |prefix: &str| {
-        item.strip_prefix(prefix).is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
-    };
+    let numbered =
+        |prefix: &str| item.strip_prefix(prefix).is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
     let starred = ["i", "o", "ws", "event_addr"].into_iter().any(numbered) || item.starts_with("hi.");
     // One that is written with its star keeps it.
     if starred && !item.ends_with('*') { "*" } else { "" }
@@ -137,14 +136,10 @@ mod tests {
 
     #[test]
     fn only_arrays_hidden_inputs_and_events_have_a_star() {
-        let own = ["i0", "#42", "o0", "ws1", "hi.hcclsk0", "t", "tiling_context.tiling_key", "event_addr7", "i3*", "hi.x*"];
-        let entries = [EntryArguments {
-            id: 1,
-            own: own.map(str::to_owned).to_vec(),
-            dynamic: None,
-            send: vec![],
-            recv: vec![],
-        }];
+        let own =
+            ["i0", "#42", "o0", "ws1", "hi.hcclsk0", "t", "tiling_context.tiling_key", "event_addr7", "i3*", "hi.x*"];
+        let entries =
+            [EntryArguments { id: 1, own: own.map(str::to_owned).to_vec(), dynamic: None, send: vec![], recv: vec![] }];
         assert_eq!(
             layout(Ffts::Absent, &entries, Workspace::Unused).format,
             "{skn1i0*}{skn1#42}{skn1o0*}{skn1ws1*}{skn1hi.hcclsk0*}{skn1t}{skn1tiling_context.tiling_key}\

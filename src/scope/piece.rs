@@ -78,11 +78,7 @@ fn is_written(context: &Context<'_>, index: NodeIndex) -> bool {
 }
 
 /// The options all members of the op list share.
-fn agreed_options(
-    context: &Context<'_>,
-    draft: &Draft,
-    written: &[NodeIndex],
-) -> Result<CanonicalOptions, ScopeError> {
+fn agreed_options(context: &Context<'_>, draft: &Draft, written: &[NodeIndex]) -> Result<CanonicalOptions, ScopeError> {
     let Some((first, rest)) = written.split_first() else {
         return Ok(CanonicalOptions::default());
     };

@@ -163,7 +163,8 @@ impl<'a> Rewriter<'a> {
 
     /// Live events with an end among `members`, and the ids among them that can be given out again.
     fn touching(&self, members: &[NodeIndex]) -> (Vec<EventIndex>, BTreeSet<i64>) {
-        let mut removed: Vec<EventIndex> = members.iter().flat_map(|member| &self.touching[member.0]).copied().collect();
+        let mut removed: Vec<EventIndex> =
+            members.iter().flat_map(|member| &self.touching[member.0]).copied().collect();
         removed.retain(|index| self.events[index.0].alive);
         removed.sort_unstable();
         removed.dedup();

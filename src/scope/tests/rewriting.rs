@@ -93,10 +93,7 @@ fn inner_ends_data_and_output_count_as_nodes() {
     builder.op("b", 2, 2, "S");
     builder.event(5, "a", "b");
     let plan = builder.plan(Mode::Compat).unwrap();
-    assert_eq!(
-        renumbered(&plan),
-        ["1 a Op", "2 sk_send_1073741823 SendMem", "3 sk_rcv_1073741823 RecvMem", "4 b Op"]
-    );
+    assert_eq!(renumbered(&plan), ["1 a Op", "2 sk_send_1073741823 SendMem", "3 sk_rcv_1073741823 RecvMem", "4 b Op"]);
     // With tensors from and to the outside: the inner graph has data nodes and one output node.
     let mut builder = Builder::default();
     builder.outside("x", 1, 1);
