@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::CoreKind;
+
 /// A chip generation: what decides about code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chip {
@@ -18,6 +20,11 @@ impl Chip {
             Self::C220 => "c220",
             Self::C310 => "c310",
         }
+    }
+
+    /// The architecture of its cores of `kind`, as compilers and JSONs call it.
+    pub fn arch(self, kind: CoreKind) -> String {
+        format!("dav-{self}-{}", kind.arch_suffix())
     }
 
     /// The value of `__NPU_ARCH__`.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::Chip;
+
 /// A kind of AI core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CoreKind {
@@ -154,21 +156,29 @@ impl KernelType {
         }
     }
 
+    /// The key under which its function for `kind` stands in the JSON.
+    pub fn arch_key(self, kind: CoreKind, chip: Chip) -> String {
+        if self.is_single_arch() { "AiCore".to_owned() } else { chip.arch(kind) }
+    }
+
+    /// Cube and vector cores of one block.
+    pub fn task_ratio(self) -> (u16, u16) {
+        match self {
+            Self::AivOnly | Self::MixAiv1_0 => (0, 1),
+            Self::AicOnly | Self::MixAic1_0 => (1, 0),
+            Self::MixAic1_1 => (1, 1),
+            Self::MixAic1_2 => (1, 2),
+        }
+    }
+
     /// Cube cores that `blocks` blocks of it use.
     pub fn aic_cores(self, blocks: u32) -> u32 {
-        match self.class() {
-            CoreClass::Aiv => 0,
-            CoreClass::Aic | CoreClass::Mix => blocks,
-        }
+        blocks.saturating_mul(u32::from(self.task_ratio().0))
     }
 
     /// Vector cores that `blocks` blocks of it use.
     pub fn aiv_cores(self, blocks: u32) -> u32 {
-        match self {
-            Self::AicOnly | Self::MixAic1_0 => 0,
-            Self::AivOnly | Self::MixAiv1_0 | Self::MixAic1_1 => blocks,
-            Self::MixAic1_2 => blocks.saturating_mul(2),
-        }
+        blocks.saturating_mul(u32::from(self.task_ratio().1))
     }
 }
 
@@ -212,24 +222,25 @@ impl SuperKernelType {
         self.class() == CoreClass::Mix
     }
 
+    /// The kind whose file holds what exists once per kernel.
+    pub fn leading_kind(self) -> CoreKind {
+        match self.class() {
+            CoreClass::Aiv => CoreKind::Aiv,
+            CoreClass::Aic | CoreClass::Mix => CoreKind::Aic,
+        }
+    }
+
     /// `taskRation` of the result JSON, cube to vector.
     pub fn task_ratio(self) -> (u16, u16) {
-        match self {
-            Self::Aiv => (0, 1),
-            Self::Aic => (1, 0),
-            Self::Mix1_1 => (1, 1),
-            Self::Mix1_2 => (1, 2),
-        }
+        self.kernel_type().task_ratio()
     }
 
     /// Cores of `kind` when launched with `blocks` blocks.
     pub fn cores(self, kind: CoreKind, blocks: u32) -> u32 {
-        let (aic, aiv) = self.task_ratio();
-        let per_block = match kind {
-            CoreKind::Aic => aic,
-            CoreKind::Aiv => aiv,
-        };
-        blocks.saturating_mul(u32::from(per_block))
+        match kind {
+            CoreKind::Aic => self.kernel_type().aic_cores(blocks),
+            CoreKind::Aiv => self.kernel_type().aiv_cores(blocks),
+        }
     }
 }
 

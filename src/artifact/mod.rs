@@ -2,8 +2,10 @@
 
 mod chip;
 mod kernel_type;
+mod meta;
 mod symbols;
 
 pub use chip::Chip;
 pub use kernel_type::{CoreClass, CoreKind, KernelType, SuperKernelType};
-pub use symbols::{RUN_CONFIG, SuperKernelSymbols};
+pub use meta::{LaunchMeta, META_SECTION_PREFIX, meta_declaration, meta_section};
+pub use symbols::{RUN_CONFIG, SuperKernelSymbols, copy_name, half_name};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::compile::{bad_output, read_tool_output};
 use super::copies::objcopy;
 use super::log::{BuildLog, LogStage};
-use crate::artifact::{RUN_CONFIG, SuperKernelSymbols};
+use crate::artifact::{RUN_CONFIG, SuperKernelSymbols, copy_name};
 use crate::cancel::Cancel;
 use crate::elf::{self, Edits, Localize, Missing};
 use crate::environment::Environment;
@@ -44,8 +44,7 @@ pub fn inner_functions(kernel: &SuperKernel, symbols: &SuperKernelSymbols, used:
     let copies = kernel.options.split.get();
     let mut names = Vec::new();
     for function in used.iter().flat_map(|object| &object.functions) {
-        names.push((*function).to_owned());
-        names.extend((1..copies as usize).map(|copy| elf::copy_name(function, copy)));
+        names.extend((0..copies).map(|copy| copy_name(function, copy)));
     }
     if copies > 1 {
         for kind in kernel.kernel_type.class().kinds() {

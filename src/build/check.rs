@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::error::BuildError;
-use crate::artifact::{RUN_CONFIG, SuperKernelSymbols};
+use crate::artifact::{LaunchMeta, RUN_CONFIG, SuperKernelSymbols};
 use crate::elf::{self, Binding};
-use crate::model::{SuperKernel, SuperKernelType};
+use crate::model::SuperKernel;
 use crate::toolchain::ToolchainKind;
 
 /// Problems told one by one.
@@ -102,7 +102,7 @@ fn check_inner(found: &[elf::Symbol<'_>], inner: &[String]) -> Vec<String> {
 
 /// The loader learns the launch type from these bytes.
 fn check_meta(object: &[u8], kernel: &SuperKernel, symbols: &SuperKernelSymbols) -> Result<Vec<String>, elf::ElfError> {
-    let expected = meta_bytes(kernel.kernel_type);
+    let expected = LaunchMeta::of(kernel.kernel_type.kernel_type()).to_bytes();
     let mut problems = Vec::new();
     for kind in kernel.kernel_type.class().kinds() {
         let name = symbols.meta_section(*kind);
@@ -115,31 +115,4 @@ fn check_meta(object: &[u8], kernel: &SuperKernel, symbols: &SuperKernelSymbols)
         }
     }
     Ok(problems)
-}
-
-/// Two items, type and length first: the kernel type, and the ratio of cube to vector cores.
-fn meta_bytes(kernel_type: SuperKernelType) -> [u8; 16] {
-    const MIX_AIC_MAIN: u8 = 4;
-    const MIX_AIV_MAIN: u8 = 5;
-    let main = match kernel_type {
-        SuperKernelType::Aiv => MIX_AIV_MAIN,
-        SuperKernelType::Aic | SuperKernelType::Mix1_1 | SuperKernelType::Mix1_2 => MIX_AIC_MAIN,
-    };
-    let (cube, vector) = kernel_type.task_ratio();
-    let ([cube_low, cube_high], [vector_low, vector_high]) = (cube.to_le_bytes(), vector.to_le_bytes());
-    [1, 0, 4, 0, main, 0, 0, 0, 3, 0, 4, 0, cube_low, cube_high, vector_low, vector_high]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn meta_bytes_of_all_types() {
-        let ratio = |kernel_type| meta_bytes(kernel_type)[12..].to_vec();
-        assert_eq!(meta_bytes(SuperKernelType::Aiv), [1, 0, 4, 0, 5, 0, 0, 0, 3, 0, 4, 0, 0, 0, 1, 0]);
-        assert_eq!(meta_bytes(SuperKernelType::Aic), [1, 0, 4, 0, 4, 0, 0, 0, 3, 0, 4, 0, 1, 0, 0, 0]);
-        assert_eq!(ratio(SuperKernelType::Mix1_1), [1, 0, 1, 0]);
-        assert_eq!(ratio(SuperKernelType::Mix1_2), [1, 0, 2, 0]);
-    }
 }

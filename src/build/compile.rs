@@ -10,7 +10,7 @@ use crate::elf;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::fs;
-use crate::model::{Chip, CoreClass, CoreKind, SuperKernel, SuperKernelType};
+use crate::model::{Chip, CoreKind, SuperKernel, SuperKernelType};
 use crate::store::work_dir::WorkDir;
 use crate::toolchain::{
     CodeCopies, CompileJob, CompileUnit, DebugInfo, Executed, Optimization, Toolchain, ToolchainKind,
@@ -118,7 +118,7 @@ impl Compilation<'_> {
 
     fn entry_job(&self, kind: CoreKind, copies: u32) -> Result<CompileJob, BuildError> {
         let kernel = self.kernel;
-        let run_config = if kind == leading_kind(kernel) { RunConfig::Define } else { RunConfig::Leave };
+        let run_config = if kind == kernel.kernel_type.leading_kind() { RunConfig::Define } else { RunConfig::Leave };
         let text = entry_source(self.symbols, kind, copies, run_config, self.toolchain.kind());
         let stem = format!("{}_entry", self.symbols.entry(kind));
         let source = PathBuf::from(format!("{stem}.cpp"));
@@ -151,14 +151,6 @@ impl Compilation<'_> {
             return Err(bad_output("the compiler", &job.title, problem));
         }
         Ok(bytes)
-    }
-}
-
-/// The kind whose file holds what exists once per kernel.
-pub fn leading_kind(kernel: &SuperKernel) -> CoreKind {
-    match kernel.kernel_type.class() {
-        CoreClass::Aiv => CoreKind::Aiv,
-        CoreClass::Aic | CoreClass::Mix => CoreKind::Aic,
     }
 }
 

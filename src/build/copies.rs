@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::compile::CompiledKind;
 use super::error::BuildError;
 use super::log::{BuildLog, LogStage};
-use crate::artifact::{RUN_CONFIG, SuperKernelSymbols};
+use crate::artifact::{META_SECTION_PREFIX, RUN_CONFIG, SuperKernelSymbols, copy_name};
 use crate::elf::{self, Edits, Groups, Localize, Missing};
 use crate::error::Error;
 use crate::model::{CoreKind, SuperKernel};
@@ -67,10 +67,7 @@ pub fn copy_subs<'a>(used: &'a [UsedObject<'a>]) -> Result<Vec<Copied<'a>>, Obje
 }
 
 fn copy_sub<'a>(number: usize, used: &'a UsedObject<'a>) -> Result<Copied<'a>, ObjectError> {
-    let file = |copy: usize| match copy {
-        0 => format!("{FOLDER}/{number:04}.o"),
-        copy => format!("{FOLDER}/{number:04}_split{copy}.o"),
-    };
+    let file = |copy: u32| format!("{FOLDER}/{}.o", copy_name(&format!("{number:04}"), copy));
     let mut log = Vec::new();
     let unpack = |member: &str, copy| format!("ar p {} {member} > {}", used.path.display(), file(copy));
     match used.object.name {
@@ -158,7 +155,7 @@ fn own_copy_edits(symbols: &SuperKernelSymbols, kind: CoreKind, copy: u32) -> Ed
     };
     if copy > 0 {
         edits.localize = Localize::AllDefinedExcept(vec![entry]);
-        edits.drop_sections_with_prefix = vec![elf::META_SECTION_PREFIX.to_owned()];
+        edits.drop_sections_with_prefix = vec![META_SECTION_PREFIX.to_owned()];
         edits.groups = Groups::Dissolve;
     }
     edits

@@ -64,12 +64,8 @@ fn keys(kernel: &SuperKernel, class: CoreClass) -> Vec<String> {
         return vec!["aicore".to_owned()];
     }
     let chip = kernel.platform.chip();
-    let (vector, cube) = (format!("dav-{chip}-vec"), format!("dav-{chip}-cube"));
-    match class {
-        CoreClass::Aiv => vec![vector],
-        CoreClass::Aic => vec![cube],
-        CoreClass::Mix => vec![vector, cube],
-    }
+    // Vector first, as readers know it.
+    class.kinds().iter().rev().map(|kind| chip.arch(*kind)).collect()
 }
 
 fn entry(kernel: &SuperKernel, op: &Op) -> Value {

@@ -147,7 +147,7 @@ pub enum ElfError {
     #[error("cannot split into {count} copies")]
     BadCount {
         /// The requested number.
-        count: usize,
+        count: u32,
     },
     /// The bytes do not start like an archive.
     #[error("not an archive: the first bytes are {}", Hex(.found))]

@@ -22,7 +22,7 @@ mod inspect;
 mod strings;
 mod symbols;
 
-pub use copies::{META_SECTION_PREFIX, copy_edits, copy_name, split_copies};
+pub use copies::{copy_edits, split_copies};
 pub use edit::{Edits, Fill, Groups, Localize, Missing, edit, edit_with};
 pub use error::{EditKind, ElfError};
 pub use inspect::{Identity, Section, identity, section_bytes, sections, text_size};

@@ -3,8 +3,9 @@
 use super::profiling;
 use super::uses;
 use super::writer::CppWriter;
+use crate::artifact::copy_name;
 use crate::model::{Chip, CoreClass, CoreKind};
-use crate::program::{Action, Barrier, Direction, Kinds, Part, Program, copy_name};
+use crate::program::{Action, Barrier, Direction, Kinds, Part, Program};
 
 pub(super) fn write(program: &Program, out: &mut CppWriter) {
     markers(out);

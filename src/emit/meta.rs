@@ -1,7 +1,8 @@
 //! What stands around the code: title, run configuration, meta sections.
 
 use super::writer::{CppWriter, comment_text};
-use crate::model::{CoreKind, StreamForm, SuperKernelType};
+use crate::artifact::{RUN_CONFIG, SuperKernelSymbols, meta_declaration};
+use crate::model::{CoreKind, StreamForm};
 use crate::program::Program;
 
 pub(super) fn title(program: &Program, out: &mut CppWriter) {
@@ -22,14 +23,10 @@ pub(super) fn run_config(program: &Program, out: &mut CppWriter) {
     if !program.defines_run_config() {
         return;
     }
-    let leader = match program.kernel_type {
-        SuperKernelType::Aiv => CoreKind::Aiv,
-        SuperKernelType::Aic | SuperKernelType::Mix1_1 | SuperKernelType::Mix1_2 => CoreKind::Aic,
-    };
-    out.line(format_args!("#if {}", built_for(program, leader)));
-    out.line("__gm__ struct OpSystemRunCfg g_opSystemRunCfg = {0};");
+    out.line(format_args!("#if {}", built_for(program, program.kernel_type.leading_kind())));
+    out.line(format_args!("__gm__ struct OpSystemRunCfg {RUN_CONFIG} = {{0}};"));
     out.line("#else");
-    out.line("extern __gm__ struct OpSystemRunCfg g_opSystemRunCfg;");
+    out.line(format_args!("extern __gm__ struct OpSystemRunCfg {RUN_CONFIG};"));
     out.line("#endif");
     out.blank();
 }
@@ -38,21 +35,14 @@ pub(super) fn run_config(program: &Program, out: &mut CppWriter) {
 pub(super) fn sections(program: &Program, out: &mut CppWriter) {
     out.blank();
     out.line("#if TILING_KEY_VAR == 0UL");
+    let symbols = SuperKernelSymbols::new(&program.kernel_name);
     for &kind in program.kinds() {
         let guarded = program.kernel_type.is_mix();
         if guarded {
             out.line(format_args!("#if {}", built_for(program, kind)));
         }
-        let function = format!("{}_mix_{kind}", program.kernel_name);
-        let main = match program.kernel_type {
-            SuperKernelType::Aiv => "K_TYPE_MIX_AIV_MAIN",
-            SuperKernelType::Aic | SuperKernelType::Mix1_1 | SuperKernelType::Mix1_2 => "K_TYPE_MIX_AIC_MAIN",
-        };
-        let (aic, aiv) = program.kernel_type.task_ratio();
-        out.line(format_args!("static const struct FunLevelMixCoreType {function}_section"));
-        out.line(format_args!("    __attribute__((used, section(\".ascend.meta.{function}\"))) = {{"));
-        out.line(format_args!("        {{{{F_TYPE_KTYPE, sizeof(unsigned int)}}, {main}}},"));
-        out.line(format_args!("        {{{{F_TYPE_MIX_TASK_RATION, sizeof(unsigned int)}}, {aic}, {aiv}}}}};"));
+        let lines = meta_declaration(program.kernel_type.kernel_type(), &symbols.entry(kind));
+        lines.into_iter().for_each(|line| out.line(line));
         if guarded {
             out.line("#endif");
         }

@@ -210,17 +210,12 @@ fn split_mode(node: &Node<'_>) -> Result<u32, ModelError> {
     u32::try_from(node.count()?).map_err(|_| node.wrong_type("a number of copies"))
 }
 
-/// The key under which the function for `kind` stands.
-fn arch(kernel_type: KernelType, kind: CoreKind, chip: Chip) -> String {
-    if kernel_type.is_single_arch() { "AiCore".to_owned() } else { format!("dav-{chip}-{}", kind.arch_suffix()) }
-}
-
 fn static_functions(names: &Node<'_>, kernel_type: KernelType, chip: Chip) -> Result<Vec<Function>, ModelError> {
     let kinds = kernel_type.class().kinds();
     kinds
         .iter()
         .map(|&kind| {
-            let entry = names.required(&arch(kernel_type, kind, chip))?;
+            let entry = names.required(&kernel_type.arch_key(kind, chip))?;
             let object = entry.optional("obj_files")?.map(|node| node.string().map(str::to_owned)).transpose()?;
             Ok(Function { kind, name: function_name(&entry.required("func_name")?)?, object })
         })
@@ -246,7 +241,7 @@ fn tiling_functions(names: &Node<'_>, chip: Chip) -> Result<Vec<TilingFunctions>
             if !kernel_type.class().runs_on(kind) {
                 return Ok(None);
             }
-            function_name(&node.required(&arch(kernel_type, kind, chip))?).map(Some)
+            function_name(&node.required(&kernel_type.arch_key(kind, chip))?).map(Some)
         };
         functions.push(TilingFunctions {
             key: tiling_key(key, &table.path)?,

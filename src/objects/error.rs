@@ -26,7 +26,7 @@ pub enum ObjectError {
     #[error("two different objects define the sub-kernel function `{function}`: `{first}` and `{second}`")]
     SameFunction { function: String, first: String, second: String },
     #[error("cannot make copy {copy} of `{origin}`: {source}")]
-    Copy { origin: String, copy: usize, source: ElfError },
+    Copy { origin: String, copy: u32, source: ElfError },
 }
 
 impl Diagnostic for ObjectError {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::{ObjectBytes, ObjectError, Objects};
-use crate::elf;
+use crate::artifact::copy_name;
 use crate::model::{CoreKind, Op, SubKernelCode, SuperKernel};
 use crate::store::digest::ContentDigest;
 
@@ -120,9 +120,9 @@ impl<'a> Finder<'a> {
 /// Copies that come with the object. One counts only if it holds all of its functions: a part would be useless.
 fn ready_copies<'a>(used: &UsedObject<'a>, objects: &'a Objects, copies: u32) -> Vec<Option<ObjectBytes<'a>>> {
     let Some(file) = objects.file_at(used.path) else { return Vec::new() };
-    (1..copies as usize)
+    (1..copies)
         .map(|number| {
-            let mut wanted = used.functions.iter().map(|function| elf::copy_name(function, number));
+            let mut wanted = used.functions.iter().map(|function| copy_name(function, number));
             let first = file.object_with(&wanted.next()?, None)?;
             wanted.all(|name| first.exports(&name)).then_some(first)
         })
@@ -134,11 +134,8 @@ fn check_names(used: &[UsedObject<'_>]) -> Result<(), ObjectError> {
     let mut owners: HashMap<String, &UsedObject<'_>> = HashMap::new();
     for object in used {
         for function in &object.functions {
-            for number in 0..=object.ready.len() {
-                let name = match number {
-                    0 => (*function).to_owned(),
-                    number => elf::copy_name(function, number),
-                };
+            for number in 0..=object.ready.len() as u32 {
+                let name = copy_name(function, number);
                 if let Some(first) = owners.insert(name.clone(), object) {
                     let (first, second) = (first.origin(), object.origin());
                     return Err(ObjectError::SameFunction { function: name, first, second });

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::facts::Facts;
 use super::request::{OpRequest, Unit};
+use crate::artifact::copy_name;
 
 /// A compiled function: its symbol and the object files that hold it and its copies.
 #[derive(Debug, Clone)]
@@ -72,11 +73,10 @@ fn static_table(request: &OpRequest, functions: &[BuiltFunction]) -> Value {
     for function in functions {
         let mut entry = Map::new();
         entry.insert("func_name".to_owned(), json!(function.name));
-        for (number, object) in function.objects.iter().enumerate() {
-            let key = if number == 0 { "obj_files".to_owned() } else { format!("obj_files_split{number}") };
-            entry.insert(key, json!(path_text(&request.out_dir.join(object))));
+        for (copy, object) in (0..).zip(&function.objects) {
+            entry.insert(copy_name("obj_files", copy), json!(path_text(&request.out_dir.join(object))));
         }
-        table.insert(arch_name(request, &function.unit), Value::Object(entry));
+        table.insert(function.unit.kernel_type.arch_key(function.unit.kind, request.chip), Value::Object(entry));
     }
     Value::Object(table)
 }
@@ -87,19 +87,11 @@ fn dynamic_table(request: &OpRequest, functions: &[BuiltFunction]) -> Value {
         let mut named = Map::new();
         named.insert("kernel_type".to_owned(), json!(entry.kernel_type.as_str()));
         for function in functions.iter().filter(|function| function.unit.key == Some(entry.key)) {
-            named.insert(arch_name(request, &function.unit), json!(function.name));
+            named.insert(function.unit.kernel_type.arch_key(function.unit.kind, request.chip), json!(function.name));
         }
         table.insert(entry.key.to_string(), Value::Object(named));
     }
     json!({ "dynamic_func_names": table })
-}
-
-fn arch_name(request: &OpRequest, unit: &Unit) -> String {
-    if unit.kernel_type.is_single_arch() {
-        "AiCore".to_owned()
-    } else {
-        format!("dav-{}-{}", request.chip, unit.kind.arch_suffix())
-    }
 }
 
 fn path_text(path: &Path) -> String {

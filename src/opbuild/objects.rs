@@ -5,6 +5,7 @@ use super::description::BuiltFunction;
 use super::error::OpBuildError;
 use super::publish::{self, WorkDir};
 use super::request::OpRequest;
+use crate::artifact::copy_name;
 use crate::cancel::Cancel;
 use crate::elf::{self, Edits, Groups, Localize};
 use crate::model::CoreClass;
@@ -58,14 +59,13 @@ fn archive(
     name: &str,
     units: Vec<CompiledUnit>,
 ) -> Result<(Vec<u8>, Vec<BuiltFunction>), OpBuildError> {
-    let count = request.split_mode.map_or(1, |split| split.get() as usize);
+    let count = request.split_mode.map_or(1, |split| split.get());
     let mut members = Vec::new();
     let mut functions = Vec::new();
     for unit in units {
         let stem = format!("{name}_{}", unit.unit.kind);
         let copies = elf::split_copies(&unit.object, &[&unit.function], count)?;
-        let mut objects = vec![format!("{stem}.o")];
-        objects.extend((1..count).map(|number| format!("{stem}_split{number}.o")));
+        let objects: Vec<String> = (0..count).map(|copy| format!("{}.o", copy_name(&stem, copy))).collect();
         members.extend(objects.iter().cloned().zip(std::iter::once(unit.object).chain(copies)));
         functions.push(BuiltFunction { unit: unit.unit, name: unit.function, objects });
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::error::OpBuildError;
+use crate::artifact::half_name;
 use crate::model::{Chip, CoreKind, DcciFlags, DebugOutput, KernelType};
 use crate::options::SplitCount;
 
@@ -138,7 +139,7 @@ impl Unit {
             Some(key) => format!("_{key}"),
             None => format!("_{}", position.as_str()),
         };
-        if self.kernel_type.is_single_arch() { stem } else { format!("{stem}_mix_{}", self.kind) }
+        if self.kernel_type.is_single_arch() { stem } else { half_name(&stem, self.kind) }
     }
 }
 

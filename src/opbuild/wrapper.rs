@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::facts::Facts;
 use super::request::{OpRequest, Unit};
-use crate::model::{CoreKind, KernelType};
+use crate::artifact::meta_declaration;
 
 /// The source alone, to look at.
 pub fn for_scan(source: &Path) -> String {
@@ -32,7 +32,9 @@ pub fn for_unit(source: &Path, request: &OpRequest, facts: &Facts, unit: &Unit, 
         request.kernel,
         arguments.join(", ")
     );
-    text.push_str(&meta_section(unit, function));
+    for line in meta_declaration(unit.kernel_type, function) {
+        let _ = writeln!(text, "{line}");
+    }
     text
 }
 
@@ -55,29 +57,6 @@ struct SuperKernelSlot {
 
 fn argument(index: usize) -> String {
     format!("SuperKernelSlot{{slots[{index}]}}")
-}
-
-/// The loader reads a kernel's type from a section named after it.
-fn meta_section(unit: &Unit, function: &str) -> String {
-    let attributes = format!("{function}_section __attribute__((used, section(\".ascend.meta.{function}\")))");
-    let kind = "{F_TYPE_KTYPE, sizeof(unsigned int)}";
-    let ratio = "{F_TYPE_MIX_TASK_RATION, sizeof(unsigned int)}";
-    match unit.kernel_type {
-        KernelType::AivOnly => {
-            format!("static const struct FunLevelKType {attributes} = {{{{{kind}, K_TYPE_AIV}}}};\n")
-        }
-        KernelType::AicOnly => {
-            format!("static const struct FunLevelKType {attributes} = {{{{{kind}, K_TYPE_AIC}}}};\n")
-        }
-        KernelType::MixAiv1_0 | KernelType::MixAic1_0 | KernelType::MixAic1_1 | KernelType::MixAic1_2 => {
-            let (aic, aiv) = (unit.kernel_type.aic_cores(1), unit.kernel_type.aiv_cores(1));
-            let main = if unit.kernel_type.class().runs_on(CoreKind::Aic) { "AIC" } else { "AIV" };
-            format!(
-                "static const struct FunLevelMixCoreType {attributes} = \
-                 {{{{{kind}, K_TYPE_MIX_{main}_MAIN}}, {{{ratio}, {aic}, {aiv}}}}};\n"
-            )
-        }
-    }
 }
 
 /// A path as an include directive takes it. Quotes cannot be escaped there, so they cannot occur either.

@@ -19,6 +19,7 @@ pub use step::{
 };
 pub use verify::{Violation, verify};
 
+use crate::artifact::copy_name;
 use crate::model::{
     ByPosition, Chip, CoreClass, CoreKind, KernelType, OpIndex, OpPosition, StreamForm, StreamId, SuperKernelType,
 };
@@ -128,13 +129,5 @@ impl Program {
             .into_iter()
             .flat_map(|block| of(CoreKind::Aic, block, aic).chain(of(CoreKind::Aiv, block, aiv)))
             .collect()
-    }
-}
-
-/// Symbol of one copy of a function: the first keeps the name.
-pub fn copy_name(function: &str, copy: u32) -> String {
-    match copy {
-        0 => function.to_owned(),
-        _ => format!("{function}_split{copy}"),
     }
 }

@@ -170,7 +170,7 @@ fn elf_split_copies<'py>(
     py: Python<'py>,
     object: Input<'py>,
     functions: Vec<String>,
-    count: usize,
+    count: u32,
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let functions: Vec<&str> = functions.iter().map(String::as_str).collect();
     if count == 0 {

@@ -6,10 +6,7 @@ use object::{Object, ObjectSection};
 use serde::Serialize;
 
 use super::error::SimError;
-
-const PREFIX: &str = ".ascend.meta.";
-const KERNEL_TYPE_ITEM: u16 = 1;
-const RATIO_ITEM: u16 = 3;
+use crate::artifact::{LaunchMeta, META_SECTION_PREFIX};
 
 /// One kernel function with a meta section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -29,42 +26,13 @@ pub fn read(path: &Path) -> Result<Vec<KernelMeta>, SimError> {
     let file = object::File::parse(&*data).map_err(|error| broken(error.to_string()))?;
     let mut found = Vec::new();
     for section in file.sections() {
-        let Some(function) = section.name().ok().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
+        let Some(function) = section.name().ok().and_then(|name| name.strip_prefix(META_SECTION_PREFIX)) else {
+            continue;
+        };
         let bytes = section.data().map_err(|error| broken(error.to_string()))?;
-        found.push(parse(function, bytes).ok_or_else(|| broken(format!("{PREFIX}{function} is cut off")))?);
+        let meta =
+            LaunchMeta::parse(bytes).ok_or_else(|| broken(format!("{META_SECTION_PREFIX}{function} is cut off")))?;
+        found.push(KernelMeta { function: function.to_owned(), kernel_type: meta.launch_type, ratio: meta.ratio });
     }
     Ok(found)
-}
-
-/// Items: type, length, payload.
-fn parse(function: &str, mut bytes: &[u8]) -> Option<KernelMeta> {
-    let mut meta = KernelMeta { function: function.to_owned(), kernel_type: None, ratio: None };
-    while !bytes.is_empty() {
-        let (head, rest) = bytes.split_at_checked(4)?;
-        let kind = u16::from_le_bytes([head[0], head[1]]);
-        let (payload, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes([head[2], head[3]])))?;
-        match (kind, payload) {
-            (KERNEL_TYPE_ITEM, &[a, b, c, d]) => meta.kernel_type = Some(u32::from_le_bytes([a, b, c, d])),
-            (RATIO_ITEM, &[a, b, c, d]) => {
-                meta.ratio = Some((u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d])));
-            }
-            _ => {}
-        }
-        bytes = rest;
-    }
-    Some(meta)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reads_the_two_shapes() {
-        let only = parse("f", &[1, 0, 4, 0, 3, 0, 0, 0]).unwrap();
-        assert_eq!((only.kernel_type, only.ratio), (Some(3), None));
-        let mix = parse("f", &[1, 0, 4, 0, 4, 0, 0, 0, 3, 0, 4, 0, 1, 0, 2, 0]).unwrap();
-        assert_eq!((mix.kernel_type, mix.ratio), (Some(4), Some((1, 2))));
-        assert!(parse("f", &[1, 0, 9, 0, 1]).is_none());
-    }
 }

@@ -249,7 +249,7 @@ fn require(search: &CannSearch, name: &str, what: &'static str) -> Result<PathBu
 }
 
 fn arch_argument(job: &CompileJob) -> String {
-    format!("--cce-aicore-arch=dav-{}-{}", job.chip, job.kind.arch_suffix())
+    format!("--cce-aicore-arch={}", job.chip.arch(job.kind))
 }
 
 /// How hard the compiler is asked to try; each attempt is gentler than the one before.
