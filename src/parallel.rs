@@ -12,9 +12,9 @@ pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 }
 
 /// Runs `work` in a pool of `threads` threads; `None`: one per processor.
-pub fn with_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> T {
+pub fn with_threads<T: Send>(threads: Option<u32>, work: impl FnOnce() -> T + Send) -> T {
     let processors = || std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST_THREADS));
-    let threads = threads.unwrap_or_else(processors).max(1);
+    let threads = threads.map_or_else(processors, |threads| threads as usize).max(1);
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool.install(work),
         // No threads to be had (a limit of the system): one on the spot, which needs no new thread.

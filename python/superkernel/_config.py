@@ -7,115 +7,39 @@ This module only keeps what was set. Which value is in force, given CANN and the
 from __future__ import annotations
 
 import contextvars
-import math
 import os
 import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from types import FrameType, TracebackType
-from typing import Any, Callable
+from typing import Any
 
-__all__ = ["SETTINGS", "Configured", "check", "configure", "configured"]
+from superkernel import _core
 
-TOOLCHAINS = ("auto", "cann", "host")
-#: The debug flags that change something; CANN knows more of them, they are carried along.
-DEBUG_FLAGS = ("dump_cce", "ccec_g", "ccec_O0", "oom")
+__all__ = ["SETTINGS", "Configured", "check", "configure", "configured", "repeatable"]
+
+#: Every setting and what the native core knows about it.
+SETTINGS: Mapping[str, Mapping[str, Any]] = {row["name"]: row for row in _core.setting_table()}
 
 
 class BadValue(ValueError):
     """A value its setting refuses; the text says what would be accepted."""
 
 
-def _text(value: object) -> str:
-    if isinstance(value, str) and value.strip() and _encodes(value):
-        return value.strip()
-    raise BadValue("a non-empty string")
-
-
-def _encodes(text: str) -> bool:
-    """Is this text, or does it hold surrogates that nobody can write down?"""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _count(value: object) -> int:
-    # A bool is an int to Python, but `jobs=True` is a mistake.
-    if isinstance(value, str) and value.isascii() and value.isdigit():
-        value = int(value) if len(value) <= 10 else 0
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**31:
-        return value
-    raise BadValue("a whole number from 1 up")
-
-
-def _seconds(value: object) -> float:
-    try:
-        seconds = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        seconds = math.nan
-    if 0 < seconds < math.inf:
-        return seconds
-    raise BadValue("a number of seconds above 0")
-
-
-def _path(value: object) -> str:
-    if isinstance(value, (str, os.PathLike)):
-        path = os.fspath(value)
-        if isinstance(path, str) and "\0" not in path and _names_a_file(path):
-            return os.path.expanduser(path)
-    raise BadValue("a path")
-
-
-def _names_a_file(path: str) -> bool:
-    try:
-        os.fsencode(path)
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _directory(value: object) -> str:
-    path = _path(value)
-    if not path:
-        raise BadValue("a path")
-    return path
-
-
-def _toolchain(value: object) -> str:
-    if isinstance(value, str) and value in TOOLCHAINS:
-        return value
-    raise BadValue("one of `auto`, `cann`, `host`")
-
-
-def _flags(value: object) -> list[str]:
-    """``["dump_cce", "oom"]``; a string may hold several, separated by anything a flag cannot contain."""
-    items = [value] if isinstance(value, str) else list(value) if isinstance(value, (list, tuple, set)) else None
-    if items is None or not all(isinstance(item, str) and _encodes(item) for item in items):
-        raise BadValue("a list of strings such as `dump_cce`, `ccec_g`, `ccec_O0`, `oom`")
-    words = "".join(letter if letter.isalnum() or letter == "_" else " " for letter in " ".join(items)).split()
-    return list(dict.fromkeys(words))
-
-
-#: Every setting and how its value is checked and brought into its one form.
-SETTINGS: Mapping[str, Callable[[object], Any]] = {
-    "soc": _text,
-    "aic_num": _count,
-    "aiv_num": _count,
-    "kernel_meta_parent_dir": _directory,
-    "op_debug_config": _flags,
-    "toolchain": _toolchain,
-    # An empty path switches the cache off, also against the environment variable.
-    "cache_dir": _path,
-    "jobs": _count,
-    "tool_timeout": _seconds,
-}
-
-
 def check(name: str, value: object) -> Any:
     """``value`` in the one form setting ``name`` has, or ``BadValue``."""
-    return SETTINGS[name](value)
+    accepted, result = _core.check_setting(name, value)
+    if not accepted:
+        raise BadValue(result)
+    return result
+
+
+def repeatable(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a recorded build that may be set again: those that decide about the result.
+
+    A record may come from anywhere, and from a version that knew fewer settings.
+    """
+    return {name: recorded[name] for name, row in SETTINGS.items() if row["repeatable"] and name in recorded}
 
 
 class Configured:
@@ -198,6 +122,7 @@ _KEEP: Any = ...
 
 def configure(
     *,
+    # table: settings (written by `make tables`)
     soc: str | None = _KEEP,
     aic_num: int | None = _KEEP,
     aiv_num: int | None = _KEEP,
@@ -207,6 +132,7 @@ def configure(
     cache_dir: str | os.PathLike[str] | None = _KEEP,
     jobs: int | None = _KEEP,
     tool_timeout: float | None = _KEEP,
+    # end of table
     **unknown: object,
 ) -> _Configuring:
     """Sets what super kernels are built for and with.
@@ -220,17 +146,8 @@ def configure(
     A setting that is not named keeps its value; ``None`` takes it back. Raises ``SuperKernelError`` for a setting
     that does not exist or a value it cannot have; then nothing is set. See ``docs/configuration.md``.
     """
-    given = {
-        "soc": soc,
-        "aic_num": aic_num,
-        "aiv_num": aiv_num,
-        "kernel_meta_parent_dir": kernel_meta_parent_dir,
-        "op_debug_config": op_debug_config,
-        "toolchain": toolchain,
-        "cache_dir": cache_dir,
-        "jobs": jobs,
-        "tool_timeout": tool_timeout,
-    }
+    given = dict(locals())
+    del given["unknown"]
     if unknown:
         raise _unknown_setting(min(unknown))
     values = {name: _checked(name, value) for name, value in given.items() if value is not _KEEP}
@@ -253,8 +170,8 @@ def _checked(name: str, value: object) -> Any:
             f"setting `{name}` cannot be {_shown(value)}; expected {refusal}",
             f"pass `{name}` as {refusal}, or `None` to take the setting back",
         ) from None
-    if name == "op_debug_config":
-        _warn_of_ineffective(checked)
+    if SETTINGS[name]["keeps_other_words"]:
+        _warn_of_ineffective(name, checked)
     return checked
 
 
@@ -269,19 +186,17 @@ def _unknown_setting(name: str) -> Exception:
     )
 
 
-def _warn_of_ineffective(flags: list[str]) -> None:
+def _warn_of_ineffective(name: str, words: list[str]) -> None:
     from superkernel._logging import logger
 
-    for flag in flags:
-        if flag not in DEBUG_FLAGS:
-            meant = _did_you_mean(flag, DEBUG_FLAGS)
-            logger.warning("op_debug_config: `%s` has no effect on super kernels%s", flag[:60], meant)
+    known = SETTINGS[name]["words"]
+    for word in words:
+        if word not in known:
+            logger.warning("%s: `%s` has no effect on super kernels%s", name, word[:60], _did_you_mean(word, known))
 
 
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    from superkernel._core import nearest
-
-    near = nearest(name, list(known), 1)
+    near = _core.nearest(name, list(known), 1)
     return f"; did you mean `{near[0]}`?" if near else ""
 
 

@@ -13,8 +13,10 @@ __all__ = [
     "cache_entries",
     "cache_import",
     "cache_stats",
+    "check_setting",
     "compare_build",
     "default_cores",
+    "default_setting",
     "elf_edit",
     "elf_identity",
     "elf_is_archive",
@@ -35,6 +37,7 @@ __all__ = [
     "scope_launch_layout",
     "scope_plan",
     "scope_read",
+    "setting_table",
     "sim_arena_attach",
     "sim_arena_create",
     "sim_arena_detach",
@@ -59,6 +62,12 @@ def refresh_log_levels() -> None: ...
 
 def parse_options(text: str, underscores: bool) -> tuple[dict[str, object], list[str]]: ...
 def option_table() -> list[dict[str, Any]]: ...
+
+# -- settings --------------------------------------------------------------------------------------------------------
+
+def setting_table() -> list[dict[str, Any]]: ...
+def check_setting(name: str, value: object) -> tuple[bool, Any]: ...
+def default_setting(name: str, soc: str) -> tuple[Any, str]: ...
 
 # -- elf -------------------------------------------------------------------------------------------------------------
 

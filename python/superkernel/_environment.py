@@ -23,29 +23,6 @@ from superkernel._logging import logger
 __all__ = ["Configuration", "current_config", "snapshot"]
 
 PACKAGE = "asc_op_compile_base"
-DEFAULT_SOC = "Ascend910_93"
-
-#: What holds when nobody says anything. The core counts depend on the SoC; ``None`` elsewhere: no cache, as many jobs
-#: as processors, no time limit.
-_DEFAULTS: Mapping[str, Any] = {
-    "soc": DEFAULT_SOC,
-    "aic_num": None,
-    "aiv_num": None,
-    "kernel_meta_parent_dir": ".",
-    "op_debug_config": [],
-    "toolchain": "auto",
-    "cache_dir": None,
-    "jobs": None,
-    "tool_timeout": None,
-}
-
-_VARIABLES: Mapping[str, str] = {
-    "soc": "SUPERKERNEL_SOC",
-    "toolchain": "SUPERKERNEL_TOOLCHAIN",
-    "cache_dir": "SUPERKERNEL_CACHE_DIR",
-    "jobs": "SUPERKERNEL_JOBS",
-    "tool_timeout": "SUPERKERNEL_TOOL_TIMEOUT",
-}
 
 
 # -- the settings in force -------------------------------------------------------------------------------------------
@@ -91,9 +68,9 @@ def snapshot() -> dict[str, Any]:
     origins: dict[str, str] = {}
     configured = _config.configured()
     # Looking for what is not there is the expensive part: once per snapshot is enough.
-    readers = _CANN_READERS if _is_cann_installed() else {}
-    for name in _DEFAULTS:
-        values[name], origins[name] = _in_force(name, configured, readers, values)
+    has_cann = _is_cann_installed()
+    for name in _config.SETTINGS:
+        values[name], origins[name] = _in_force(name, configured, has_cann, values)
     return {**values, "origins": origins}
 
 
@@ -104,45 +81,42 @@ def current_config() -> Configuration:
     return Configuration(values, origins)
 
 
-_Reader = Callable[[Mapping[str, Any]], Any]
-
-
 def _in_force(
     name: str,
     configured: Mapping[str, _config.Configured],
-    readers: Mapping[str, _Reader],
+    has_cann: bool,
     known: Mapping[str, Any],
 ) -> tuple[Any, str]:
     if name in configured:
-        return _form(name, configured[name].value), configured[name].origin
-    from_cann = _asked(readers.get(name), known)
+        return _form(configured[name].value), configured[name].origin
+    from_cann = _asked(name, known) if has_cann else None
     if from_cann is not None:
         return from_cann, "CANN"
-    variable = _VARIABLES.get(name, "")
-    text = os.environ.get(variable)
-    # An empty variable says nothing, except that there shall be no cache.
-    if text or (text is not None and name == "cache_dir"):
-        return _form(name, _checked_variable(name, variable, text)), variable
-    if name in ("aic_num", "aiv_num"):
-        # An unsupported SoC has none; the native core refuses it with a message that lists the supported ones.
-        cores = _core.default_cores(known["soc"]) or (None, None)
-        return cores[name == "aiv_num"], "SoC table"
-    return _form(name, _DEFAULTS[name]), "default"
+    setting = _config.SETTINGS[name]
+    variable = setting["variable"]
+    text = None if variable is None else os.environ.get(variable)
+    # An empty variable says nothing, except where nothing is something to say.
+    if text or (text is not None and setting["takes_empty"]):
+        return _form(_checked_variable(name, variable, text)), variable
+    return _core.default_setting(name, known.get("soc", ""))
 
 
-def _asked(reader: _Reader | None, known: Mapping[str, Any]) -> Any:
+def _asked(name: str, known: Mapping[str, Any]) -> Any:
+    """What CANN says about a setting, given those before it; None where it has nothing (usable) to say."""
+    source = _config.SETTINGS[name]["cann"]
+    if source is None:
+        return None
+    way, key = source
     try:
-        return None if reader is None else reader(known)
+        return _CANN_SOURCES[way](name, key, known)
     except CannAbsent:
         # Gone since the start of the snapshot.
         return None
 
 
-def _form(name: str, value: Any) -> Any:
-    """A copy where the value could be changed behind our back; an empty cache folder means no cache."""
-    if name == "cache_dir":
-        return value or None
-    return list(value) if isinstance(value, list) else value
+def _form(value: Any) -> Any:
+    """A copy where the value could be changed behind our back; an empty folder means none."""
+    return list(value) if isinstance(value, list) else None if value == "" else value
 
 
 def _checked_variable(name: str, variable: str, text: str) -> Any:
@@ -208,37 +182,38 @@ def _soc_spec(key: str) -> Any:
     return _ask("common.platform.platform_info", "get_soc_spec", key)
 
 
-def _read_soc(_known: Mapping[str, Any]) -> str | None:
+def _read_soc(name: str, key: str, _known: Mapping[str, Any]) -> str | None:
     try:
-        return _short_soc_version()
+        return _soc(key)
     except CannTrouble as trouble:
         from superkernel._errors import make_error
 
-        if os.environ.get(_VARIABLES["soc"]):
-            _warn(f"CANN does not tell the SoC, `{_VARIABLES['soc']}` is taken: {trouble}")
+        variable = _config.SETTINGS[name]["variable"]
+        if os.environ.get(variable):
+            _warn(f"CANN does not tell the SoC, `{variable}` is taken: {trouble}")
             return None
         raise make_error(
             "SK0013",
             f"CANN's Python is installed but does not tell the SoC: {trouble}",
             "repair the CANN installation, set CANN's SoC before this call, or name it: "
-            "`superkernel.configure(soc=...)` or the environment variable `SUPERKERNEL_SOC`",
+            f"`superkernel.configure({name}=...)` or the environment variable `{variable}`",
         ) from trouble
 
 
-def _short_soc_version() -> str:
-    soc = _soc_spec("SHORT_SOC_VERSION")
+def _soc(key: str) -> str:
+    soc = _soc_spec(key)
     if isinstance(soc, str) and soc.strip():
         return soc.strip()
-    raise CannTrouble(f'`get_soc_spec("SHORT_SOC_VERSION")` returned {soc!r}')
+    raise CannTrouble(f'`get_soc_spec("{key}")` returned {soc!r}')
 
 
-def _read_count(key: str, known: Mapping[str, Any]) -> int | None:
+def _read_cores(name: str, key: str, known: Mapping[str, Any]) -> int | None:
     try:
         # The counts of another chip than the one that is built for say nothing.
-        if _short_soc_version() != known["soc"]:
+        if _soc(_config.SETTINGS["soc"]["cann"][1]) != known["soc"]:
             return None
         count = _soc_spec(key)
-        return int(_config.check("aic_num", count))
+        return int(_config.check(name, count))
     except _config.BadValue as refusal:
         _warn(f'CANN\'s `get_soc_spec("{key}")` returned {count!r}, expected {refusal}; the SoC table is taken')
     except CannTrouble as trouble:
@@ -246,7 +221,7 @@ def _read_count(key: str, known: Mapping[str, Any]) -> int | None:
     return None
 
 
-def _read_build_config(key: str, name: str) -> Any:
+def _read_build_config(name: str, key: str, _known: Mapping[str, Any]) -> Any:
     try:
         value = _ask("common.buildcfg", "get_current_build_config", key)
         # CANN has an empty value where nothing was set.
@@ -258,13 +233,11 @@ def _read_build_config(key: str, name: str) -> Any:
     return None
 
 
-# Each tells the value of one setting, given those before it; None where CANN has nothing (usable) to say.
-_CANN_READERS: Mapping[str, _Reader] = {
+#: The ways in which the table of settings has CANN asked: with the setting's name, a key, and the settings before it.
+_CANN_SOURCES: Mapping[str, Callable[[str, str, Mapping[str, Any]], Any]] = {
     "soc": _read_soc,
-    "aic_num": lambda known: _read_count("ai_core_cnt", known),
-    "aiv_num": lambda known: _read_count("vector_core_cnt", known),
-    "kernel_meta_parent_dir": lambda _known: _read_build_config("kernel_meta_parent_dir", "kernel_meta_parent_dir"),
-    "op_debug_config": lambda _known: _read_build_config("tir.op_debug_config", "op_debug_config"),
+    "cores": _read_cores,
+    "build config": _read_build_config,
 }
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from superkernel import _core
 from superkernel._build import settings
+from superkernel._config import repeatable
 from superkernel._errors import SuperKernelError, make_error
 
 __all__ = ["Reproducer", "load", "save"]
@@ -23,8 +24,6 @@ __all__ = ["Reproducer", "load", "save"]
 _FORMAT = 1
 _RECORD = "reproducer.json"
 _FILES = "files/"
-#: Settings that decide about the result; directories and limits are the business of the machine that repeats it.
-_SETTINGS = ("soc", "aic_num", "aiv_num", "op_debug_config", "toolchain")
 _PATHS = ("json_path", "bin_path")
 
 
@@ -34,7 +33,7 @@ class Reproducer:
     def __init__(self, record: dict[str, Any], directory: Path) -> None:
         self.record = record
         self.name: str = record["name"]
-        self.settings: dict[str, Any] = record["settings"]
+        self.settings = repeatable(record["settings"])
         self.kernel_infos = _with_paths(record["kernel_infos"], lambda path: str(directory / path))
 
     def recorded_error(self) -> str | None:
@@ -63,7 +62,8 @@ def save(path: str, kernel_infos: Mapping[str, Any], name: str, result: Mapping[
         "format": _FORMAT,
         "package": _core.__version__,
         "name": name,
-        "settings": {key: current[key] for key in _SETTINGS},
+        # Directories and limits are the business of the machine that repeats it.
+        "settings": repeatable(current),
         "kernel_infos": _with_paths(kernel_infos, store),
         "machine": {
             "system": platform.platform(),

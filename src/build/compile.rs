@@ -106,8 +106,8 @@ impl Compilation<'_> {
             options: kernel.options.compile_options.to_vec(),
             entry_defines,
             include_dirs: Vec::new(),
-            optimization: self.environment.debug.optimization,
-            debug_info: self.environment.debug.debug_info,
+            optimization: self.environment.settings.op_debug_config.optimization,
+            debug_info: self.environment.settings.op_debug_config.debug_info,
             copies: match kernel.options.split.get() {
                 1 => CodeCopies::One,
                 _ => CodeCopies::Several,

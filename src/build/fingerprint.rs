@@ -42,7 +42,7 @@ impl Fingerprint {
                 ("number of vector cores", kernel.platform.cores.aiv.to_string()),
             ]),
         );
-        part("debug config".to_owned(), environment.debug.facts());
+        part("debug config".to_owned(), environment.settings.op_debug_config.facts());
         part("toolchain".to_owned(), tools);
         part("op list".to_owned(), named([("number of ops", kernel.ops.len().to_string())]));
         for (op, object) in kernel.ops.iter().zip(objects) {

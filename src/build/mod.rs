@@ -61,7 +61,7 @@ use crate::{emit, fs, parallel, plan};
 ///
 /// Nothing visible changes unless it succeeds: then the kernel and its description are in place together.
 pub fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel) -> Result<Outcome, Error> {
-    parallel::with_threads(request.environment.jobs, || build_with_threads(request, observer, cancel))
+    parallel::with_threads(request.environment.settings.jobs, || build_with_threads(request, observer, cancel))
 }
 
 fn build_with_threads(request: &Request, observer: &dyn Observer, cancel: &Cancel) -> Result<Outcome, Error> {
@@ -91,7 +91,7 @@ fn build_with_threads(request: &Request, observer: &dyn Observer, cancel: &Cance
 
     let source = generate(kernel, &inputs.sizes, &mut timings)?;
     let used = timings.measure(Stage::Read, || objects::used(kernel, &inputs.objects))?;
-    let cache = request.environment.cache.as_ref().map(Cache::new);
+    let cache = request.environment.cache().as_ref().map(Cache::new);
     let cached = timings.measure(Stage::Cache, || request.cached_object(cache.as_ref(), fingerprint.digest()));
     let work = create_work_dir(&files, &kernel.name, cancel)?;
     let mut build =

@@ -1,13 +1,13 @@
 //! What a caller asks for.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::files::KernelFiles;
 use super::fingerprint::Fingerprint;
 use super::manifest::{Standing, standing};
 use super::result_json::result_json;
 use crate::artifact::SuperKernelSymbols;
-use crate::environment::{Environment, Intermediates, ToolchainChoice, absolute};
+use crate::environment::{Environment, Intermediates, absolute};
 use crate::model::SuperKernel;
 use crate::store::cache::Cache;
 use crate::store::digest::ContentDigest;
@@ -40,7 +40,7 @@ pub struct Request {
 impl Request {
     /// What becomes of source and objects.
     pub(super) fn intermediates(&self) -> Intermediates {
-        match (self.keep, self.environment.debug.intermediates) {
+        match (self.keep, self.environment.settings.op_debug_config.intermediates) {
             (Intermediates::Remove, Intermediates::Remove) => Intermediates::Remove,
             (Intermediates::Keep, _) | (_, Intermediates::Keep) => Intermediates::Keep,
         }
@@ -93,20 +93,10 @@ impl Request {
 
     /// The call in a form that can be repeated later and from elsewhere.
     pub(super) fn record(&self) -> Value {
-        let environment = &self.environment;
-        let toolchain = match environment.toolchain {
-            ToolchainChoice::Auto => "auto",
-            ToolchainChoice::Cann => "cann",
-            ToolchainChoice::Host => "host",
-        };
-        json!({
-            "kernel_infos": with_absolute_paths(&self.kernel_infos),
-            "soc": environment.platform.soc.as_str(),
-            "aic_num": environment.platform.cores.aic,
-            "aiv_num": environment.platform.cores.aiv,
-            "toolchain": toolchain,
-            "op_debug_config": environment.debug.words(),
-        })
+        let mut record = Map::new();
+        record.insert("kernel_infos".to_owned(), with_absolute_paths(&self.kernel_infos));
+        record.extend(self.environment.settings.recorded());
+        Value::Object(record)
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Chosen {
 /// With `auto` the device compiler decides: where it is, a missing linker is an error and no reason to build silently
 /// for the simulator.
 pub fn choose(environment: &Environment) -> Result<Chosen, ToolchainError> {
-    let kind = match environment.toolchain {
+    let kind = match environment.settings.toolchain {
         ToolchainChoice::Host => ToolchainKind::Host,
         ToolchainChoice::Cann => ToolchainKind::Cann,
         ToolchainChoice::Auto if environment.cann_search().has_compiler() => ToolchainKind::Cann,
@@ -30,8 +30,11 @@ pub fn choose(environment: &Environment) -> Result<Chosen, ToolchainError> {
     };
     let (toolchain, headers): (Box<dyn Toolchain>, String) = match kind {
         ToolchainKind::Host => {
-            let found =
-                HostToolchain::find(&environment.host_search(), &environment.include_dir, environment.tool_timeout)?;
+            let found = HostToolchain::find(
+                &environment.host_search(),
+                &environment.include_dir,
+                environment.settings.tool_timeout,
+            )?;
             let found = match &environment.variables.compiler_cache {
                 Some(launcher) => found.with_launcher(launcher),
                 None => found,
@@ -39,7 +42,7 @@ pub fn choose(environment: &Environment) -> Result<Chosen, ToolchainError> {
             (Box::new(found), tree_content(&environment.include_dir))
         }
         ToolchainKind::Cann => {
-            let found = CannToolchain::find(environment.cann_search(), environment.tool_timeout)?;
+            let found = CannToolchain::find(environment.cann_search(), environment.settings.tool_timeout)?;
             let headers = toolkit_version(&found);
             (Box::new(found), headers)
         }

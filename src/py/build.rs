@@ -1,9 +1,7 @@
 //! The native half of `superkernel.compile` and of the commands about builds and the cache.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
@@ -11,11 +9,10 @@ use serde_json::{Value, json};
 use super::convert;
 use super::errors::to_python;
 use super::interrupt::interruptible;
-use crate::Error;
+use super::settings::environment;
 use crate::build::manifest::Standing;
 use crate::build::{self as pipeline, Observer, Request, Reuse, Stage, toolchains};
-use crate::environment::{DebugConfig, Environment, Intermediates, ToolchainChoice, Variables, absolute};
-use crate::model::Platform;
+use crate::environment::Intermediates;
 use crate::store::cache::{Cache, CacheSettings};
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -147,38 +144,4 @@ fn request<'py>(
     let name = convert::to_text(kernel_name, "called_kernel_name")?.map_err(|error| to_python(py, &error))?;
     let environment = environment(py, settings)?;
     Ok(Request { kernel_infos, name, environment, keep: Intermediates::Remove, reuse: Reuse::Allowed })
-}
-
-/// The snapshot the Python side has taken, as typed values. Its values were checked there; what cannot be read here is
-/// a mistake of the package.
-fn environment(py: Python<'_>, settings: &Bound<'_, PyDict>) -> PyResult<Environment> {
-    let soc: String = get(settings, "soc")?;
-    let platform = Platform::new(&soc, get(settings, "aic_num")?, get(settings, "aiv_num")?)
-        .map_err(|error| to_python(py, Error::from(error).diagnostic()))?;
-    let toolchain: String = get(settings, "toolchain")?;
-    let debug: Vec<String> = get(settings, "op_debug_config")?;
-    let cache_dir: Option<PathBuf> = get(settings, "cache_dir")?;
-    let limit: u64 = get(settings, "cache_limit")?;
-    let timeout: Option<f64> = get(settings, "tool_timeout")?;
-    Ok(Environment {
-        platform,
-        kernel_meta_parent_dir: absolute(&get::<PathBuf>(settings, "kernel_meta_parent_dir")?),
-        debug: DebugConfig::from_words(debug.iter().map(String::as_str)),
-        toolchain: ToolchainChoice::from_name(&toolchain)
-            .ok_or_else(|| PyValueError::new_err(format!("there is no toolchain `{toolchain}`")))?,
-        cache: cache_dir.map(|directory| CacheSettings { directory: absolute(&directory), limit }),
-        jobs: get(settings, "jobs")?,
-        tool_timeout: timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
-        include_dir: get(settings, "include_dir")?,
-        variables: Variables::from_process(),
-    })
-}
-
-fn get<'py, T>(settings: &Bound<'py, PyDict>, name: &str) -> PyResult<T>
-where
-    T: for<'a> FromPyObject<'a, 'py>,
-    for<'a> <T as FromPyObject<'a, 'py>>::Error: Into<PyErr>,
-{
-    let value = settings.get_item(name)?.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
-    value.extract().map_err(Into::into)
 }

@@ -13,6 +13,7 @@ mod opbuild;
 mod options;
 mod plan;
 mod scope;
+mod settings;
 mod sim;
 mod support;
 
@@ -24,6 +25,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     support::register(module)?;
     options::register(module)?;
+    settings::register(module)?;
     build::register(module)?;
     plan::register(module)?;
     generate::register(module)?;

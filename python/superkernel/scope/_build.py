@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from superkernel._config import configure
+from superkernel._config import configure, repeatable
 from superkernel._environment import snapshot
 from superkernel._errors import SuperKernelError, make_error
 from superkernel._logging import logger
@@ -161,7 +161,7 @@ def _request(piece: Piece) -> Answer:
         settings = snapshot()
         folder = Path(settings["kernel_meta_parent_dir"]).absolute()
         result = folder / "kernel_meta" / f"{piece.kernel_name}.json"
-        content = json.dumps([_made_from(piece), str(folder), settings["toolchain"], settings["op_debug_config"]])
+        content = json.dumps([_made_from(piece), str(folder), repeatable(settings)])
         return kernels.request(
             f"{folder}:{piece.kernel_name}",
             content,

@@ -1,10 +1,18 @@
 //! The world around one build, taken once at its start: settings and the environment variables that matter.
+//!
+//! A setting is a row of [`table`]; the kinds of value are in [`kind`].
+
+pub mod kind;
+pub mod table;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use crate::model::Platform;
+use serde_json::json;
+
+use self::kind::{Kind, SettingType, Value};
+pub use self::table::{SETTINGS, Setting, Settings};
+use crate::model::{ModelError, Platform};
 use crate::store::cache::CacheSettings;
 use crate::toolchain::host::HostSearch;
 use crate::toolchain::{CannSearch, DebugInfo, Optimization};
@@ -25,14 +33,31 @@ pub enum ToolchainChoice {
 }
 
 impl ToolchainChoice {
-    /// The choice with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "auto" => Some(Self::Auto),
-            "cann" => Some(Self::Cann),
-            "host" => Some(Self::Host),
+    const ALL: [Self; 3] = [Self::Auto, Self::Cann, Self::Host];
+    const NAMES: &'static [&'static str] = &[Self::Auto.as_str(), Self::Cann.as_str(), Self::Host.as_str()];
+
+    /// As it is written.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Cann => "cann",
+            Self::Host => "host",
+        }
+    }
+}
+
+impl SettingType for ToolchainChoice {
+    const KIND: Kind = Kind::Choice(Self::NAMES);
+
+    fn from_value(value: Option<Value>) -> Option<Self> {
+        match value {
+            Some(Value::Text(name)) => Self::ALL.into_iter().find(|choice| choice.as_str() == name),
             _ => None,
         }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self.as_str())
     }
 }
 
@@ -103,23 +128,31 @@ impl DebugConfig {
     }
 }
 
+impl SettingType for DebugConfig {
+    /// `oom` is known, but decides about sub-kernels only.
+    const KIND: Kind = Kind::Words(&["dump_cce", "ccec_g", "ccec_O0", "oom"]);
+
+    fn from_value(value: Option<Value>) -> Option<Self> {
+        match value {
+            Some(Value::Words(words)) => Some(Self::from_words(words.iter().map(String::as_str))),
+            _ => None,
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self.words())
+    }
+}
+
 /// Everything a build wants to know that is not in `kernel_infos`.
 #[derive(Debug, Clone)]
 pub struct Environment {
-    /// What it is built for.
+    /// The settings in force.
+    pub settings: Settings,
+    /// What it is built for, as the settings say.
     pub platform: Platform,
-    /// Where `kernel_meta` is, or will be.
-    pub kernel_meta_parent_dir: PathBuf,
-    /// Debug configuration.
-    pub debug: DebugConfig,
-    /// Which toolchain.
-    pub toolchain: ToolchainChoice,
-    /// Where finished kernels are kept for other directories and processes.
-    pub cache: Option<CacheSettings>,
-    /// Threads used for copies and reading; `None`: one per processor.
-    pub jobs: Option<usize>,
-    /// Longest run of one tool.
-    pub tool_timeout: Option<Duration>,
+    /// Bytes the cache may take.
+    pub cache_limit: u64,
     /// The emulation headers of the host toolchain.
     pub include_dir: PathBuf,
     /// Environment variables.
@@ -156,9 +189,21 @@ impl Variables {
 }
 
 impl Environment {
+    /// The world as the settings and this process's environment say.
+    pub fn new(settings: Settings, cache_limit: u64, include_dir: PathBuf) -> Result<Self, ModelError> {
+        let platform = Platform::new(&settings.soc, settings.aic_num, settings.aiv_num)?;
+        Ok(Self { settings, platform, cache_limit, include_dir, variables: Variables::from_process() })
+    }
+
     /// The output directory.
     pub fn kernel_meta(&self) -> PathBuf {
-        self.kernel_meta_parent_dir.join("kernel_meta")
+        self.settings.kernel_meta_parent_dir.join("kernel_meta")
+    }
+
+    /// The cache, if there is one.
+    pub fn cache(&self) -> Option<CacheSettings> {
+        let directory = self.settings.cache_dir.clone()?;
+        Some(CacheSettings { directory, limit: self.cache_limit })
     }
 
     /// Where host tools are looked for.

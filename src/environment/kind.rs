@@ -1,0 +1,367 @@
+//! The kinds of value a setting can have: what is accepted, in which form it is kept, and how it is called.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::absolute;
+
+/// A value as somebody gave it: a caller, an environment variable, CANN.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Given {
+    /// Text.
+    Text(String),
+    /// A whole number.
+    Integer(i64),
+    /// Another number.
+    Real(f64),
+    /// `true` or `false`.
+    Switch(bool),
+    /// A path that is not text.
+    Path(PathBuf),
+    /// Several texts.
+    List(Vec<String>),
+    /// Something else.
+    Other,
+}
+
+/// A value in the one form its setting has.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Of [`Kind::Text`] and [`Kind::Choice`].
+    Text(String),
+    /// Of [`Kind::Count`].
+    Count(u32),
+    /// Of [`Kind::Seconds`].
+    Seconds(f64),
+    /// Of [`Kind::Switch`].
+    Switch(bool),
+    /// Of the directories.
+    Path(PathBuf),
+    /// Of [`Kind::Words`].
+    Words(Vec<String>),
+}
+
+/// What a setting accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Any text but none.
+    Text,
+    /// A number of things, from 1 up.
+    Count,
+    /// A time.
+    Seconds,
+    /// On or off.
+    Switch,
+    /// A directory.
+    Directory,
+    /// A directory; empty: none, also against what would hold otherwise.
+    DirectoryOrNone,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Some of these words. Others are kept: they mean something to other software.
+    Words(&'static [&'static str]),
+}
+
+impl Kind {
+    /// What would be accepted, for messages.
+    pub fn expects(self) -> String {
+        match self {
+            Self::Text => "a non-empty string".to_owned(),
+            Self::Count => "a whole number from 1 up".to_owned(),
+            Self::Seconds => "a number of seconds above 0".to_owned(),
+            Self::Switch => "`True` or `False`, written also as `1` or `0`".to_owned(),
+            Self::Directory | Self::DirectoryOrNone => "a path".to_owned(),
+            Self::Choice(words) => format!("one of {}", quoted(words)),
+            Self::Words(words) => format!("a list of strings such as {}", quoted(words)),
+        }
+    }
+
+    /// The type of an argument of `superkernel.configure`.
+    pub fn python_type(self) -> &'static str {
+        match self {
+            Self::Text | Self::Choice(_) => "str",
+            Self::Count => "int",
+            Self::Seconds => "float",
+            Self::Switch => "bool",
+            Self::Directory | Self::DirectoryOrNone => "str | os.PathLike[str]",
+            Self::Words(_) => "str | Sequence[str]",
+        }
+    }
+
+    /// What stands for the value of setting `name` in the help of the command line; a switch has none.
+    pub fn placeholder(self, name: &str) -> Option<String> {
+        match self {
+            Self::Text => Some(name.to_uppercase()),
+            Self::Count => Some("N".to_owned()),
+            Self::Seconds => Some("SECONDS".to_owned()),
+            Self::Switch => None,
+            Self::Directory | Self::DirectoryOrNone => Some("DIR".to_owned()),
+            Self::Choice(_) => Some("WHICH".to_owned()),
+            Self::Words(_) => Some("FLAGS".to_owned()),
+        }
+    }
+
+    /// The words it knows.
+    pub fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Choice(words) | Self::Words(words) => words,
+            Self::Text | Self::Count | Self::Seconds | Self::Switch | Self::Directory | Self::DirectoryOrNone => &[],
+        }
+    }
+
+    /// Does an empty text say something? Elsewhere an empty environment variable is as good as none.
+    pub fn takes_empty(self) -> bool {
+        match self {
+            Self::DirectoryOrNone => true,
+            Self::Text
+            | Self::Count
+            | Self::Seconds
+            | Self::Switch
+            | Self::Directory
+            | Self::Choice(_)
+            | Self::Words(_) => false,
+        }
+    }
+
+    /// The value in its one form; `None` if it is refused.
+    pub fn read(self, given: Given) -> Option<Value> {
+        match (self, given) {
+            (Self::Text, Given::Text(text)) => {
+                Some(text.trim().to_owned()).filter(|text| !text.is_empty()).map(Value::Text)
+            }
+            (Self::Count, Given::Integer(number)) => count(number),
+            (Self::Count, Given::Text(text)) if text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                count(text.parse().ok()?)
+            }
+            (Self::Seconds, Given::Integer(number)) => seconds(number as f64),
+            (Self::Seconds, Given::Real(number)) => seconds(number),
+            (Self::Seconds, Given::Text(text)) => seconds(text.trim().parse().ok()?),
+            (Self::Switch, Given::Switch(on)) => Some(Value::Switch(on)),
+            (Self::Switch, Given::Text(text)) => match text.trim().to_ascii_lowercase().as_str() {
+                "1" | "true" => Some(Value::Switch(true)),
+                "0" | "false" => Some(Value::Switch(false)),
+                _ => None,
+            },
+            (Self::Directory | Self::DirectoryOrNone, Given::Text(text)) => self.directory(text.into()),
+            (Self::Directory | Self::DirectoryOrNone, Given::Path(path)) => self.directory(path),
+            (Self::Choice(words), Given::Text(text)) => words.contains(&text.as_str()).then_some(Value::Text(text)),
+            (Self::Words(_), Given::Text(text)) => Some(Value::Words(words(&[text]))),
+            (Self::Words(_), Given::List(texts)) => Some(Value::Words(words(&texts))),
+            (
+                Self::Text
+                | Self::Count
+                | Self::Seconds
+                | Self::Switch
+                | Self::Directory
+                | Self::DirectoryOrNone
+                | Self::Choice(_)
+                | Self::Words(_),
+                _,
+            ) => None,
+        }
+    }
+
+    fn directory(self, path: PathBuf) -> Option<Value> {
+        let is_empty = path.as_os_str().is_empty();
+        let has_nul = path.as_os_str().as_encoded_bytes().contains(&0);
+        (!has_nul && (!is_empty || self.takes_empty())).then_some(Value::Path(path))
+    }
+}
+
+fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn count(number: i64) -> Option<Value> {
+    i32::try_from(number).ok().filter(|number| *number >= 1).map(|number| Value::Count(number.unsigned_abs()))
+}
+
+fn seconds(number: f64) -> Option<Value> {
+    (number > 0.0 && number.is_finite()).then_some(Value::Seconds(number))
+}
+
+/// The words in some texts, each once; whatever cannot be part of a word separates them.
+fn words(texts: &[String]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let parts = texts.iter().flat_map(|text| text.split(|letter: char| !letter.is_alphanumeric() && letter != '_'));
+    for word in parts.filter(|word| !word.is_empty()) {
+        if !found.iter().any(|known| known == word) {
+            found.push(word.to_owned());
+        }
+    }
+    found
+}
+
+/// A type a setting can have inside.
+pub trait SettingType: Sized {
+    /// What is accepted.
+    const KIND: Kind;
+
+    /// From a value of that kind; `None` where there must be one, or for one of another kind.
+    fn from_value(value: Option<Value>) -> Option<Self>;
+
+    /// For the record of a build.
+    fn to_json(&self) -> serde_json::Value;
+}
+
+impl SettingType for String {
+    const KIND: Kind = Kind::Text;
+
+    fn from_value(value: Option<Value>) -> Option<Self> {
+        match value {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self)
+    }
+}
+
+impl SettingType for Option<u32> {
+    const KIND: Kind = Kind::Count;
+
+    fn from_value(value: Option<Value>) -> Option<Self> {
+        match value {
+            None => Some(None),
+            Some(Value::Count(count)) => Some(Some(count)),
+            Some(_) => None,
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self)
+    }
+}
+
+impl SettingType for Option<Duration> {
+    const KIND: Kind = Kind::Seconds;
+
+    fn from_value(value: Option<Value>) -> Option<Self> {
+        match value {
+            None => Some(None),
+            // What is too long to be a time is no limit.
+            Some(Value::Seconds(seconds)) => Some(Duration::try_from_secs_f64(seconds).ok()),
+            Some(_) => None,
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self.map(|time| time.as_secs_f64()))
+    }
+}
+
+impl SettingType for bool {
+    const KIND: Kind = Kind::Switch;
+
+    fn from_value(value: Option<Value>) -> Option<Self> {
+        match value {
+            Some(Value::Switch(on)) => Some(on),
+            _ => None,
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self)
+    }
+}
+
+impl SettingType for PathBuf {
+    const KIND: Kind = Kind::Directory;
+
+    fn from_value(value: Option<Value>) -> Option<Self> {
+        match value {
+            Some(Value::Path(path)) => Some(absolute(&path)),
+            _ => None,
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self.to_string_lossy())
+    }
+}
+
+impl SettingType for Option<PathBuf> {
+    const KIND: Kind = Kind::DirectoryOrNone;
+
+    fn from_value(value: Option<Value>) -> Option<Self> {
+        match value {
+            None => Some(None),
+            Some(Value::Path(path)) if path.as_os_str().is_empty() => Some(None),
+            Some(Value::Path(path)) => Some(Some(absolute(&path))),
+            Some(_) => None,
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self.as_ref().map(|path| path.to_string_lossy()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [Kind; 8] = [
+        Kind::Text,
+        Kind::Count,
+        Kind::Seconds,
+        Kind::Switch,
+        Kind::Directory,
+        Kind::DirectoryOrNone,
+        Kind::Choice(&["auto", "host"]),
+        Kind::Words(&["oom"]),
+    ];
+
+    fn text(kind: Kind, text: &str) -> Option<Value> {
+        kind.read(Given::Text(text.to_owned()))
+    }
+
+    #[test]
+    fn nothing_sensible_is_refused_by_every_kind() {
+        for kind in KINDS {
+            assert_eq!(kind.read(Given::Other), None, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn an_empty_text_is_a_value_only_where_it_means_something() {
+        for kind in KINDS {
+            let is_words = matches!(kind, Kind::Words(_));
+            assert_eq!(text(kind, "").is_some(), kind.takes_empty() || is_words, "{kind:?}");
+        }
+        assert_eq!(<Option<PathBuf>>::from_value(text(Kind::DirectoryOrNone, "")), Some(None));
+    }
+
+    #[test]
+    fn counts_and_times_have_limits() {
+        for bad in ["0", "-1", "+1", "1.5", "2147483648", "99999999999999999999"] {
+            assert_eq!(text(Kind::Count, bad), None, "{bad}");
+        }
+        assert_eq!(text(Kind::Count, "2147483647"), Some(Value::Count(i32::MAX.unsigned_abs())));
+        for bad in ["0", "-1", "inf", "nan", "soon"] {
+            assert_eq!(text(Kind::Seconds, bad), None, "{bad}");
+        }
+        assert_eq!(text(Kind::Seconds, " 2.5 "), Some(Value::Seconds(2.5)));
+        assert_eq!(<Option<Duration>>::from_value(Some(Value::Seconds(1e300))), Some(None));
+    }
+
+    #[test]
+    fn switches_are_read_from_words_and_values() {
+        for (given, on) in [("1", true), ("TRUE", true), ("0", false), ("false", false)] {
+            assert_eq!(bool::from_value(text(Kind::Switch, given)), Some(on), "{given}");
+        }
+        assert_eq!(text(Kind::Switch, "2"), None);
+        assert_eq!(Kind::Switch.read(Given::Switch(true)), Some(Value::Switch(true)));
+        assert_eq!(Kind::Count.read(Given::Switch(true)), None);
+    }
+
+    #[test]
+    fn words_are_found_between_anything_else() {
+        let read = Kind::Words(&[]).read(Given::List(vec!["a,b".to_owned(), "b; c_1".to_owned()]));
+        assert_eq!(read, Some(Value::Words(vec!["a".to_owned(), "b".to_owned(), "c_1".to_owned()])));
+    }
+}
