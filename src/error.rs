@@ -1,6 +1,8 @@
-//! The one error type of the crate: a variant per phase, each wrapping that phase's own error.
+//! The one error type of the crate: a variant per phase, each wrapping that phase's own error. It knows all of them,
+//! so none of them may know it: phases return their own errors.
 
 use crate::build::BuildError;
+use crate::diagnostic::Diagnostic;
 use crate::elf::ElfError;
 use crate::emit::EmitError;
 use crate::fs::FileError;
@@ -11,17 +13,6 @@ use crate::plan::PlanError;
 use crate::scope::ScopeError;
 use crate::sim::SimError;
 use crate::toolchain::ToolchainError;
-
-/// What every phase's error says about itself beside its text.
-///
-/// `Display` tells what is wrong and where; [`Diagnostic::solution`] tells what to do about it.
-pub trait Diagnostic: std::error::Error {
-    /// Stable id such as `SK0101`, documented in `docs/errors.md`.
-    fn id(&self) -> &'static str;
-
-    /// What the user can do about it, as a short imperative sentence without a full stop.
-    fn solution(&self) -> String;
-}
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]

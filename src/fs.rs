@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::error::Diagnostic;
+use crate::diagnostic::Diagnostic;
 
 /// Mode of directories.
 const DIRECTORY_MODE: u32 = 0o750;

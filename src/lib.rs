@@ -16,6 +16,7 @@
 pub mod artifact;
 pub mod build;
 pub mod cancel;
+pub mod diagnostic;
 pub mod elf;
 pub mod emit;
 pub mod environment;
@@ -39,4 +40,5 @@ pub mod toolchain;
 #[cfg(feature = "python")]
 mod py;
 
-pub use error::{Diagnostic, Error};
+pub use diagnostic::Diagnostic;
+pub use error::Error;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::error::Diagnostic;
+use crate::diagnostic::Diagnostic;
 
 /// An edit as messages name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Why a program cannot be printed.
 
-use crate::error::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::model::OpName;
 
 /// Something the source needs is not known.

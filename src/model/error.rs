@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::raw::JsonPath;
 use super::{CoreKind, EventId, KernelType, OpIndex, Soc, StreamId};
-use crate::error::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::fs::FileError;
 use crate::nearest::nearest;
 use crate::options::OptionError;

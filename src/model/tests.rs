@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::error::Diagnostic;
+use crate::diagnostic::Diagnostic;
 
 /// A folder of sub-kernel JSONs and an op list over them.
 struct Fixture {

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::diagnostic::Diagnostic;
 use crate::elf::ElfError;
-use crate::error::Diagnostic;
 use crate::fs::FileError;
 use crate::model::OpName;
 

@@ -1,7 +1,7 @@
 //! What can be wrong with an operator given to the builder.
 
 use super::scan::ForbiddenUse;
-use crate::error::Diagnostic;
+use crate::diagnostic::Diagnostic;
 
 /// Why an operator could not be built.
 #[derive(Debug, thiserror::Error)]

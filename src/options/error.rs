@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::OptionName;
-use crate::error::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::shortened::Shortened;
 
 /// One thing that is wrong.

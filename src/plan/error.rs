@@ -1,6 +1,6 @@
 //! Why no program can be made.
 
-use crate::error::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::model::OpName;
 use crate::program::Violation;
 

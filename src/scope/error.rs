@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::eligibility::Reason;
-use crate::error::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::options::OptionError;
 
 /// Why a graph cannot be read or planned.

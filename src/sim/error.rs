@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::error::Diagnostic;
+use crate::diagnostic::Diagnostic;
 
 /// A launch, or the load before it, that could not be carried out.
 #[derive(Debug, thiserror::Error)]

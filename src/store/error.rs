@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::error::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::fs::FileError;
 
 /// Why something cannot be stored or taken from store.

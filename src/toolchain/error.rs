@@ -3,7 +3,7 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use crate::error::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::fs::FileError;
 
 /// Why a tool did not do its job.
