@@ -126,7 +126,7 @@ fn expected(before: &Meaning, edits: &Edits) -> Result<Meaning, &'static str> {
             match symbol.key.place {
                 Place::Section(section) => new.key.place = Place::Section(position(section)),
                 Place::Group(group) => new.key.place = Place::Group(group_position(group)),
-                _ => {}
+                Place::Undefined | Place::Absolute | Place::Common | Place::Null => {}
             }
             Some(new)
         });

@@ -55,7 +55,7 @@ impl Fingerprint {
     pub fn from_json(value: Value) -> Option<Self> {
         match value {
             Value::Object(parts) => Some(Self::new(parts)),
-            _ => None,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => None,
         }
     }
 

@@ -86,7 +86,8 @@ pub(super) fn mark_feed_sync_all(ops: &mut [Op], options: &Options, kernel_type:
     for op in ops.iter_mut().filter(|op| options.feed_sync_all && !op.is_dynamic() && op.kernel.calls_sync_all) {
         let offered = match (op.class(), kernel_type) {
             (CoreClass::Aiv, SuperKernelType::Mix1_2) => blocks.saturating_mul(2),
-            _ => blocks,
+            (CoreClass::Aiv, SuperKernelType::Aiv | SuperKernelType::Aic | SuperKernelType::Mix1_1)
+            | (CoreClass::Aic | CoreClass::Mix, _) => blocks,
         };
         let same_shape = op.kernel.kernel_type == kernel_type.kernel_type() && op.block_num == blocks;
         op.needs_feed_sync_all = !same_shape && op.block_num < offered;

@@ -6,7 +6,7 @@ use super::{
     Action, Barrier, CoreIndex, Cores, CrossNeed, Direction, EarlyStartConfig, EdgeOrigin, Kinds, Pair, Part, Program,
     Reason, RecordEdge, RecordSubject, Round,
 };
-use crate::model::{EventId, OpIndex, OpPosition, SlotNumber};
+use crate::model::{CoreKind, EventId, OpIndex, OpPosition, SlotNumber};
 
 /// One field of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,6 +133,42 @@ impl Action {
             | Self::ComplementSyncAll
             | Self::Flush
             | Self::Call { .. }
+            | Self::CallPicked { .. }
+            | Self::ReleaseLock { .. } => false,
+        }
+    }
+
+    /// Does it have a meaning only where there are cores of this kind?
+    pub fn needs(&self, kind: CoreKind) -> bool {
+        match self {
+            Self::Barrier(Barrier::All) | Self::SetFlag { .. } | Self::WaitFlag { .. } => true,
+            Self::Barrier(Barrier::Aic | Barrier::AicAfterMte3) => kind == CoreKind::Aic,
+            Self::Barrier(Barrier::Aiv) => kind == CoreKind::Aiv,
+            Self::LoadParameters
+            | Self::LoadWorkspace { .. }
+            | Self::SetSyncAllBase
+            | Self::InitDump { .. }
+            | Self::InitProfiling { .. }
+            | Self::SetFftsBase { .. }
+            | Self::ClearWorkspace { .. }
+            | Self::PreloadHere { .. }
+            | Self::Preload { .. }
+            | Self::PreloadPicked { .. }
+            | Self::Record { .. }
+            | Self::PipeBarrier
+            | Self::EarlyStartSet { .. }
+            | Self::EarlyStartConfig { .. }
+            | Self::EarlyStartWait { .. }
+            | Self::Notify { .. }
+            | Self::WaitEvent { .. }
+            | Self::ClearEvent { .. }
+            | Self::EnableSyncAll { .. }
+            | Self::DisableSyncAll
+            | Self::EndSyncAll
+            | Self::ComplementSyncAll
+            | Self::Flush
+            | Self::Call { .. }
+            | Self::Switch { .. }
             | Self::CallPicked { .. }
             | Self::ReleaseLock { .. } => false,
         }

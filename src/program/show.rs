@@ -57,7 +57,9 @@ impl Program {
             for direction in Direction::BOTH {
                 match edge.need(direction) {
                     CrossNeed::None => {}
-                    need => write!(out, ", {direction} {}", need.describe(self))?,
+                    need @ (CrossNeed::Flag { .. } | CrossNeed::Implied) => {
+                        write!(out, ", {direction} {}", need.describe(self))?
+                    }
                 }
             }
             writeln!(out)?;

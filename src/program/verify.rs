@@ -10,7 +10,7 @@
 use std::fmt;
 
 use super::launch::{self, Accounting, Schedule};
-use super::{Action, Barrier, CoreId, CoreIndex, Cores, Kinds, Part, Program, Step};
+use super::{CoreId, CoreIndex, Cores, Kinds, Part, Program, Step};
 use crate::model::{CoreKind, OpIndex};
 
 /// A rule that a program breaks.
@@ -111,14 +111,7 @@ fn check_step(program: &Program, number: usize, step: &Step, violations: &mut Ve
         violations.push(Violation::NoReason { step: number, action });
     }
     for kind in CoreKind::BOTH.into_iter().filter(|kind| !program.kinds().contains(kind)) {
-        let over = match &step.action {
-            Action::Barrier(Barrier::All) => true,
-            Action::Barrier(Barrier::Aic | Barrier::AicAfterMte3) => kind == CoreKind::Aic,
-            Action::Barrier(Barrier::Aiv) => kind == CoreKind::Aiv,
-            Action::SetFlag { .. } | Action::WaitFlag { .. } => true,
-            _ => false,
-        };
-        if over || step.cores.kinds == Kinds::Only(kind) {
+        if step.action.needs(kind) || step.cores.kinds == Kinds::Only(kind) {
             violations.push(Violation::NoSuchKind { step: number, action, kind });
         }
     }

@@ -37,25 +37,25 @@ pub fn apply(node: &mut Node, key: &str, value: &AttributeValue) -> Result<(), S
     };
     let text = || match value {
         AttributeValue::Text(text) => Ok(text.clone()),
-        _ => Err(wrong("a string")),
+        AttributeValue::Integer(_) | AttributeValue::Switch(_) | AttributeValue::Other => Err(wrong("a string")),
     };
     let integer = || match value {
         AttributeValue::Integer(number) => Ok(*number),
-        _ => Err(wrong("an integer")),
+        AttributeValue::Text(_) | AttributeValue::Switch(_) | AttributeValue::Other => Err(wrong("an integer")),
     };
     // Dumps write truth values as `b: true`, some writers as `i: 1`.
     let switch = || match value {
         AttributeValue::Switch(on) => Ok(*on),
         AttributeValue::Integer(0) => Ok(false),
         AttributeValue::Integer(1) => Ok(true),
-        _ => Err(wrong("a truth value")),
+        AttributeValue::Integer(_) | AttributeValue::Text(_) | AttributeValue::Other => Err(wrong("a truth value")),
     };
     let cores = || match value {
         AttributeValue::Text(text) => core_count(text).ok_or_else(|| wrong("a decimal number of cores")),
         AttributeValue::Integer(number) => {
             u32::try_from(*number).map(Some).map_err(|_| wrong("a decimal number of cores"))
         }
-        _ => Err(wrong("a decimal number of cores")),
+        AttributeValue::Switch(_) | AttributeValue::Other => Err(wrong("a decimal number of cores")),
     };
     match key {
         "_super_kernel_scope" => node.scope = text()?,

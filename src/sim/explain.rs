@@ -232,7 +232,16 @@ impl Run {
         match status {
             Status::Deadlock => lines.extend(deadlock_lines(cores)),
             Status::Hazard => lines.extend(hazards.iter().skip(1).map(|hazard| hazard.text.clone())),
-            _ => {}
+            Status::Ok
+            | Status::Overflow
+            | Status::Leak
+            | Status::Trap
+            | Status::Assert
+            | Status::Api
+            | Status::NullCall
+            | Status::Crash
+            | Status::StepLimit
+            | Status::Agent => {}
         }
         lines.join("\n")
     }

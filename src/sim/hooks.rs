@@ -126,15 +126,11 @@ extern "C" fn work(pipe: u32, bytes: u64) {
 extern "C" fn fault(fault: u32, text: *const c_char, file: *const c_char, line: u32) -> ! {
     // SAFETY: the header passes string literals or its own buffers, all terminated.
     let read = |text: *const c_char| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
-    let status = match fault {
-        fault::TRAP => Status::Trap,
-        fault::ASSERT => Status::Assert,
-        fault::NULL_CALL => Status::NullCall,
-        _ => Status::Api,
-    };
-    let text = match status {
-        Status::Assert => format!("assertion `{}` failed", read(text)),
-        _ => read(text),
+    let (status, text) = match fault {
+        fault::TRAP => (Status::Trap, read(text)),
+        fault::ASSERT => (Status::Assert, format!("assertion `{}` failed", read(text))),
+        fault::NULL_CALL => (Status::NullCall, read(text)),
+        _ => (Status::Api, read(text)),
     };
     with_run(|run| run.fail(status, text, Some((read(file), line))));
     stop()

@@ -281,7 +281,9 @@ impl Attempt {
                 Self::OptimizedWithoutDebugInfo(NoHoisting),
                 Self::OptimizedWithoutDebugInfo(NoHoistingNoLoops),
             ],
-            _ => vec![Self::AsAsked, Self::Gentler(NoHoisting), Self::Gentler(NoHoistingNoLoops)],
+            (Optimization::None, DebugInfo::Omit) | (Optimization::Usual, DebugInfo::Keep | DebugInfo::Omit) => {
+                vec![Self::AsAsked, Self::Gentler(NoHoisting), Self::Gentler(NoHoistingNoLoops)]
+            }
         }
     }
 

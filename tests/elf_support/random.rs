@@ -121,7 +121,7 @@ fn symbols(random: &mut Random, object: &mut Object) {
             Place::Undefined => 0,
             Place::Common => *random.pick(&[1, 4, 8, 64]),
             // Unique, so that a symbol can be recognized.
-            _ => 1000 + number as u64,
+            Place::Absolute | Place::Section(_) | Place::Group(_) => 1000 + number as u64,
         };
         let mut symbol = Symbol::new(name, binding, *random.pick(&[0, 1, 2]), place, value);
         symbol.visibility = *random.pick(&[0, 0, 2, 3]);

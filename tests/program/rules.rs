@@ -27,9 +27,8 @@ fn path(program: &Program, kind: CoreKind, block: u32) -> Vec<String> {
         };
         let fields: Vec<String> =
             ["function", "over", "config", "event", "direction", "units"].into_iter().filter_map(shown).collect();
-        match step.action {
-            Action::LoadParameters | Action::SetFftsBase { .. } => {}
-            _ => lines.push([&[step.action.name().to_owned()], &fields[..]].concat().join(" ")),
+        if !matches!(step.action, Action::LoadParameters | Action::SetFftsBase { .. }) {
+            lines.push([&[step.action.name().to_owned()], &fields[..]].concat().join(" "));
         }
     }
     lines

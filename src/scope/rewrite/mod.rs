@@ -339,10 +339,10 @@ impl<'a> Rewriter<'a> {
     /// Both ends in the piece and on one stream: their order needs no event, and the compiler refuses one.
     fn ordered_inside(&self, piece: &Piece<'_>, wanted: Wanted) -> bool {
         match (wanted.producer, wanted.consumer) {
-            (Party::Node(producer), Party::Node(consumer)) if piece.holds(wanted.consumer) => {
-                self.context.node(producer).stream == self.context.node(consumer).stream
+            (Party::Node(producer), Party::Node(consumer)) => {
+                piece.holds(wanted.consumer) && self.context.node(producer).stream == self.context.node(consumer).stream
             }
-            _ => false,
+            (Party::Piece(_), _) | (Party::Node(_), Party::Piece(_)) => false,
         }
     }
 
