@@ -4,7 +4,7 @@
 //!
 //! | stage | module | what it makes |
 //! |---|---|---|
-//! | inputs | [`options`], [`model::raw`](model) | the option string and the JSONs, parsed once |
+//! | inputs | [`options`], [`json`] | the option string and the JSONs, parsed once |
 //! | model | [`model`] | checked types and the facts derived from them |
 //! | plan | [`plan`] | every decision, written down as a [`program`] |
 //! | emit | [`emit`] | C++ printed from the program |
@@ -22,6 +22,8 @@ pub mod emit;
 pub mod environment;
 pub mod error;
 pub mod fs;
+pub mod json;
+pub mod loader;
 pub mod model;
 pub mod nearest;
 pub mod objects;

@@ -2,9 +2,11 @@
 
 from os import PathLike
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, final
 
 __all__ = [
+    "KernelDescription",
+    "OpDescription",
     "__version__",
     "build",
     "build_op",
@@ -42,9 +44,9 @@ __all__ = [
     "sim_arena_create",
     "sim_arena_detach",
     "sim_arena_protect",
+    "sim_describe",
     "sim_launch",
     "sim_link",
-    "sim_meta",
     "toolchain_facts",
 ]
 
@@ -116,11 +118,51 @@ def scope_launch_layout(
     ffts: bool, entries: list[tuple[int, list[str], int | None, list[int], list[int]]], workspace: bool
 ) -> tuple[list[tuple[int, int | None, int, int]], int | None, int, str]: ...
 
+# -- loader ----------------------------------------------------------------------------------------------------------
+
+@final
+class OpDescription:
+    @property
+    def name(self) -> str: ...
+    @property
+    def param_offset(self) -> int: ...
+    @property
+    def param_count(self) -> int | None: ...
+
+@final
+class KernelDescription:
+    @property
+    def name(self) -> str: ...
+    @property
+    def object(self) -> Path: ...
+    @property
+    def kernel_type(self) -> str: ...
+    @property
+    def block_dim(self) -> int | None: ...
+    @property
+    def is_super_kernel(self) -> bool: ...
+    @property
+    def functions(self) -> dict[str, str]: ...
+    @property
+    def ops(self) -> list[OpDescription]: ...
+    @property
+    def params(self) -> list[str]: ...
+    @property
+    def tiling_keys(self) -> dict[int, tuple[str, dict[str, str]]]: ...
+
+def sim_describe(
+    path: str | PathLike[str],
+    bin_path: str | PathLike[str] | None,
+    functions: dict[str, str] | None,
+    kernel_type: str | None,
+    block_dim: int | None,
+    soc: str,
+) -> KernelDescription: ...
+
 # -- sim -------------------------------------------------------------------------------------------------------------
 
 def sim_link(objects: list[str], output: str, cache: str) -> None: ...
 def sim_launch(request: str) -> str: ...
-def sim_meta(path: str) -> list[tuple[str, int | None, tuple[int, int] | None]]: ...
 def sim_arena_create(size: int) -> tuple[int, int]: ...
 def sim_arena_attach(file: int, address: int, size: int) -> None: ...
 def sim_arena_detach(address: int, size: int) -> None: ...

@@ -14,6 +14,9 @@ pub enum Chip {
 }
 
 impl Chip {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::C220, Self::C310];
+
     /// As it stands in arch names: `dav-c220-cube`.
     pub fn as_str(self) -> &'static str {
         match self {

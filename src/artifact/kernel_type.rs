@@ -235,6 +235,11 @@ impl SuperKernelType {
         self.kernel_type().task_ratio()
     }
 
+    /// The type of a `taskRation`.
+    pub fn from_task_ratio(ratio: (u16, u16)) -> Option<Self> {
+        [Self::Aiv, Self::Aic, Self::Mix1_1, Self::Mix1_2].into_iter().find(|known| known.task_ratio() == ratio)
+    }
+
     /// Cores of `kind` when launched with `blocks` blocks.
     pub fn cores(self, kind: CoreKind, blocks: u32) -> u32 {
         match kind {

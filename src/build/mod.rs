@@ -30,7 +30,7 @@ pub mod toolchains;
 pub use error::BuildError;
 pub use outcome::{Origin, Outcome};
 pub use request::{Request, Reuse};
-pub use result_json::result_json;
+pub use result_json::{ResultJson, ResultOp};
 pub use stage::{Observer, Stage};
 
 use std::path::{Path, PathBuf};

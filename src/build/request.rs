@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::files::KernelFiles;
 use super::fingerprint::Fingerprint;
 use super::manifest::{Standing, standing};
-use super::result_json::result_json;
+use super::result_json::ResultJson;
 use crate::artifact::SuperKernelSymbols;
 use crate::environment::{Environment, Intermediates, absolute};
 use crate::model::SuperKernel;
@@ -85,7 +85,7 @@ impl Request {
 
     /// The description of a finished object, as bytes of its file.
     pub(super) fn description(&self, kernel: &SuperKernel, object: &[u8], toolchain: ToolchainKind) -> Vec<u8> {
-        let value = result_json(kernel, ContentDigest::of(object), toolchain);
+        let value = ResultJson::new(kernel, ContentDigest::of(object), toolchain).to_json();
         let mut bytes = serde_json::to_vec_pretty(&value).expect("a JSON value can be written");
         bytes.push(b'\n');
         bytes

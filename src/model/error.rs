@@ -1,12 +1,10 @@
 //! What can be wrong with `kernel_infos` and the files it names.
 
 use std::fmt;
-use std::path::PathBuf;
 
-use super::raw::JsonPath;
 use super::{CoreKind, EventId, KernelType, OpIndex, Soc, StreamId};
 use crate::diagnostic::Diagnostic;
-use crate::fs::FileError;
+use crate::json::{JsonError, JsonPath};
 use crate::nearest::nearest;
 use crate::options::OptionError;
 use crate::shortened::Shortened;
@@ -32,16 +30,8 @@ impl fmt::Display for OpName {
 pub enum ModelError {
     #[error(transparent)]
     Options(#[from] OptionError),
-    #[error("{place}: {source}")]
-    File { place: JsonPath, source: FileError },
-    #[error("{place}: `{}` is not a regular file", path.display())]
-    NotAFile { place: JsonPath, path: PathBuf },
-    #[error("{place}: `{}` is not valid JSON: {problem}", path.display())]
-    MalformedJson { place: JsonPath, path: PathBuf, problem: String },
-    #[error("{place}: expected {expected}, found {found}")]
-    WrongType { place: JsonPath, expected: &'static str, found: String },
-    #[error("{place}: the key is missing")]
-    MissingKey { place: JsonPath },
+    #[error(transparent)]
+    Json(#[from] JsonError),
     #[error("`op_list` {problem}")]
     NoOps { problem: &'static str },
     #[error("kernel name `{}` is not a C identifier", Shortened(.name))]
@@ -109,10 +99,7 @@ impl Diagnostic for ModelError {
     fn id(&self) -> &'static str {
         match self {
             Self::Options(error) => error.id(),
-            Self::File { .. } | Self::NotAFile { .. } => "SK0201",
-            Self::MalformedJson { .. } => "SK0202",
-            Self::WrongType { .. } => "SK0203",
-            Self::MissingKey { .. } => "SK0204",
+            Self::Json(error) => error.id(),
             Self::NoOps { .. } => "SK0205",
             Self::BadKernelName { .. } => "SK0206",
             Self::BadFunctionName { .. } => "SK0207",
@@ -144,13 +131,7 @@ impl Diagnostic for ModelError {
     fn solution(&self) -> String {
         match self {
             Self::Options(error) => error.solution(),
-            Self::File { source, .. } => source.solution(),
-            Self::NotAFile { .. } => "give the path of the sub-kernel's JSON file".to_owned(),
-            Self::MalformedJson { .. } => "compile the sub-kernel again; its JSON is damaged".to_owned(),
-            Self::WrongType { expected, .. } => format!("write {expected} there"),
-            Self::MissingKey { .. } => {
-                "compile the sub-kernel for super-kernel use, with a compiler that writes this key".to_owned()
-            }
+            Self::Json(error) => error.solution(),
             Self::NoOps { .. } => "pass the ops to fuse as a non-empty list under `op_list`".to_owned(),
             Self::BadKernelName { .. } => "use letters, digits and `_`, not starting with a digit".to_owned(),
             Self::BadFunctionName { .. } => "compile the sub-kernel again; its JSON is damaged".to_owned(),

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::raw::{JsonPath, Node, read_json};
 use super::{
-    ByPosition, Chip, CoreClass, CoreKind, DcciFlags, DebugOutput, EarlyStartFlags, EventId, EventUse, Function,
-    KernelType, ModelError, Op, OpIndex, OpName, OtherEnd, ParamOffsets, Platform, SlotNumber, StreamId, SubKernel,
-    SubKernelCode, SuperKernel, TaskType, TilingFunctions,
+    ByPosition, Chip, CoreClass, DcciFlags, DebugOutput, EventId, EventUse, KernelType, ModelError, Op, OpIndex,
+    OpName, OtherEnd, ParamOffsets, Platform, SlotNumber, StreamId, SubKernel, SubKernelCode, SubKernelFile,
+    SuperKernel, TaskType,
 };
 use super::{cores, events, params, streams};
+use crate::json::{JsonPath, Node};
 use crate::options::{self, Options, Separator};
 use crate::parallel;
 
@@ -83,7 +83,7 @@ fn check_kernel_name(name: &str) -> Result<(), ModelError> {
     if is_c_identifier(name) { Ok(()) } else { Err(ModelError::BadKernelName { name: name.to_owned() }) }
 }
 
-fn is_c_identifier(name: &str) -> bool {
+pub(super) fn is_c_identifier(name: &str) -> bool {
     let mut letters = name.bytes();
     letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
@@ -142,7 +142,7 @@ fn load_entry(index: OpIndex, node: &Node<'_>) -> Result<Option<Entry>, ModelErr
 fn event_list(node: &Node<'_>, key: &str) -> Result<Vec<EventId>, ModelError> {
     match node.optional(key)? {
         None => Ok(Vec::new()),
-        Some(list) => list.elements()?.map(|event| event.integer().map(EventId)).collect(),
+        Some(list) => Ok(list.elements()?.map(|event| event.integer().map(EventId)).collect::<Result<_, _>>()?),
     }
 }
 
@@ -167,128 +167,7 @@ fn load_kernels(entries: &[Entry], chip: Chip) -> Result<Vec<Arc<SubKernel>>, Mo
 }
 
 fn load_kernel(entry: &Entry, chip: Chip) -> Result<SubKernel, ModelError> {
-    let (value, json_digest) = read_json(&entry.json_path, &entry.place)?;
-    let json = Node::root(&value, entry.place.inside(&entry.json_path));
-    let kernel_type = kernel_type(&json.required("sub_operator_kernel_type")?)?;
-    let names = json.required("sub_operator_kernel_name")?;
-    let code = match entry.task_type {
-        TaskType::Normal => SubKernelCode::Static(static_functions(&names, kernel_type, chip)?),
-        TaskType::Dynamic => SubKernelCode::Dynamic(tiling_functions(&names, chip)?),
-    };
-    let params = json.required("sub_operator_params")?;
-    Ok(SubKernel {
-        json_path: entry.json_path.clone(),
-        json_digest,
-        kernel_name: json.required("kernelName")?.non_empty_string()?.to_owned(),
-        op_type: json.optional("sub_operator_op_type")?.map_or(Ok(""), |node| node.string())?.to_owned(),
-        kernel_type,
-        block_dim: json.required("blockDim")?.integer()?,
-        code,
-        params: params.elements()?.map(|name| name.string().map(str::to_owned)).collect::<Result<_, _>>()?,
-        early_start: EarlyStartFlags {
-            sets_itself: json.required("sub_operator_early_start_set_flag")?.boolean()?,
-            waits_itself: json.required("sub_operator_early_start_wait_flag")?.boolean()?,
-        },
-        split_mode: json.optional("split_mode")?.map(|node| split_mode(&node)).transpose()?,
-        debug_output: debug_output(&json)?,
-        calls_sync_all: json.flag("sub_op_with_sync_all")?,
-        dcci: DcciFlags {
-            before_kernel_start: json.flag("sub_operator_call_dcci_before_kernel_start")?,
-            after_kernel_end: json.flag("sub_operator_call_dcci_after_kernel_end")?,
-            disabled: json.flag("sub_operator_call_dcci_disable_on_kernel")?,
-        },
-    })
-}
-
-fn kernel_type(node: &Node<'_>) -> Result<KernelType, ModelError> {
-    let name = node.string()?;
-    KernelType::from_name(name)
-        .ok_or_else(|| ModelError::UnknownKernelType { place: node.path.clone(), name: name.to_owned() })
-}
-
-fn split_mode(node: &Node<'_>) -> Result<u32, ModelError> {
-    u32::try_from(node.count()?).map_err(|_| node.wrong_type("a number of copies"))
-}
-
-fn static_functions(names: &Node<'_>, kernel_type: KernelType, chip: Chip) -> Result<Vec<Function>, ModelError> {
-    let kinds = kernel_type.class().kinds();
-    kinds
-        .iter()
-        .map(|&kind| {
-            let entry = names.required(&kernel_type.arch_key(kind, chip))?;
-            let object = entry.optional("obj_files")?.map(|node| node.string().map(str::to_owned)).transpose()?;
-            Ok(Function { kind, name: function_name(&entry.required("func_name")?)?, object })
-        })
-        .collect()
-}
-
-fn function_name(node: &Node<'_>) -> Result<String, ModelError> {
-    let name = node.string()?;
-    if is_c_identifier(name) {
-        Ok(name.to_owned())
-    } else {
-        Err(ModelError::BadFunctionName { place: node.path.clone(), name: name.to_owned() })
-    }
-}
-
-fn tiling_functions(names: &Node<'_>, chip: Chip) -> Result<Vec<TilingFunctions>, ModelError> {
-    let table = names.required("dynamic_func_names")?;
-    let mut functions = Vec::new();
-    for (key, value) in table.object()? {
-        let node = Node::root(value, table.path.key(key));
-        let kernel_type = kernel_type(&node.required("kernel_type")?)?;
-        let function = |kind| -> Result<Option<String>, ModelError> {
-            if !kernel_type.class().runs_on(kind) {
-                return Ok(None);
-            }
-            function_name(&node.required(&kernel_type.arch_key(kind, chip))?).map(Some)
-        };
-        functions.push(TilingFunctions {
-            key: tiling_key(key, &table.path)?,
-            kernel_type,
-            aic: function(CoreKind::Aic)?,
-            aiv: function(CoreKind::Aiv)?,
-        });
-    }
-    functions.sort_by_key(|entry| entry.key);
-    if let Some(pair) = functions.windows(2).find(|pair| pair[0].key == pair[1].key) {
-        return Err(ModelError::DuplicateTilingKey { place: table.path, key: pair[0].key });
-    }
-    if functions.is_empty() { Err(ModelError::NoTilingKeys { place: table.path }) } else { Ok(functions) }
-}
-
-fn tiling_key(key: &str, place: &JsonPath) -> Result<u64, ModelError> {
-    let digits = !key.is_empty() && key.bytes().all(|letter| letter.is_ascii_digit());
-    digits
-        .then(|| key.parse().ok())
-        .flatten()
-        .ok_or_else(|| ModelError::BadTilingKey { place: place.clone(), key: key.to_owned() })
-}
-
-fn debug_output(json: &Node<'_>) -> Result<Option<DebugOutput>, ModelError> {
-    let Some(node) = json.optional("debugOptions")? else {
-        return Ok(None);
-    };
-    let mut options: Vec<String> = Vec::new();
-    let mut take = |text: &str| {
-        for option in text.split(',').map(str::trim).filter(|option| !option.is_empty()) {
-            if !options.iter().any(|known| known == option) {
-                options.push(option.to_owned());
-            }
-        }
-    };
-    if node.value.is_array() {
-        for option in node.elements()? {
-            take(option.string()?);
-        }
-    } else {
-        take(node.string()?);
-    }
-    if !options.iter().any(|option| matches!(option.as_str(), "timestamp" | "printf" | "assert")) {
-        return Ok(None);
-    }
-    let size = json.optional("debugBufSize")?.map_or(Ok(0), |node| node.count())?;
-    Ok(Some(DebugOutput { options, size }))
+    SubKernelFile::read(&entry.json_path, &entry.place)?.sub_kernel(entry.task_type, chip)
 }
 
 fn make_op(entry: Entry, kernel: Arc<SubKernel>, options: &Options, platform: &Platform) -> Result<Op, ModelError> {

@@ -1,7 +1,7 @@
 //! `kernel_infos`: raw JSON, checked types, derived facts.
 //!
-//! [`load`] does it all, in this order: read the entries and their JSONs (`raw`, `load`), match events (`events`),
-//! choose the form (`streams`), count cores (`cores`), lay out parameters (`params`).
+//! [`load`] does it all, in this order: read the entries and their JSONs (`load`, `sub_kernel_json`), match events
+//! (`events`), choose the form (`streams`), count cores (`cores`), lay out parameters (`params`).
 
 mod cores;
 mod error;
@@ -10,9 +10,9 @@ mod ids;
 mod load;
 mod op;
 mod params;
-mod raw;
 mod soc;
 mod streams;
+mod sub_kernel_json;
 #[cfg(test)]
 mod tests;
 
@@ -24,9 +24,10 @@ pub use op::{
     TaskType, TilingFunctions,
 };
 pub use params::{Slot, SlotLayout};
-pub use raw::JsonPath;
 pub use soc::{CoreCounts, Platform, Soc};
 pub use streams::StreamForm;
+pub use sub_kernel_json::SubKernelFile;
+pub(crate) use sub_kernel_json::{SubKernelDocument, WrittenCode};
 
 // The model's types are made of these words.
 pub use crate::artifact::{Chip, CoreClass, CoreKind, KernelType, SuperKernelType};

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::description::DIGEST_KEY;
 use super::hex;
 use super::request::{OpRequest, Source};
 use crate::fs::FileError;
+use crate::json::{Document, JsonPath};
+use crate::model::SubKernelFile;
 
 /// A private directory, removed with everything in it when dropped.
 pub struct WorkDir(PathBuf);
@@ -85,12 +86,9 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 
 /// Are both files there, whole, and made from the same things?
 pub fn is_current(paths: &Paths, digest: &str) -> bool {
-    let described = || -> Option<(String, String)> {
-        let json: Value = serde_json::from_slice(&std::fs::read(&paths.json).ok()?).ok()?;
-        Some((json.get(DIGEST_KEY)?.as_str()?.to_owned(), json.get("sha256")?.as_str()?.to_owned()))
-    };
-    let Some((built_from, object_digest)) = described() else { return false };
-    built_from == digest && std::fs::read(&paths.object).is_ok_and(|bytes| hex(&Sha256::digest(bytes)) == object_digest)
+    let Ok(json) = SubKernelFile::read(&paths.json, &JsonPath::top(Document::SubKernel)) else { return false };
+    let matches = |bytes: Vec<u8>| json.object_digest() == Some(&hex(&Sha256::digest(bytes)));
+    json.build_digest() == Some(digest) && std::fs::read(&paths.object).is_ok_and(matches)
 }
 
 /// Puts the results in place; whoever finds the JSON finds the object it describes.

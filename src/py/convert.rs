@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
 
-use crate::model::{JsonPath, ModelError};
+use crate::json::{JsonError, JsonPath};
 
 /// Deeper data is a mistake, most likely a cycle.
 const DEEPEST: usize = 64;
@@ -15,27 +15,25 @@ const DEEPEST: usize = 64;
 const MOST_VALUES: usize = 1_000_000;
 
 /// Python data as a JSON value; anything JSON cannot say is an error that tells where.
-pub fn to_json(data: &Bound<'_, PyAny>) -> PyResult<Result<Value, ModelError>> {
+pub fn to_json(data: &Bound<'_, PyAny>) -> PyResult<Result<Value, JsonError>> {
     let mut reader = Reader { path: Vec::new(), values: 0 };
     match reader.read(data) {
         Ok(value) => Ok(Ok(value)),
-        Err(Refusal::Data(expected, found)) => {
-            Ok(Err(ModelError::WrongType { place: reader.place(), expected, found }))
-        }
+        Err(Refusal::Data(expected, found)) => Ok(Err(JsonError::WrongType { place: reader.place(), expected, found })),
         Err(Refusal::Python(error)) => Err(error),
     }
 }
 
 /// Python text; anything else is an error about the argument called `what`.
-pub fn to_text(data: &Bound<'_, PyAny>, what: &str) -> PyResult<Result<String, ModelError>> {
+pub fn to_text(data: &Bound<'_, PyAny>, what: &str) -> PyResult<Result<String, JsonError>> {
     let place = JsonPath::default().key(what);
     let Ok(text) = data.cast::<PyString>() else {
         let found = format!("an object of type `{}`", type_name(data));
-        return Ok(Err(ModelError::WrongType { place, expected: "a string", found }));
+        return Ok(Err(JsonError::WrongType { place, expected: "a string", found }));
     };
     match string(text) {
         Ok(text) => Ok(Ok(text)),
-        Err(Refusal::Data(expected, found)) => Ok(Err(ModelError::WrongType { place, expected, found })),
+        Err(Refusal::Data(expected, found)) => Ok(Err(JsonError::WrongType { place, expected, found })),
         Err(Refusal::Python(error)) => Err(error),
     }
 }

@@ -9,6 +9,7 @@ mod errors;
 mod generate;
 mod inputs;
 mod interrupt;
+mod loader;
 mod opbuild;
 mod options;
 mod plan;
@@ -30,6 +31,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     plan::register(module)?;
     generate::register(module)?;
     elf::register(module)?;
+    loader::register(module)?;
     sim::register(module)?;
     opbuild::register(module)?;
     scope::register(module)

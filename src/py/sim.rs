@@ -11,7 +11,6 @@ use crate::sim::{self, SimError};
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sim_link, module)?)?;
     module.add_function(wrap_pyfunction!(sim_launch, module)?)?;
-    module.add_function(wrap_pyfunction!(sim_meta, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_create, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_attach, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_detach, module)?)?;
@@ -33,16 +32,6 @@ fn sim_launch(py: Python<'_>, request: &str) -> PyResult<String> {
         serde_json::to_string(&report).map_err(|error| SimError::Request(error.to_string()))
     })
     .map_err(|error| to_python(py, &error))
-}
-
-/// Function, kernel type number, ratio.
-type MetaRow = (String, Option<u32>, Option<(u16, u16)>);
-
-/// The kernels an object declares in its meta sections: (function, kernel type number, ratio).
-#[pyfunction]
-fn sim_meta(py: Python<'_>, path: PathBuf) -> PyResult<Vec<MetaRow>> {
-    let found = py.detach(|| sim::meta::read(&path)).map_err(|error| to_python(py, &error))?;
-    Ok(found.into_iter().map(|meta| (meta.function, meta.kernel_type, meta.ratio)).collect())
 }
 
 /// Makes an arena of device memory: (address, file descriptor).

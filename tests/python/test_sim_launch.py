@@ -47,8 +47,9 @@ def _published(device: Device, folder: Path, sync: int) -> Path:
     """A super kernel with the JSON that a build writes."""
     source = f"#define SYNC {sync}\n" + TWO_CALLS
     kernel = sim_kernels.kernel(device, folder, source, "1:1")
-    (path,) = kernel.description.objects
+    path = kernel.description.object
     entry = {"blockDim": 3, "streamid": -1}
+    cube, vector = ({"sub_operator_kernel_type": f"KERNEL_TYPE_{kind}_ONLY"} for kind in ("AIC", "AIV"))
     json_path = path.with_suffix(".json")
     json_path.write_text(
         json.dumps(
@@ -60,8 +61,8 @@ def _published(device: Device, folder: Path, sync: int) -> Path:
                 "taskRation": "1:1",
                 "SuperkernelInfo": {
                     "kernelList": {
-                        "dav-c220-cube": [{"func_name": "inc", "arg_list": {"param_offset": 1}, **entry}],
-                        "dav-c220-vec": [{"func_name": "inc2", "arg_list": {"param_offset": 3}, **entry}],
+                        "dav-c220-cube": [{"func_name": "inc", "arg_list": {"param_offset": 1}, **entry, **cube}],
+                        "dav-c220-vec": [{"func_name": "inc2", "arg_list": {"param_offset": 3}, **entry, **vector}],
                     }
                 },
             }

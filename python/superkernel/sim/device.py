@@ -13,7 +13,7 @@ from superkernel._environment import current_config
 from superkernel._errors import SuperKernelError, make_error
 from superkernel.sim import report as reports
 from superkernel.sim._child import Child, ChildDied, ChildTimedOut
-from superkernel.sim.kernel import Kernel, describe
+from superkernel.sim.kernel import Kernel
 from superkernel.sim.memory import PAGE, Arena, Buffer
 
 __all__ = ["Device"]
@@ -49,7 +49,7 @@ class Device:
         self._arena = Arena(memory)
         self._buffers: dict[int, Buffer] = {}
         self._work = tempfile.TemporaryDirectory(prefix="superkernel-sim-")
-        self._libraries: dict[tuple[tuple[str, int, int], ...], Path] = {}
+        self._libraries: dict[tuple[str, int, int], Path] = {}
         self._child: Child | None = None
         self._known_pages: dict[int, int] = {}
         self._lock = threading.Lock()
@@ -88,17 +88,15 @@ class Device:
         from the object's own meta sections. A sub-kernel is loaded by its JSON (``bin_path`` where it has another name
         than the JSON says). ``functions`` (``{"aic": ..., "aiv": ...}``) with ``kernel_type`` loads any object.
         """
-        description = describe(
-            Path(path), None if bin_path is None else Path(bin_path), functions, kernel_type, block_dim
-        )
-        return Kernel(self, description, self._library(description.objects))
+        description = _core.sim_describe(path, bin_path, functions, kernel_type, block_dim, self.soc)
+        return Kernel(self, description, self._library(description.object))
 
-    def _library(self, objects: tuple[Path, ...]) -> Path:
-        """The shared library of some objects; made once as long as the files stay the same."""
-        key = tuple((str(path), *_version(path)) for path in objects)
+    def _library(self, kernel: Path) -> Path:
+        """The shared library of an object; made once as long as the file stays the same."""
+        key = (str(kernel), *_version(kernel))
         if key not in self._libraries:
             output = Path(self._work.name) / f"kernel{len(self._libraries)}.so"
-            _core.sim_link([str(path) for path in objects], str(output), str(_cache_directory()))
+            _core.sim_link([str(kernel)], str(output), str(_cache_directory()))
             self._libraries[key] = output
         return self._libraries[key]
 

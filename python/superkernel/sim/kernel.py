@@ -1,10 +1,8 @@
-"""Kernels that can be launched: what their files say about them, and the launch itself."""
+"""Kernels that can be launched."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
@@ -17,208 +15,25 @@ from superkernel.sim.report import Report
 if TYPE_CHECKING:
     from superkernel.sim.device import Device
 
-__all__ = ["Description", "Kernel", "describe"]
+__all__ = ["Kernel"]
 
 Argument = Union[Buffer, int]
 
 #: Any value but null tells a kernel that the scheduler's message area exists.
 _FFTS_ADDRESS = 0x7FF75000
 
-_TYPE_OF_RATIO = {
-    (0, 1): "KERNEL_TYPE_MIX_AIV_1_0",
-    (1, 0): "KERNEL_TYPE_MIX_AIC_1_0",
-    (1, 1): "KERNEL_TYPE_MIX_AIC_1_1",
-    (1, 2): "KERNEL_TYPE_MIX_AIC_1_2",
-}
-
-
-@dataclass(frozen=True)
-class Op:
-    """One operator inside a super kernel."""
-
-    name: str
-    param_offset: int
-    #: First slot behind its parameters, as far as the JSON tells.
-    end: int | None
-
-
-@dataclass(frozen=True)
-class Description:
-    """What is known about a kernel without running it."""
-
-    name: str
-    objects: tuple[Path, ...]
-    #: Functions by core kind, ``aic`` and ``aiv``.
-    functions: Mapping[str, str]
-    kernel_type: str
-    block_dim: int | None
-    is_super_kernel: bool
-    ops: tuple[Op, ...] = ()
-    params: tuple[str, ...] = ()
-    #: Functions and type of each tiling key of a dynamic operator.
-    tiling_keys: Mapping[int, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
-
 
 def _problem(text: str, solution: str) -> Exception:
     return make_error("SK0902", text, solution)
 
 
-# -- reading files ---------------------------------------------------------------------------------------------------
-
-
-def describe(
-    path: Path,
-    bin_path: Path | None,
-    functions: Mapping[str, str] | None,
-    kernel_type: str | None,
-    block_dim: int | None,
-) -> Description:
-    """Finds out what kind of kernel the files hold."""
-    if functions is not None:
-        if kernel_type is None:
-            raise _problem("functions without a kernel type", "pass kernel_type as well")
-        unknown = set(functions) - {"aic", "aiv"}
-        if unknown:
-            raise _problem(f"functions for {sorted(unknown)}", 'the keys are "aic" and "aiv"')
-        name = next(iter(functions.values()))
-        return Description(name, (path,), dict(functions), kernel_type, block_dim, is_super_kernel=False)
-    json_path = path if path.suffix == ".json" else path.with_suffix(".json")
-    if not json_path.is_file():
-        if path.suffix == ".json":
-            raise make_error("SK0001", f"cannot read `{path}`: it does not exist", "check the path")
-        return _from_meta(path, block_dim)
-    try:
-        data = json.loads(json_path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise make_error("SK0902", f"cannot read `{json_path}`: {error}", "pass the JSON of a kernel") from error
-    if "sub_operator_kernel_name" in data:
-        return _sub_kernel(data, json_path, bin_path if bin_path or path.suffix == ".json" else path)
-    return _super_kernel(data, json_path, bin_path, path, block_dim)
-
-
-def _super_kernel(
-    data: Mapping[str, Any], json_path: Path, bin_path: Path | None, path: Path, block_dim: int | None
-) -> Description:
-    name = str(data["kernelName"])
-    if bin_path is None:
-        beside = json_path.parent / f"{data.get('binFileName', name)}{data.get('binFileSuffix', '.o')}"
-        bin_path = path if path.suffix != ".json" else beside
-    try:
-        cubes, vectors = (int(part) for part in str(data["taskRation"]).split(":"))
-        kernel_type = _TYPE_OF_RATIO[cubes, vectors]
-    except (KeyError, ValueError) as error:
-        raise _problem(f"`{json_path}`: no usable taskRation", "pass the JSON of a super kernel") from error
-    return Description(
-        name,
-        (bin_path,),
-        _entries(name, cubes, vectors),
-        kernel_type,
-        block_dim if block_dim is not None else int(data["blockDim"]),
-        is_super_kernel=True,
-        ops=_ops(data.get("SuperkernelInfo", {}).get("kernelList", {})),
-    )
-
-
-def _entries(name: str, cubes: int, vectors: int) -> dict[str, str]:
-    entries = {}
-    if cubes:
-        entries["aic"] = f"{name}_mix_aic"
-    if vectors:
-        entries["aiv"] = f"{name}_mix_aiv"
-    return entries
-
-
-def _ops(kernel_list: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[Op, ...]:
-    """The operators in op order; a mixed one may stand in two lists. Parameters are laid out in op order."""
-    entries: dict[tuple[int, str], Mapping[str, Any]] = {}
-    for group in kernel_list.values():
-        for entry in group:
-            entries.setdefault((int(entry["arg_list"]["param_offset"]), str(entry["func_name"])), entry)
-    ordered = sorted(entries.items(), key=lambda item: item[0][0])
-    ops = []
-    for at, ((offset, name), entry) in enumerate(ordered):
-        arguments = entry["arg_list"]
-        ends = [arguments.get("notify_param_offset"), arguments.get("wait_param_offset")]
-        if at + 1 < len(ordered):
-            ends.append(ordered[at + 1][0][0])
-        known = [int(end) for end in ends if end is not None and int(end) >= offset]
-        ops.append(Op(name, offset, min(known, default=None)))
-    return tuple(ops)
-
-
-def _from_meta(path: Path, block_dim: int | None) -> Description:
-    """A bare object: the entries and the ratio are in its meta sections."""
-    kernels = _core.sim_meta(str(path))
-    functions: dict[str, str] = {}
-    ratio = None
-    for function, _, found in kernels:
-        for kind in ("aic", "aiv"):
-            if function.endswith(f"_mix_{kind}"):
-                functions[kind] = function
-                ratio = found
-    if ratio is None or tuple(ratio) not in _TYPE_OF_RATIO:
-        raise _problem(
-            f"`{path}` has no JSON beside it and no meta section of a super kernel",
-            "put the JSON beside it, or name the functions and the kernel type",
-        )
-    name = next(iter(functions.values()))[: -len("_mix_aic")]
-    wanted = _entries(name, *ratio)
-    return Description(name, (path,), wanted, _TYPE_OF_RATIO[ratio[0], ratio[1]], block_dim, is_super_kernel=True)
-
-
-def _sub_kernel(data: Mapping[str, Any], json_path: Path, bin_path: Path | None) -> Description:
-    name = str(data["kernelName"])
-    if bin_path is None:
-        stem = str(data.get("binFileName", name))
-        suffixes = (str(data.get("binFileSuffix", ".o")), ".o", ".a")
-        candidates = [json_path.parent / f"{base}{suffix}" for base in (stem, json_path.stem) for suffix in suffixes]
-        bin_path = next((candidate for candidate in candidates if candidate.is_file()), None)
-        if bin_path is None:
-            raise _problem(f"no object found for `{json_path}`", "pass bin_path")
-    names: Mapping[str, Any] = data["sub_operator_kernel_name"]
-    kernel_type = str(data["sub_operator_kernel_type"])
-    dynamic = names.get("dynamic_func_names")
-    keys = {}
-    for key, functions in (dynamic or {}).items():
-        own_type = str(functions.get("kernel_type", kernel_type))
-        keys[int(key)] = (own_type, _functions_by_kind(functions, own_type))
-    return Description(
-        name,
-        (bin_path,),
-        {} if dynamic else _functions_by_kind(names, kernel_type),
-        kernel_type,
-        int(data["blockDim"]),
-        is_super_kernel=False,
-        params=tuple(data.get("sub_operator_params", ())),
-        tiling_keys=keys,
-    )
-
-
-def _functions_by_kind(names: Mapping[str, Any], kernel_type: str) -> dict[str, str]:
-    """Function names by core kind, from arch names."""
-    found = {}
-    for arch, value in names.items():
-        if arch == "kernel_type":
-            continue
-        function = value["func_name"] if isinstance(value, Mapping) else value
-        if arch == "AiCore":
-            found["aiv" if "AIV" in kernel_type else "aic"] = function
-        elif arch.endswith("-cube"):
-            found["aic"] = function
-        elif arch.endswith("-vec"):
-            found["aiv"] = function
-    return found
-
-
-# -- launching -------------------------------------------------------------------------------------------------------
-
-
 class Kernel:
     """A loaded kernel. Made by :meth:`superkernel.sim.Device.load`."""
 
-    def __init__(self, device: Device, description: Description, library: Path) -> None:
+    def __init__(self, device: Device, description: _core.KernelDescription, library: Path) -> None:
         self._device = device
         self._library = library
+        #: What its files say about it.
         self.description = description
 
     @property
@@ -318,22 +133,22 @@ class Kernel:
         op_names: Sequence[str] | None,
         accesses: Mapping[str | int, Mapping[str, Iterable[Argument]]],
     ) -> list[dict[str, Any]]:
-        ops = self.description.ops
+        # Name, first slot, number of slots.
+        ops = [(op.name, op.param_offset, op.param_count) for op in self.description.ops]
         if not ops and not self.description.is_super_kernel:
-            ops = (Op(self.name, 0, len(slots)),)
+            ops = [(self.name, 0, None)]
         if op_names is not None:
             # Names given by hand, for kernels without a JSON: positions are all that is known.
-            known = list(ops[: len(op_names)])
-            known += [Op("", len(slots), len(slots))] * (len(op_names) - len(known))
-            ops = tuple(Op(name, op.param_offset, op.end) for name, op in zip(op_names, known))
+            known = ops[: len(op_names)]
+            known += [("", len(slots), 0)] * (len(op_names) - len(known))
+            ops = [(name, offset, count) for name, (_, offset, count) in zip(op_names, known)]
         specs = []
-        for position, op in enumerate(ops):
-            end = len(slots) if op.end is None else op.end
-            declared = accesses.get(position, accesses.get(op.name))
+        for position, (name, offset, count) in enumerate(ops):
+            declared = accesses.get(position, accesses.get(name))
             spec: dict[str, Any] = {
-                "name": op.name,
-                "param_offset": op.param_offset,
-                "param_count": max(0, end - op.param_offset),
+                "name": name,
+                "param_offset": offset,
+                "param_count": max(0, len(slots) - offset) if count is None else count,
             }
             if declared is not None:
                 spec["reads"] = [_value(argument) for argument in declared.get("reads", ())]

@@ -1,0 +1,223 @@
+//! What a launch must know about a kernel, found out from its files.
+
+use std::path::{Path, PathBuf};
+
+use crate::artifact::half_name;
+use crate::build::{ResultJson, ResultOp};
+use crate::diagnostic::Diagnostic;
+use crate::json::{Document, JsonError, JsonFile, JsonPath};
+use crate::model::{
+    Chip, CoreKind, KernelType, ModelError, SubKernelCode, SubKernelFile, SuperKernelType, TaskType, TilingFunctions,
+};
+use crate::sim::SimError;
+use crate::sim::meta;
+use crate::sim::request::Entries;
+
+/// Why a kernel's files do not say how to launch it.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the fields are what the messages print")]
+pub enum LoadError {
+    #[error(transparent)]
+    Json(#[from] JsonError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error(transparent)]
+    Object(#[from] SimError),
+    #[error("{problem}")]
+    Argument { problem: String, solution: &'static str },
+    #[error("no object found for `{}`; tried {}", json.display(), tried.join(", "))]
+    NoObject { json: PathBuf, tried: Vec<String> },
+    #[error("`{}` has no JSON beside it and no meta section of a super kernel", object.display())]
+    NoDescription { object: PathBuf },
+}
+
+impl Diagnostic for LoadError {
+    fn id(&self) -> &'static str {
+        match self {
+            Self::Json(error) => error.id(),
+            Self::Model(error) => error.id(),
+            Self::Object(error) => error.id(),
+            Self::Argument { .. } => "SK0902",
+            Self::NoObject { .. } => "SK0908",
+            Self::NoDescription { .. } => "SK0909",
+        }
+    }
+
+    fn solution(&self) -> String {
+        match self {
+            Self::Json(error) => error.solution(),
+            Self::Model(error) => error.solution(),
+            Self::Object(error) => error.solution(),
+            Self::Argument { solution, .. } => (*solution).to_owned(),
+            Self::NoObject { .. } => "put the object beside the JSON, or pass bin_path".to_owned(),
+            Self::NoDescription { .. } => {
+                "put the JSON beside it, or name the functions and the kernel type".to_owned()
+            }
+        }
+    }
+}
+
+/// A kernel, known well enough to be launched.
+#[derive(Debug, Clone)]
+pub struct Launchable {
+    /// Its name.
+    pub name: String,
+    /// Its object file or archive.
+    pub object: PathBuf,
+    /// The type it is launched as.
+    pub kernel_type: KernelType,
+    /// Blocks it is launched with; `None`: its files do not say.
+    pub blocks: Option<u32>,
+    /// What its files describe.
+    pub form: Form,
+}
+
+/// What a kernel's files describe.
+#[derive(Debug, Clone)]
+pub enum Form {
+    /// A super kernel with its ops.
+    SuperKernel {
+        /// Its entries.
+        entries: Entries,
+        /// Its ops in op order; empty if only the object was there.
+        ops: Vec<LaunchableOp>,
+    },
+    /// A lone sub-kernel, or a function of any object.
+    SubKernel {
+        /// Its functions; none for a tiling-sink op.
+        entries: Entries,
+        /// Functions and type by tiling key.
+        tiling_keys: Vec<(u64, KernelType, Entries)>,
+        /// Names of its parameters, if its JSON was there.
+        params: Vec<String>,
+    },
+}
+
+/// One op of a super kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaunchableOp {
+    /// Its name.
+    pub name: String,
+    /// Slot of its first parameter.
+    pub param_offset: u32,
+    /// Slots of its own parameters; `None`: up to the end.
+    pub param_count: Option<u32>,
+}
+
+/// Finds out what `path`, an object or its JSON, is on `chip`. `object` wins over the object that the files name.
+pub fn find(path: &Path, object: Option<&Path>, chip: Chip) -> Result<Launchable, LoadError> {
+    let is_json = path.extension().is_some_and(|extension| extension == "json");
+    let json_path = if is_json { path.to_path_buf() } else { path.with_extension("json") };
+    if !is_json && !json_path.exists() {
+        return from_meta(object.unwrap_or(path));
+    }
+    let object = object.or_else(|| (!is_json).then_some(path));
+    let json = JsonFile::read(Document::Result, &json_path, &JsonPath::top(Document::Result))?;
+    if SubKernelFile::recognizes(&json) {
+        from_sub_kernel(&SubKernelFile::from_json(&json_path, json), &json_path, object, chip)
+    } else {
+        Ok(from_result(ResultJson::from_node(&json.root())?, &json_path, object))
+    }
+}
+
+/// The functions `entries` of any object.
+pub fn of_functions(
+    object: &Path,
+    entries: Entries,
+    kernel_type: &str,
+    blocks: Option<u32>,
+) -> Result<Launchable, LoadError> {
+    let place = JsonPath::default().key("kernel_type");
+    let unknown = || ModelError::UnknownKernelType { place, name: kernel_type.to_owned() };
+    let kernel_type = KernelType::from_name(kernel_type).ok_or_else(unknown)?;
+    let name = entries.aic.clone().or_else(|| entries.aiv.clone()).unwrap_or_default();
+    let form = Form::SubKernel { entries, tiling_keys: Vec::new(), params: Vec::new() };
+    Ok(Launchable { name, object: object.to_path_buf(), kernel_type, blocks, form })
+}
+
+fn from_result(json: ResultJson, json_path: &Path, object: Option<&Path>) -> Launchable {
+    let object = object.map_or_else(|| json_path.with_file_name(&json.object_file), Path::to_path_buf);
+    let ops = json.ops.iter().zip(json.parameter_counts()).map(|(op, count)| LaunchableOp::new(op, count)).collect();
+    Launchable {
+        form: Form::SuperKernel { entries: entries_of(&json.name, json.kernel_type), ops },
+        name: json.name,
+        object,
+        kernel_type: json.kernel_type.kernel_type(),
+        blocks: Some(json.blocks),
+    }
+}
+
+impl LaunchableOp {
+    fn new(op: &ResultOp, param_count: Option<u32>) -> Self {
+        Self { name: op.name.clone(), param_offset: op.param.0, param_count }
+    }
+}
+
+fn entries_of(name: &str, kernel_type: SuperKernelType) -> Entries {
+    let entry = |kind| kernel_type.class().runs_on(kind).then(|| half_name(name, kind));
+    Entries { aic: entry(CoreKind::Aic), aiv: entry(CoreKind::Aiv) }
+}
+
+fn from_sub_kernel(
+    file: &SubKernelFile,
+    json_path: &Path,
+    object: Option<&Path>,
+    chip: Chip,
+) -> Result<Launchable, LoadError> {
+    let task_type = file.task_type()?;
+    let kernel = file.sub_kernel(task_type, chip)?;
+    let blocks = match task_type {
+        TaskType::Normal => Some(file.blocks()?),
+        // Decided at run time; the JSON's number is a guess.
+        TaskType::Dynamic => file.blocks().ok(),
+    };
+    let object = match object {
+        Some(object) => object.to_path_buf(),
+        None => {
+            let names = file.object_names()?;
+            let found = names.iter().map(|name| json_path.with_file_name(name)).find(|path| path.is_file());
+            found.ok_or_else(|| LoadError::NoObject { json: json_path.to_path_buf(), tried: names })?
+        }
+    };
+    let (entries, tiling_keys) = match kernel.code {
+        SubKernelCode::Static(functions) => {
+            let mut entries = Entries::default();
+            for function in functions {
+                match function.kind {
+                    CoreKind::Aic => entries.aic = Some(function.name),
+                    CoreKind::Aiv => entries.aiv = Some(function.name),
+                }
+            }
+            (entries, Vec::new())
+        }
+        SubKernelCode::Dynamic(keys) => {
+            let entry = |key: TilingFunctions| (key.key, key.kernel_type, Entries { aic: key.aic, aiv: key.aiv });
+            (Entries::default(), keys.into_iter().map(entry).collect())
+        }
+    };
+    Ok(Launchable {
+        name: kernel.kernel_name,
+        object,
+        kernel_type: kernel.kernel_type,
+        blocks,
+        form: Form::SubKernel { entries, tiling_keys, params: kernel.params },
+    })
+}
+
+/// A bare object: the entries and the ratio are in its meta sections.
+fn from_meta(object: &Path) -> Result<Launchable, LoadError> {
+    let name_of = |function: &str| {
+        CoreKind::BOTH.iter().find_map(|kind| function.strip_suffix(&half_name("", *kind))).map(str::to_owned)
+    };
+    let found =
+        meta::read(object)?.into_iter().rev().find_map(|kernel| Some((name_of(&kernel.function)?, kernel.ratio?)));
+    let described = found.and_then(|(name, ratio)| Some((name, SuperKernelType::from_task_ratio(ratio)?)));
+    let (name, kernel_type) = described.ok_or_else(|| LoadError::NoDescription { object: object.to_path_buf() })?;
+    Ok(Launchable {
+        form: Form::SuperKernel { entries: entries_of(&name, kernel_type), ops: Vec::new() },
+        name,
+        object: object.to_path_buf(),
+        kernel_type: kernel_type.kernel_type(),
+        blocks: None,
+    })
+}
