@@ -10,9 +10,10 @@
 //! | emit | [`emit`] | C++ printed from the program |
 //! | build | [`elf`], [`toolchain`], [`build`] | the object file, its JSON, the manifest |
 //!
-//! Beside the flow: [`sim`] runs a host-built kernel on simulated cores, [`scope`] turns a marked graph into
-//! op lists, `py` (feature `python`) is the only place that knows Python.
+//! Beside the flow: [`sim`] runs a host-built kernel on simulated cores whose instructions [`aicore`] knows, [`scope`]
+//! turns a marked graph into op lists, `py` (feature `python`) is the only place that knows Python.
 
+pub mod aicore;
 pub mod artifact;
 pub mod build;
 pub mod cancel;

@@ -2,6 +2,7 @@
 //!
 //! One file per area; each registers its functions in the native module `superkernel._core`.
 
+mod aicore;
 mod build;
 mod convert;
 mod elf;
@@ -33,6 +34,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     elf::register(module)?;
     loader::register(module)?;
     sim::register(module)?;
+    aicore::register(module)?;
     opbuild::register(module)?;
     scope::register(module)
 }

@@ -3,6 +3,7 @@
 use std::ffi::c_char;
 
 use super::topology::Place;
+use crate::aicore::LocalMemory;
 use crate::model::{Chip, CoreKind};
 
 /// Layout shared with the emulation header. Field by field the same order and size.
@@ -51,30 +52,29 @@ pub struct CoreState {
     pub atomic_mode: u32,
     /// Compare mask register.
     pub compare_mask: [u8; 16],
+    /// BT, FB.
+    pub tables: [LocalMemory; 2],
 }
 
-/// One local memory.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct LocalMemory {
-    /// First byte.
-    pub base: *mut u8,
-    /// Number of bytes; 0 if the core kind does not have it.
-    pub size: u64,
-}
-
-/// Sizes of UB, L1, L0A, L0B and L0C for a core of `kind`.
-pub fn local_memory_sizes(chip: Chip, kind: CoreKind) -> [u64; 5] {
+/// Sizes of the local memories of a core of `kind`, in the order of [`Memory::LOCAL`](crate::aicore::Memory::LOCAL).
+pub fn local_memory_sizes(chip: Chip, kind: CoreKind) -> [u64; 7] {
     const KIB: u64 = 1024;
     match (chip, kind) {
-        (Chip::C220, CoreKind::Aiv) => [192 * KIB, 0, 0, 0, 0],
-        (Chip::C220, CoreKind::Aic) => [0, 512 * KIB, 64 * KIB, 64 * KIB, 128 * KIB],
-        (Chip::C310, CoreKind::Aiv) => [248 * KIB, 0, 0, 0, 0],
-        (Chip::C310, CoreKind::Aic) => [0, 512 * KIB, 64 * KIB, 64 * KIB, 256 * KIB],
+        (Chip::C220, CoreKind::Aiv) => [192 * KIB, 0, 0, 0, 0, 0, 0],
+        (Chip::C220, CoreKind::Aic) => [0, 512 * KIB, 64 * KIB, 64 * KIB, 128 * KIB, KIB, 7 * KIB],
+        (Chip::C310, CoreKind::Aiv) => [248 * KIB, 0, 0, 0, 0, 0, 0],
+        (Chip::C310, CoreKind::Aic) => [0, 512 * KIB, 64 * KIB, 64 * KIB, 256 * KIB, 4 * KIB, 7 * KIB],
     }
 }
 
 impl CoreState {
+    /// Where the local memories lie.
+    pub fn set_memories(&mut self, memories: [LocalMemory; 7]) {
+        let [ub, l1, l0a, l0b, l0c, bt, fb] = memories;
+        self.memories = [ub, l1, l0a, l0b, l0c];
+        self.tables = [bt, fb];
+    }
+
     /// The state at the start of a launch; local memories are filled in by the caller.
     pub fn new(chip: Chip, place: Place, blocks: u32, vectors: u32, core_id: i64, para_base: u64) -> Self {
         Self {
@@ -94,7 +94,7 @@ impl CoreState {
             core_id,
             para_base,
             activity: std::ptr::null(),
-            memories: [LocalMemory { base: std::ptr::null_mut(), size: 0 }; 5],
+            memories: [LocalMemory::ABSENT; 5],
             auto_sync_base: std::ptr::null_mut(),
             auto_sync_slot: std::ptr::null_mut(),
             auto_sync_index: 0,
@@ -105,6 +105,7 @@ impl CoreState {
             mask_mode: 0,
             atomic_mode: 0,
             compare_mask: [0; 16],
+            tables: [LocalMemory::ABSENT; 2],
         }
     }
 }

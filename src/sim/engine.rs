@@ -24,6 +24,7 @@ use super::run::{Core, Progress, Run, can_go};
 use super::schedule::Scheduler;
 use super::signals::{Crash, CrashGuard, Exit, FIBER};
 use super::topology::{CoreIndex, Topology};
+use crate::aicore::operand::Operands;
 use crate::model::{CoreKind, KernelType, Soc};
 
 /// One run at a time: hooks and signal handlers find it through globals.
@@ -117,7 +118,7 @@ fn prepare(
             };
             let para_base = slots.as_ptr() as u64;
             let mut state = CoreState::new(chip, place, topology.blocks, topology.vectors, core_id, para_base);
-            state.memories = local.of(index);
+            state.set_memories(local.of(index));
             state.dynamic_block_num = topology.blocks;
             if request.args_offset.is_some() {
                 // A sub-kernel alone has no predecessor: configurations under which its kind waits for nothing.
@@ -130,6 +131,7 @@ fn prepare(
             clock.tick(index);
             Core {
                 state: Box::new(state),
+                unit: crate::aicore::Core::new(local.of(index)),
                 progress: Progress::Ready,
                 poll: None,
                 last_flush: None,
@@ -187,6 +189,7 @@ fn prepare(
         warnings: Vec::new(),
         block_local,
         block_local_initial: initial,
+        operands: Operands::default(),
     };
     for core in 0..count {
         run.current = core;

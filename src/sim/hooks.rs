@@ -13,6 +13,7 @@ use super::order::Precision;
 use super::report::Status;
 use super::run::Run;
 use super::services::Next;
+use crate::aicore::Issued;
 
 /// The run that is driven now; null outside of one.
 pub(super) static RUN: AtomicPtr<Run> = AtomicPtr::new(std::ptr::null_mut());
@@ -171,8 +172,22 @@ extern "C" fn spin() {
     suspend();
 }
 
+extern "C" fn issue(issued: *const Issued) {
+    // SAFETY: the header passes a record of its own that lives during the call.
+    let issued = unsafe { &*issued };
+    settle(with_run(|run| run.issue(issued)));
+}
+
+extern "C" fn set_register(register: u32, value: u64) {
+    with_run(|run| run.core().unit.registers.set_number(register, value));
+}
+
+extern "C" fn get_register(register: u32) -> u64 {
+    with_run(|run| run.core().unit.registers.get_number(register))
+}
+
 /// The functions in the order of the table in `shim.cpp`.
-pub(super) fn table() -> [*const (); 19] {
+pub(super) fn table() -> [*const (); 22] {
     [
         core as *const (),
         cross_core_set as *const (),
@@ -192,6 +207,9 @@ pub(super) fn table() -> [*const (); 19] {
         sub_kernel_begin as *const (),
         sub_kernel_end as *const (),
         spin as *const (),
+        issue as *const (),
+        set_register as *const (),
+        get_register as *const (),
         std::ptr::null(),
     ]
 }

@@ -1,9 +1,10 @@
 //! Global memory as the runtime sees it, and the local memories of the cores.
 
-use super::core_state::{LocalMemory, local_memory_sizes};
+use super::core_state::local_memory_sizes;
 use super::error::SimError;
 use super::request::BufferSpec;
 use super::topology::Topology;
+use crate::aicore::LocalMemory;
 use crate::model::Chip;
 
 /// Bytes of a cache line.
@@ -102,20 +103,24 @@ impl GlobalMemory {
     }
 }
 
+/// Every core's memories start at a multiple of this. Kernels combine addresses in FB with other fields in one word,
+/// which can be taken apart only if FB starts at such an address.
+const CORE_SPACING: usize = 4 << 20;
+const PAGE: usize = 4096;
+
 /// One mapping that holds the local memories of all cores; pages cost nothing until they are touched.
 #[derive(Debug)]
 pub struct LocalMemories {
     base: *mut u8,
     bytes: usize,
-    cores: Vec<[LocalMemory; 5]>,
+    cores: Vec<[LocalMemory; 7]>,
 }
 
 impl LocalMemories {
     /// Zeroed memories for every core.
     pub fn new(chip: Chip, topology: &Topology) -> Result<Self, SimError> {
-        let sizes: Vec<[u64; 5]> =
-            (0..topology.core_count()).map(|core| local_memory_sizes(chip, topology.place(core).kind)).collect();
-        let bytes = (sizes.iter().flatten().sum::<u64>() as usize).max(4096);
+        // One more: the mapping itself starts anywhere.
+        let bytes = (topology.core_count() + 1) * CORE_SPACING;
         // SAFETY: an anonymous mapping at an address of the system's choice touches nothing that exists.
         let base = unsafe {
             libc::mmap(
@@ -131,26 +136,29 @@ impl LocalMemories {
             return Err(SimError::Memory { bytes: bytes as u64, source: std::io::Error::last_os_error() });
         }
         let base = base.cast::<u8>();
-        let mut used = 0;
-        let cores = sizes
-            .iter()
-            .map(|sizes| {
-                sizes.map(|size| {
+        let first = (base as usize).next_multiple_of(CORE_SPACING) - base as usize;
+        let cores = (0..topology.core_count())
+            .map(|core| {
+                let mut used = first + core * CORE_SPACING;
+                let mut place = |size: u64| {
                     if size == 0 {
-                        return LocalMemory { base: std::ptr::null_mut(), size: 0 };
+                        return LocalMemory::ABSENT;
                     }
-                    // SAFETY: `used + size` never exceeds `bytes`, the sum of all sizes.
+                    // SAFETY: the memories of a core take less than their spacing, and there is one spacing too many.
                     let start = unsafe { base.add(used) };
-                    used += size as usize;
+                    used += (size as usize).next_multiple_of(PAGE);
                     LocalMemory { base: start, size }
-                })
+                };
+                let [ub, l1, l0a, l0b, l0c, bt, fb] = local_memory_sizes(chip, topology.place(core).kind);
+                let fb = place(fb);
+                [place(ub), place(l1), place(l0a), place(l0b), place(l0c), place(bt), fb]
             })
             .collect();
         Ok(Self { base, bytes, cores })
     }
 
     /// The memories of one core.
-    pub fn of(&self, core: usize) -> [LocalMemory; 5] {
+    pub fn of(&self, core: usize) -> [LocalMemory; 7] {
         self.cores[core]
     }
 }

@@ -14,6 +14,7 @@ pub mod error;
 mod explain;
 pub mod flags;
 pub mod hooks;
+mod issue;
 pub mod library;
 pub mod lines;
 pub mod memory;

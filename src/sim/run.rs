@@ -13,6 +13,7 @@ use super::report::{Counts, Event, Failure, Status};
 use super::request::{DelayPoint, DelaySpec, EventsSpec, Request};
 use super::schedule::Scheduler;
 use super::topology::{CoreIndex, Topology};
+use crate::aicore::operand::Operands;
 use crate::model::Chip;
 
 /// Why a core does not go on.
@@ -53,6 +54,8 @@ pub struct LastFlush {
 pub struct Core {
     /// What kernel code sees. Boxed: the kernel holds its address.
     pub state: Box<CoreState>,
+    /// Its memories and registers, as instructions see them.
+    pub unit: crate::aicore::Core,
     /// Whether it can go on.
     pub progress: Progress,
     /// Whether it is polling.
@@ -137,6 +140,8 @@ pub struct Run {
     pub block_local: Vec<(*mut u8, usize)>,
     /// Their values at the start.
     pub block_local_initial: Vec<u8>,
+    /// What the instruction at hand touches; kept for its allocation.
+    pub operands: Operands,
 }
 
 impl Run {

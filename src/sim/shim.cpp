@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 struct SkCoreState;
+struct SkInstruction;
 
 extern "C" {
 
@@ -26,6 +27,9 @@ struct SkShimTable {
     void (*sub_kernel_begin)(uint64_t);
     void (*sub_kernel_end)(uint64_t);
     void (*spin)(void);
+    void (*issue)(const SkInstruction *);
+    void (*set_register)(uint32_t, uint64_t);
+    uint64_t (*get_register)(uint32_t);
     void *end;
 };
 
@@ -56,6 +60,9 @@ SK_HIDDEN void sk_rt_op_begin(uint32_t position) { sk_shim_table.op_begin(positi
 SK_HIDDEN void sk_rt_op_end(uint32_t position) { sk_shim_table.op_end(position); }
 SK_HIDDEN void sk_rt_sub_kernel_begin(uint64_t offset) { sk_shim_table.sub_kernel_begin(offset); }
 SK_HIDDEN void sk_rt_sub_kernel_end(uint64_t offset) { sk_shim_table.sub_kernel_end(offset); }
+SK_HIDDEN void sk_rt_issue(const SkInstruction *instruction) { sk_shim_table.issue(instruction); }
+SK_HIDDEN void sk_rt_set_register(uint32_t number, uint64_t value) { sk_shim_table.set_register(number, value); }
+SK_HIDDEN uint64_t sk_rt_get_register(uint32_t number) { return sk_shim_table.get_register(number); }
 
 // A kernel compiled with -fsanitize-coverage=trace-pc calls this from every basic block: even loops that never touch
 // the device interface can then be interrupted and counted.

@@ -24,6 +24,8 @@
 #include "sk_host/early_start.h"
 #include "sk_host/meta.h"
 #include "sk_host/half.h"
+#include "sk_core/issue.h"
+#include "sk_core/vector.h"
 #include "sk_host/local_memory.h"
 #include "sk_host/debug.h"
 #include "sk_host/tiling.h"

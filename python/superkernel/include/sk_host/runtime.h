@@ -42,7 +42,13 @@ struct SkCoreState {
     uint32_t maskMode;
     uint32_t atomicMode;
     uint8_t compareMask[16];
+    uint8_t *biasTable;
+    uint64_t biasTableSize;
+    uint8_t *fixpipeBuffer;
+    uint64_t fixpipeBufferSize;
 };
+
+struct SkInstruction;
 
 // Points of interest that are not synchronisation by themselves.
 enum SkNote : uint32_t {
@@ -80,6 +86,11 @@ void sk_rt_pipe_event(uint32_t isWait, uint32_t source, uint32_t target, uint32_
 
 // Cache maintenance: a switching point. `whole` != 0: the entire data cache, the address is ignored.
 void sk_rt_dcci(uint64_t address, uint32_t whole) noexcept;
+
+// The instructions of the core (sk_core/issue.h), and its special registers.
+void sk_rt_issue(const struct SkInstruction *instruction) noexcept;
+void sk_rt_set_register(uint32_t number, uint64_t value) noexcept;
+uint64_t sk_rt_get_register(uint32_t number) noexcept;
 
 // Deterministic clock in simulated cycles.
 int64_t sk_rt_system_cycle(void) noexcept;

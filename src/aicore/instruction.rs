@@ -1,0 +1,138 @@
+//! From a record to a typed instruction, and what to do with one.
+
+use super::Fault;
+use super::issued::{ElementType, Issued, OpCode};
+use super::memory::{LocalMemory, Memory};
+use super::operand::Operands;
+use super::registers::Registers;
+use super::vector::VectorInstruction;
+
+/// Memories and registers of one core: what its instructions work on.
+#[derive(Debug)]
+pub struct Core {
+    /// Local memories, in the order of [`Memory::LOCAL`].
+    pub memories: [LocalMemory; 7],
+    /// Registers.
+    pub registers: Registers,
+}
+
+impl Core {
+    /// A core after reset.
+    pub fn new(memories: [LocalMemory; 7]) -> Self {
+        Self { memories, registers: Registers::default() }
+    }
+
+    /// A local memory; `None` for global memory.
+    pub fn memory(&self, memory: Memory) -> Option<&LocalMemory> {
+        self.memories.get(memory as usize)
+    }
+
+    /// The host address of an operand in `memory`: an address, or an offset where device code writes offsets.
+    pub fn address(&self, memory: Memory, word: u64) -> u64 {
+        match self.memory(memory) {
+            Some(local) if memory.takes_offsets() && word < local.size => local.base as u64 + word,
+            _ => word,
+        }
+    }
+}
+
+/// The arguments of a record, with the names of what is wrong with them.
+#[derive(Debug, Clone, Copy)]
+pub struct Arguments<'a> {
+    /// The instruction.
+    pub op: OpCode,
+    /// The record.
+    pub issued: &'a Issued,
+    /// Where it is issued.
+    pub core: &'a Core,
+}
+
+impl Arguments<'_> {
+    /// Argument number `at`.
+    pub fn word(&self, at: usize) -> u64 {
+        self.issued.words[at]
+    }
+
+    /// Argument number `at` as an address in `memory`.
+    pub fn address(&self, at: usize, memory: Memory) -> u64 {
+        self.core.address(memory, self.word(at))
+    }
+
+    /// The element type of operand number `at`.
+    pub fn kind(&self, at: usize) -> ElementType {
+        ElementType::from_number(self.issued.types[at]).unwrap_or(ElementType::None)
+    }
+
+    /// A number that must not exceed `limit`.
+    pub fn at_most(&self, at: usize, name: &str, limit: u64) -> Result<u64, Fault> {
+        let value = self.word(at);
+        if value > limit {
+            return Err(self.fault(format!("{name} is {value}; at most {limit} is possible")));
+        }
+        Ok(value)
+    }
+
+    /// A fault of this instruction.
+    pub fn fault(&self, problem: impl std::fmt::Display) -> Fault {
+        Fault::of(self.op, problem)
+    }
+
+    /// The element types do not fit the instruction.
+    pub fn wrong_types(&self) -> Fault {
+        let names: Vec<&str> = (0..self.issued.types.len())
+            .map(|at| self.kind(at))
+            .filter(|kind| *kind != ElementType::None)
+            .map(ElementType::name)
+            .collect();
+        self.fault(format!("the chip has no form for {}", names.join(", ")))
+    }
+
+    /// There is an instruction of this name, but it is not emulated.
+    pub fn not_emulated(&self) -> Fault {
+        self.fault("this instruction is not emulated")
+    }
+}
+
+/// One decoded instruction: everything it needs, as it was when it was issued.
+#[derive(Debug, Clone)]
+pub enum Instruction {
+    /// The vector unit.
+    Vector(VectorInstruction),
+}
+
+impl Instruction {
+    /// Decodes a record.
+    pub fn decode(issued: &Issued, core: &Core) -> Result<(OpCode, Self), Fault> {
+        let op = OpCode::from_number(issued.op)
+            .ok_or_else(|| Fault(format!("there is no instruction number {}", issued.op)))?;
+        let arguments = Arguments { op, issued, core };
+        Ok((op, decode(&arguments)?))
+    }
+
+    /// Adds everything it reads and writes to `operands`.
+    pub fn operands(&self, operands: &mut Operands) {
+        match self {
+            Self::Vector(vector) => vector.operands(operands),
+        }
+    }
+
+    /// Does it. Registers that it leaves behind change in `registers`. What only the data can tell (an offset of a
+    /// gather that leads out of memory) is a fault of execution.
+    ///
+    /// # Safety
+    /// [`Instruction::operands`] must have passed [`Operands::check`], and its operands in global memory must be
+    /// accessible.
+    pub unsafe fn execute(&self, registers: &mut Registers) -> Result<(), Fault> {
+        match self {
+            // SAFETY: the caller's promise.
+            Self::Vector(vector) => unsafe { vector.execute(registers) },
+        }
+    }
+}
+
+fn decode(arguments: &Arguments<'_>) -> Result<Instruction, Fault> {
+    if let Some(vector) = VectorInstruction::decode(arguments)? {
+        return Ok(Instruction::Vector(vector));
+    }
+    Err(arguments.not_emulated())
+}

@@ -1,0 +1,38 @@
+//! An AI core at instruction level (chip family c220): what one instruction means.
+//!
+//! Kernel code is compiled for the host; every instruction it issues arrives here as plain data, an
+//! [`Issued`] record of opcode, element types and argument words. From there on there is one path:
+//!
+//! 1. [`Instruction::decode`] turns the record into a typed instruction. Register values that matter to it (mask, control
+//!    bits, ...) are taken now: a register write acts on instructions issued after it.
+//! 2. [`Instruction::operands`] declares every byte it reads or writes, as strided [`operand::Operand`]s. Bounds,
+//!    alignment, hazards between pipes, races between cores and the timeline all hang on this declaration.
+//! 3. [`Instruction::execute`] does it, at once or later.
+//!
+//! One file per family: [`vector`] for the vector unit. This module knows nothing of runs, fibers or other cores.
+
+pub mod element;
+pub mod float16;
+pub mod instruction;
+pub mod issued;
+pub mod memory;
+pub mod operand;
+pub mod registers;
+pub mod vector;
+pub mod workbench;
+
+pub use instruction::{Core, Instruction};
+pub use issued::{ElementType, Issued, OpCode, Pipe};
+pub use memory::{LocalMemory, Memory};
+pub use registers::{Register, Registers};
+
+/// Why an instruction cannot be executed: a rule of the core was broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault(pub String);
+
+impl Fault {
+    /// A fault of `op`.
+    pub fn of(op: OpCode, problem: impl std::fmt::Display) -> Self {
+        Self(format!("{}: {problem}", op.name()))
+    }
+}
