@@ -2,6 +2,7 @@
 //! so none of them may know it: phases return their own errors.
 
 use crate::build::BuildError;
+use crate::cost::CostError;
 use crate::diagnostic::Diagnostic;
 use crate::elf::ElfError;
 use crate::emit::EmitError;
@@ -47,6 +48,9 @@ pub enum Error {
     /// No device program can be made.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// Nothing can be predicted.
+    #[error(transparent)]
+    Cost(#[from] CostError),
     /// A device program cannot be printed.
     #[error(transparent)]
     Emit(#[from] EmitError),
@@ -66,6 +70,7 @@ impl Error {
             Self::Objects(error) => error,
             Self::Scope(error) => error,
             Self::Plan(error) => error,
+            Self::Cost(error) => error,
             Self::Emit(error) => error,
         }
     }

@@ -11,12 +11,14 @@
 //! | build | [`elf`], [`toolchain`], [`build`] | the object file, its JSON, the manifest |
 //!
 //! Beside the flow: [`sim`] runs a host-built kernel on simulated cores whose instructions [`aicore`] knows, [`scope`]
-//! turns a marked graph into op lists, `py` (feature `python`) is the only place that knows Python.
+//! turns a marked graph into op lists, [`cost`] predicts what a super kernel gains, `py` (feature `python`) is the only
+//! place that knows Python.
 
 pub mod aicore;
 pub mod artifact;
 pub mod build;
 pub mod cancel;
+pub mod cost;
 pub mod diagnostic;
 pub mod elf;
 pub mod emit;

@@ -9,7 +9,7 @@ mod edge;
 pub mod launch;
 mod show;
 mod step;
-mod verify;
+pub(crate) mod verify;
 
 pub use describe::Field;
 pub use edge::{CrossNeed, Edge, EdgeOrigin};

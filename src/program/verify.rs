@@ -121,7 +121,7 @@ fn check_step(program: &Program, number: usize, step: &Step, violations: &mut Ve
 ///
 /// Blocks of a group do the same, so a launch of these alone meets, waits and counts like the whole one; two, because
 /// order inside a group matters as well.
-fn representative_blocks(program: &Program) -> Vec<u32> {
+pub(crate) fn representative_blocks(program: &Program) -> Vec<u32> {
     /// More groups than this are sampled: a real chip has not that many cores.
     const MOST: usize = 64;
     let per_block = u32::from(program.kernel_type.task_ratio().1).max(1);

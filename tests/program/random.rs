@@ -59,7 +59,7 @@ fn op_seed() -> impl Strategy<Value = OpSeed> {
 }
 
 #[derive(Debug, Clone)]
-struct Seed {
+pub(super) struct Seed {
     ops: Vec<OpSeed>,
     /// Inner events as pairs of positions, taken modulo the number of ops.
     events: Vec<(usize, usize)>,
@@ -71,7 +71,7 @@ struct Seed {
     c310: bool,
 }
 
-fn seed(most_ops: usize) -> impl Strategy<Value = Seed> {
+pub(super) fn seed(most_ops: usize) -> impl Strategy<Value = Seed> {
     (
         prop::collection::vec(op_seed(), 1..most_ops),
         prop::collection::vec((any::<usize>(), any::<usize>()), 0..most_ops),
@@ -95,7 +95,7 @@ fn seed(most_ops: usize) -> impl Strategy<Value = Seed> {
 }
 
 /// A legal super kernel from a seed: what the model would refuse is left out.
-fn kernel(seed: &Seed) -> KernelBuilder {
+pub(super) fn kernel(seed: &Seed) -> KernelBuilder {
     let count = seed.ops.len();
     let [dcci_all, sync_all, feed, profiling, debug] = seed.switches;
     let number = |on: bool| u8::from(on);

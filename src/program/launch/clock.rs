@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::rc::Rc;
 
+use super::flags::Carried;
+
 /// For each core of the launch, how far this core knows it to be.
 #[derive(Debug, Clone)]
 pub(super) struct Clock(Vec<u32>);
@@ -32,6 +34,12 @@ impl Clock {
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             *mine = (*mine).max(*theirs);
         }
+    }
+}
+
+impl Carried for Rc<Clock> {
+    fn join(&mut self, other: &Self) {
+        Rc::make_mut(self).join(other);
     }
 }
 

@@ -4,18 +4,24 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::super::{CoreId, Program, Violation};
-use super::clock::Clock;
 use super::micro::{Flag, Tag};
 use crate::model::CoreKind;
 
 /// A counter goes to 15.
 const LARGEST_COUNT: usize = 15;
 
-/// One count of a counter: what the set was for, and what its setters knew.
+/// What a set carries to those who wait for it: what the setter knew (the checker), or when it was made (the cost
+/// model).
+pub(crate) trait Carried: Clone {
+    /// A round is complete with its last set: takes in what another set of it carries.
+    fn join(&mut self, other: &Self);
+}
+
+/// One count of a counter: what the set was for, and what its setters carry.
 #[derive(Debug, Clone)]
-pub(super) struct Received {
-    pub(super) tag: Tag,
-    pub(super) clock: Rc<Clock>,
+pub(crate) struct Received<C> {
+    pub(crate) tag: Tag,
+    pub(crate) carried: C,
 }
 
 /// How sets that complete each other are counted. The hardware's way is not documented, so a program must be right
@@ -29,42 +35,69 @@ pub enum Accounting {
 }
 
 /// Counters and pending sets.
-pub(super) struct Flags {
+pub(crate) struct Flags<C> {
     cores: Vec<CoreId>,
     accounting: Accounting,
     /// By core and flag, oldest count first.
-    counters: Vec<[VecDeque<Received>; Flag::ALL.len()]>,
+    counters: Vec<[VecDeque<Received<C>>; Flag::ALL.len()]>,
     /// Sets that wait for those of other cores.
-    pending: Vec<[VecDeque<Received>; Flag::ALL.len()]>,
+    pending: Vec<[VecDeque<Received<C>>; Flag::ALL.len()]>,
+    /// By core: whom its flags concern.
+    groups: Vec<Groups>,
 }
 
-impl Flags {
-    pub(super) fn new(cores: Vec<CoreId>, accounting: Accounting) -> Self {
+/// The cores a core's flags concern.
+struct Groups {
+    /// All of its kind.
+    kind: Rc<[usize]>,
+    /// Those of its kind in its block.
+    block: Rc<[usize]>,
+    /// Those of the other kind in its block.
+    others: Rc<[usize]>,
+}
+
+impl<C: Carried> Flags<C> {
+    pub(crate) fn new(cores: Vec<CoreId>, accounting: Accounting) -> Self {
         let counters = cores.iter().map(|_| Default::default()).collect();
         let pending = cores.iter().map(|_| Default::default()).collect();
-        Self { cores, accounting, counters, pending }
+        let select = |wanted: &dyn Fn(CoreId) -> bool| -> Rc<[usize]> {
+            (0..cores.len()).filter(|&core| wanted(cores[core])).collect()
+        };
+        let kinds = CoreKind::BOTH.map(|kind| select(&|core| core.kind == kind));
+        let groups = cores
+            .iter()
+            .map(|id| Groups {
+                kind: match id.kind {
+                    CoreKind::Aic => Rc::clone(&kinds[0]),
+                    CoreKind::Aiv => Rc::clone(&kinds[1]),
+                },
+                block: select(&|other| other.kind == id.kind && other.block == id.block),
+                others: select(&|other| other.kind != id.kind && other.block == id.block),
+            })
+            .collect();
+        Self { cores, accounting, counters, pending, groups }
     }
 
     /// Value of a counter.
-    pub(super) fn count(&self, core: usize, flag: Flag) -> usize {
+    pub(crate) fn count(&self, core: usize, flag: Flag) -> usize {
         self.counters[core][flag as usize].len()
     }
 
     /// Takes one count; there is one.
-    pub(super) fn take(&mut self, core: usize, flag: Flag) -> Received {
+    pub(crate) fn take(&mut self, core: usize, flag: Flag) -> Received<C> {
         self.counters[core][flag as usize].pop_front().expect("the core was not blocked, so its counter is not 0")
     }
 
     /// Raises a flag; gives the largest counter it led to.
-    pub(super) fn set(
+    pub(crate) fn set(
         &mut self,
         program: &Program,
         core: usize,
         flag: Flag,
-        arrival: Received,
+        arrival: Received<C>,
     ) -> Result<usize, Violation> {
         let id = self.cores[core];
-        let senders = self.senders(id, flag);
+        let senders = self.senders(core, flag);
         let Some(arrivals) = self.complete(core, flag, arrival, &senders) else { return Ok(0) };
         let Some(first) = arrivals.first() else { return Ok(0) };
         let strict = self.accounting == Accounting::PerCore;
@@ -72,16 +105,22 @@ impl Flags {
             let (wait, set) = (first.tag.describe(program), other.tag.describe(program));
             return Err(Violation::WrongPartner { core: id, flag: flag.number(), wait, set });
         }
-        let mut clock = (*first.clock).clone();
+        let mut carried = first.carried.clone();
         for other in &arrivals[1..] {
-            clock.join(&other.clock);
+            carried.join(&other.carried);
         }
-        let complete = Received { tag: first.tag, clock: Rc::new(clock) };
-        self.deliver(id, flag, &complete)
+        let complete = Received { tag: first.tag, carried };
+        self.deliver(core, flag, &complete)
     }
 
     /// Notes a set; gives the sets of a round that it completes.
-    fn complete(&mut self, core: usize, flag: Flag, arrival: Received, senders: &[usize]) -> Option<Vec<Received>> {
+    fn complete(
+        &mut self,
+        core: usize,
+        flag: Flag,
+        arrival: Received<C>,
+        senders: &[usize],
+    ) -> Option<Vec<Received<C>>> {
         let flag = flag as usize;
         match self.accounting {
             Accounting::PerCore => {
@@ -100,13 +139,13 @@ impl Flags {
         }
     }
 
-    fn deliver(&mut self, sender: CoreId, flag: Flag, complete: &Received) -> Result<usize, Violation> {
+    fn deliver(&mut self, sender: usize, flag: Flag, complete: &Received<C>) -> Result<usize, Violation> {
         let receivers = self.receivers(sender, flag);
         if receivers.is_empty() {
-            return Err(Violation::NoPartner { core: sender, flag: flag.number() });
+            return Err(Violation::NoPartner { core: self.cores[sender], flag: flag.number() });
         }
         let mut most = 0;
-        for receiver in receivers {
+        for &receiver in receivers.iter() {
             let counter = &mut self.counters[receiver][flag as usize];
             counter.push_back(complete.clone());
             most = most.max(counter.len());
@@ -118,34 +157,29 @@ impl Flags {
     }
 
     /// The cores whose sets complete each other.
-    fn senders(&self, id: CoreId, flag: Flag) -> Vec<usize> {
-        match flag {
-            Flag::AllCubes | Flag::AllOfKind => self.select(|other| other.kind == id.kind),
-            Flag::Arrive | Flag::Release | Flag::ArriveInBlock | Flag::ReleaseInBlock => {
-                self.select(|other| other.kind == id.kind && other.block == id.block)
-            }
-        }
+    fn senders(&self, core: usize, flag: Flag) -> Rc<[usize]> {
+        let groups = &self.groups[core];
+        Rc::clone(match flag {
+            Flag::AllCubes | Flag::AllOfKind => &groups.kind,
+            Flag::Arrive | Flag::Release | Flag::ArriveInBlock | Flag::ReleaseInBlock => &groups.block,
+        })
     }
 
     /// The cores that then count one more.
-    fn receivers(&self, id: CoreId, flag: Flag) -> Vec<usize> {
-        let to = |kind| self.select(|other: CoreId| other.kind == kind && other.block == id.block);
-        match (flag, id.kind) {
-            (Flag::AllCubes | Flag::AllOfKind, kind) => self.select(|other| other.kind == kind),
-            (Flag::Release | Flag::ReleaseInBlock, CoreKind::Aic) => to(CoreKind::Aiv),
-            (Flag::Arrive | Flag::ArriveInBlock, CoreKind::Aiv) => to(CoreKind::Aic),
+    fn receivers(&self, core: usize, flag: Flag) -> Rc<[usize]> {
+        let groups = &self.groups[core];
+        match (flag, self.cores[core].kind) {
+            (Flag::AllCubes | Flag::AllOfKind, _) => Rc::clone(&groups.kind),
+            (Flag::Release | Flag::ReleaseInBlock, CoreKind::Aic)
+            | (Flag::Arrive | Flag::ArriveInBlock, CoreKind::Aiv) => Rc::clone(&groups.others),
             // A flag raised by the wrong kind reaches nobody.
             (Flag::Release | Flag::ReleaseInBlock, CoreKind::Aiv)
-            | (Flag::Arrive | Flag::ArriveInBlock, CoreKind::Aic) => Vec::new(),
+            | (Flag::Arrive | Flag::ArriveInBlock, CoreKind::Aic) => Rc::new([]),
         }
     }
 
-    fn select(&self, wanted: impl Fn(CoreId) -> bool) -> Vec<usize> {
-        (0..self.cores.len()).filter(|&core| wanted(self.cores[core])).collect()
-    }
-
     /// Counters that are not 0, and sets that never completed.
-    pub(super) fn left_over(&self) -> Vec<(usize, Flag)> {
+    pub(crate) fn left_over(&self) -> Vec<(usize, Flag)> {
         let raised = |core: usize, flag: Flag| {
             !self.counters[core][flag as usize].is_empty() || !self.pending[core][flag as usize].is_empty()
         };

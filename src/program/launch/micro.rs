@@ -5,7 +5,7 @@ use crate::model::{Chip, CoreClass, CoreKind, OpPosition, SuperKernelType};
 
 /// A flag, and with it the mode it is set in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Flag {
+pub(crate) enum Flag {
     /// 11: all cube cores.
     AllCubes,
     /// 14: all vector cores; on cube cores all cube cores (`SyncAll<true>`).
@@ -21,10 +21,10 @@ pub(super) enum Flag {
 }
 
 impl Flag {
-    pub(super) const ALL: [Self; 6] =
+    pub(crate) const ALL: [Self; 6] =
         [Self::AllCubes, Self::AllOfKind, Self::Arrive, Self::Release, Self::ArriveInBlock, Self::ReleaseInBlock];
 
-    pub(super) fn number(self) -> u32 {
+    pub(crate) fn number(self) -> u32 {
         match self {
             Self::AllCubes => 11,
             Self::Arrive | Self::ArriveInBlock => 12,
@@ -36,7 +36,7 @@ impl Flag {
 
 /// What a set or a wait is for. A set must be taken by a wait for the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tag {
+pub(crate) enum Tag {
     /// A barrier of the super kernel.
     Barrier(Option<OpPosition>, Option<Reason>),
     /// An edge, or the cleared workspace.
@@ -69,7 +69,7 @@ impl Tag {
 
 /// One indivisible thing a core does, as far as order is concerned.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Micro {
+pub(crate) enum Micro {
     Set {
         flag: Flag,
         tag: Tag,
@@ -98,17 +98,17 @@ pub(super) enum Micro {
 
 /// A few micro steps, without allocation.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct MicroList {
+pub(crate) struct MicroList {
     items: [Option<Micro>; 12],
     count: usize,
 }
 
 impl MicroList {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.count
     }
 
-    pub(super) fn get(&self, place: usize) -> Option<Micro> {
+    pub(crate) fn get(&self, place: usize) -> Option<Micro> {
         self.items.get(place).copied().flatten()
     }
 
@@ -127,7 +127,7 @@ impl MicroList {
 }
 
 /// The micro steps of a step on a core that takes it.
-pub(super) fn expand(program: &Program, step: &Step, core: CoreId) -> MicroList {
+pub(crate) fn expand(program: &Program, step: &Step, core: CoreId) -> MicroList {
     let mut list = MicroList::default();
     let position = step.op.unwrap_or(OpPosition::FIRST);
     match &step.action {
@@ -177,7 +177,7 @@ pub(super) fn expand(program: &Program, step: &Step, core: CoreId) -> MicroList 
 }
 
 /// Does this core run the op? (A dynamic op may run on every core of its kinds.)
-pub(super) fn runs(program: &Program, core: CoreId, op: OpPosition) -> bool {
+pub(crate) fn runs(program: &Program, core: CoreId, op: OpPosition) -> bool {
     let facts = &program.ops[op];
     let index = match facts.class() {
         CoreClass::Aiv => CoreIndex::Core,

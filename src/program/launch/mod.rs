@@ -6,8 +6,10 @@
 //! over, and that ops, outer events and locks are ordered by chains of sets and waits, not by luck of timing.
 
 mod clock;
-mod flags;
-mod micro;
+pub(crate) mod flags;
+pub(crate) mod micro;
+
+use std::rc::Rc;
 
 use super::{Action, CoreId, Cores, Direction, EdgeOrigin, Program, Violation};
 use crate::model::{ByPosition, CoreClass, CoreKind, OpPosition, StreamForm};
@@ -47,7 +49,7 @@ pub fn play(
 struct Launch<'a> {
     program: &'a Program,
     cores: Vec<Core>,
-    flags: Flags,
+    flags: Flags<Rc<Clock>>,
     accounting: Accounting,
     ends: Times<OpPosition>,
     waited: Times<OpPosition>,
@@ -202,7 +204,7 @@ impl<'a> Launch<'a> {
     fn take(&mut self, core: usize, micro: Micro) {
         match micro {
             Micro::Set { flag, tag } => {
-                let arrival = Received { tag, clock: self.cores[core].clock.snapshot() };
+                let arrival = Received { tag, carried: self.cores[core].clock.snapshot() };
                 match self.flags.set(self.program, core, flag, arrival) {
                     Ok(most) => self.most_ahead = self.most_ahead.max(most),
                     Err(problem) => self.report(problem),
@@ -210,7 +212,7 @@ impl<'a> Launch<'a> {
             }
             Micro::Wait { flag, tag } => {
                 let received = self.flags.take(core, flag);
-                self.cores[core].clock.join(&received.clock);
+                self.cores[core].clock.join(&received.carried);
                 // In sum, sets of neighbouring rounds may stand in for each other; order is checked all the same.
                 if self.accounting == Accounting::PerCore && received.tag != tag {
                     let id = self.cores[core].id;

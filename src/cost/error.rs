@@ -1,0 +1,79 @@
+//! What can be wrong with the inputs of a prediction.
+
+use std::path::PathBuf;
+
+use crate::diagnostic::Diagnostic;
+use crate::fs::FileError;
+
+/// Why nothing can be predicted.
+#[derive(Debug, thiserror::Error)]
+pub enum CostError {
+    /// A file cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A prices file is wrong.
+    #[error("the prices in `{origin}` cannot be used: {problem}")]
+    BadPrices {
+        /// The file.
+        origin: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A profile is wrong.
+    #[error("`{}` is no profile that can be read: {problem}", path.display())]
+    BadProfile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with the row.
+        problem: String,
+    },
+    /// No profile says anything about any op.
+    #[error("no row of {profiles} tells about any of the {ops} ops")]
+    NothingMeasured {
+        /// The files.
+        profiles: String,
+        /// How many ops.
+        ops: usize,
+    },
+    /// Profiles of fused runs that belong to nothing.
+    #[error("no super kernel of the model is in the fused profiles: {problem}")]
+    NothingToFit {
+        /// What was looked for.
+        problem: String,
+    },
+    /// The program does not come to its end.
+    #[error("the program of `{kernel}` stops when it is played with times: {problem}")]
+    Stuck {
+        /// The super kernel.
+        kernel: String,
+        /// What the launch model says.
+        problem: String,
+    },
+}
+
+impl Diagnostic for CostError {
+    fn id(&self) -> &'static str {
+        match self {
+            Self::File(error) => error.id(),
+            Self::BadPrices { .. } => "SK1101",
+            Self::BadProfile { .. } => "SK1102",
+            Self::NothingMeasured { .. } => "SK1103",
+            Self::NothingToFit { .. } => "SK1104",
+            Self::Stuck { .. } => "SK1105",
+        }
+    }
+
+    fn solution(&self) -> String {
+        match self {
+            Self::File(error) => return error.solution(),
+            Self::BadPrices { .. } => "correct the file; docs/cost-model.md lists the prices",
+            Self::BadProfile { .. } => {
+                "give an op_summary*.csv or op_statistic.csv of the profiler, or the JSON of `superkernel profile`"
+            }
+            Self::NothingMeasured { .. } => "give the profile of a run of this model without super kernels",
+            Self::NothingToFit { .. } => "give the profiles of runs of this model without and with super kernels",
+            Self::Stuck { .. } => "report this with the output of `superkernel plan --text`",
+        }
+        .to_owned()
+    }
+}
