@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import sys
+
+# First of all, and in syntax that older Pythons read: a toolkit's folder may be shared by several Pythons.
+if sys.version_info < (3, 9):  # noqa: UP036
+    raise ImportError(
+        f"superkernel-rs needs Python 3.9 or newer; this is Python {sys.version_info[0]}.{sys.version_info[1]} "
+        f"({sys.executable}). Start the graph engine with a newer Python, or, if `superkernel-rs activate` chose this "
+        "package, take it back with `superkernel-rs deactivate`"
+    )
+
 from typing import TYPE_CHECKING, Any
 
-from superkernel import _install_check, _logging
 from superkernel._config import configure
 from superkernel._core import __version__
 from superkernel._environment import Configuration, current_config
 from superkernel._errors import SuperKernelError
 from superkernel._generate import generate
+from superkernel._install.packages import warn_of_stranger
 from superkernel._plan import plan
 
 if TYPE_CHECKING:
@@ -35,8 +45,7 @@ __all__ = [
     "super_kernel_option_parse",
 ]
 
-_install_check.warn_of_namesake()
-_logging.install()
+warn_of_stranger()
 
 from superkernel import (  # noqa: E402
     super_kernel,

@@ -35,10 +35,10 @@ __all__ = [
     "parse_options",
     "plan",
     "program_text",
-    "refresh_log_levels",
     "scope_launch_layout",
     "scope_plan",
     "scope_read",
+    "set_log_level",
     "setting_table",
     "sim_arena_attach",
     "sim_arena_create",
@@ -48,6 +48,7 @@ __all__ = [
     "sim_launch",
     "sim_link",
     "toolchain_facts",
+    "toolkit_dir",
 ]
 
 _BytesLike = bytes | bytearray | memoryview
@@ -58,7 +59,8 @@ __version__: str
 
 def default_cores(soc: str) -> tuple[int, int] | None: ...
 def nearest(name: str, candidates: list[str], limit: int) -> list[str]: ...
-def refresh_log_levels() -> None: ...
+def set_log_level(level: int) -> None: ...
+def toolkit_dir() -> Path: ...
 
 # -- options ---------------------------------------------------------------------------------------------------------
 

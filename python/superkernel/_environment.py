@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Callable
 
 from superkernel import _config, _core
-from superkernel._logging import logger
+from superkernel._logging import logger, lowest_level
 
 __all__ = ["Configuration", "current_config", "snapshot"]
 
@@ -62,8 +62,8 @@ def snapshot() -> dict[str, Any]:
 
     Taken once at the entry of a call; what changes afterwards does not touch that call.
     """
-    # The native core keeps the log levels it was told; a call is a good moment to ask again.
-    _core.refresh_log_levels()
+    # The native core keeps the log level it was told; a call is a good moment to tell it again.
+    _core.set_log_level(lowest_level())
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     configured = _config.configured()
@@ -285,12 +285,27 @@ _LOG_LEVELS = (
     (logging.INFO, "LOG_INFO"),
     (logging.NOTSET, "LOG_DEBUG"),
 )
+#: What `ASCEND_GLOBAL_LOG_LEVEL` can be; 4 is silence.
+_LOG_LEVELS_BY_NUMBER = {
+    "0": logging.DEBUG,
+    "1": logging.INFO,
+    "2": logging.WARNING,
+    "3": logging.ERROR,
+    "4": logging.CRITICAL + 1,
+}
+
+
+def cann_log_level() -> int:
+    """The level of Python's from which on records belong into CANN's log, as its users ask for it."""
+    if PACKAGE not in sys.modules:
+        # Nobody in this process uses CANN, and looking for it costs more than a line of progress is worth.
+        return logging.WARNING
+    return _LOG_LEVELS_BY_NUMBER.get(os.environ.get("ASCEND_GLOBAL_LOG_LEVEL", "").strip(), logging.WARNING)
 
 
 def cann_log(kernel_name: str, level: int, message: str) -> None:
     """Writes one line to CANN's compile log; nothing without CANN. Never raises: a log must not break a build."""
-    if level < logging.WARNING and PACKAGE not in sys.modules:
-        # Nobody in this process uses CANN, and looking for it costs more than a line of progress is worth.
+    if level < cann_log_level():
         return
     module = "common.utils.log_utils"
     try:

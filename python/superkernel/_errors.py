@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-__all__ = ["ERROR_CODE", "SuperKernelError", "make_error"]
+__all__ = ["ERROR_CODE", "SuperKernelError", "make_error", "same_error"]
 
 #: The code CANN knows every failure of super kernels by; ``errId`` tells them apart.
 ERROR_CODE = "EB0500"
@@ -16,7 +16,8 @@ class SuperKernelError(RuntimeError):
 
     ``errorinfo`` is a dict with ``errCode`` (always ``EB0500``), ``errId`` (a stable id such as ``SK0101``, see
     ``docs/errors.md``), ``message`` (what is wrong), ``errSolution`` (what to do), ``errClass`` and ``errPcause``.
-    With CANN's Python importable, what is raised is also an instance of CANN's ``TBEPythonError``.
+    With CANN's Python importable, what is raised is also an instance of CANN's ``TBEPythonError``, and its text begins
+    with ``[errCode:EB0500]``. ``args[0]`` is ``errorinfo`` in both worlds.
     """
 
     errorinfo: dict[str, str]
@@ -25,13 +26,17 @@ class SuperKernelError(RuntimeError):
         super().__init__(errorinfo)
         self.errorinfo = errorinfo
 
+    #: What the text begins with where CANN's software reads it.
+    _mark = ""
+
     def __str__(self) -> str:
-        return describe(self.errorinfo["errId"], self.errorinfo["message"], self.errorinfo["errSolution"])
+        info = self.errorinfo
+        return self._mark + describe(info["errId"], info["message"], info["errSolution"])
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The class that also derives from CANN's exists only at run time: the receiving process makes its own.
         info = self.errorinfo
-        return make_error, (info["errId"], info["message"], info["errSolution"])
+        return same_error, (info["errId"], info["message"], info["errSolution"])
 
 
 def describe(error_id: str, message: str, solution: str) -> str:
@@ -40,7 +45,16 @@ def describe(error_id: str, message: str, solution: str) -> str:
 
 
 def make_error(error_id: str, message: str, solution: str) -> SuperKernelError:
-    """The exception for one failure: CANN's exception as well when CANN is importable."""
+    """The exception for one failure, which is written to CANN's log."""
+    from superkernel import _logging
+
+    error = same_error(error_id, message, solution)
+    _logging.error_in_cann_s_log(str(error))
+    return error
+
+
+def same_error(error_id: str, message: str, solution: str) -> SuperKernelError:
+    """The exception for a failure that was made before, in another process: CANN's as well when CANN is importable."""
     from superkernel import _environment
 
     info = {
@@ -63,7 +77,9 @@ def _class_for(kind: type[BaseException]) -> type[SuperKernelError]:
     """The class that is a ``SuperKernelError`` and a ``kind``; one per ``kind``, so that types compare equal."""
     with _classes_lock:
         if kind not in _classes:
-            _classes[kind] = type("SuperKernelError", (SuperKernelError, kind), {"__module__": __name__})
+            # The graph engine recognises failures of the compile side by this text.
+            members = {"__module__": __name__, "_mark": f"[errCode:{ERROR_CODE}] "}
+            _classes[kind] = type("SuperKernelError", (SuperKernelError, kind), members)
         return _classes[kind]
 
 

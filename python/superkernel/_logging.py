@@ -1,7 +1,8 @@
-"""The logger ``superkernel``, and CANN's compile log behind it.
+"""The logger ``superkernel``, and CANN's compile log beside it.
 
-The native core logs through the ``log`` crate; a target ``superkernel::plan`` is the logger ``superkernel.plan``. So
-one handler here sees everything and repeats it in CANN's log, which is where CANN's users look.
+There are two readers with levels of their own. Python's loggers are set up as usual; CANN's log has its level in
+``ASCEND_GLOBAL_LOG_LEVEL`` and is where CANN's users look. A record reaches each of them if its level asks for it,
+whatever the other one wants. The native core logs through the ``log`` crate and hands its records to ``native``.
 """
 
 from __future__ import annotations
@@ -10,13 +11,59 @@ import contextlib
 import contextvars
 import logging
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-__all__ = ["building", "install", "logger", "print_to_stderr"]
-
-logger = logging.getLogger("superkernel")
+__all__ = ["building", "error_in_cann_s_log", "logger", "lowest_level", "named", "native", "print_to_stderr"]
 
 #: The kernel the current context works on, for CANN's log.
 _kernel_name: contextvars.ContextVar[str] = contextvars.ContextVar("superkernel_kernel_name", default="superkernel")
+
+#: The command line has a log of its own, and CANN prints its log to standard output, where results go.
+_with_cann = True
+
+if TYPE_CHECKING:
+    _Base = logging.Logger
+else:
+    # A mixin: which class it is mixed with is known at run time.
+    _Base = object
+
+
+class _AlsoForCann(_Base):
+    """What makes a logger repeat its records in CANN's log."""
+
+    def isEnabledFor(self, level: int) -> bool:
+        return super().isEnabledFor(level) or level >= _cann_s_level()
+
+    def callHandlers(self, record: logging.LogRecord) -> None:
+        if super().isEnabledFor(record.levelno):
+            super().callHandlers(record)
+        _to_cann(record.levelno, record.getMessage())
+
+
+def named(name: str) -> logging.Logger:
+    """The logger of this name, made to repeat its records in CANN's log."""
+    found = logging.getLogger(name)
+    if not isinstance(found, _AlsoForCann):
+        # Only this object: the class of everybody's loggers is not ours to set.
+        found.__class__ = type("Logger", (_AlsoForCann, type(found)), {})
+    return found
+
+
+def native(name: str, level: int, message: str, file: str, line: int) -> None:
+    """Takes a record of the native core."""
+    target = named(name)
+    if target.isEnabledFor(level):
+        target.handle(target.makeRecord(name, level, file, line, message, (), None))
+
+
+def lowest_level() -> int:
+    """The lowest level anybody listens to: the native core need not make records below it."""
+    existing = [
+        found
+        for name, found in list(logging.root.manager.loggerDict.items())
+        if name.startswith(f"{logger.name}.") and isinstance(found, logging.Logger)
+    ]
+    return min(_cann_s_level(), *(found.getEffectiveLevel() for found in [logger, *existing]))
 
 
 @contextlib.contextmanager
@@ -29,36 +76,22 @@ def building(kernel_name: object) -> Iterator[None]:
         _kernel_name.reset(token)
 
 
-class CannHandler(logging.Handler):
-    """Repeats records in CANN's compile log."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        from superkernel import _environment
-
-        try:
-            _environment.cann_log(_kernel_name.get(), record.levelno, record.getMessage())
-            # Python prints the warnings of loggers that have no handler. This handler must not end that.
-            last_resort = logging.lastResort
-            if last_resort is not None and record.levelno >= last_resort.level and not _is_heard(record.name):
-                last_resort.handle(record)
-        except Exception:
-            self.handleError(record)
+def error_in_cann_s_log(message: str) -> None:
+    """Writes an error that is about to be raised to CANN's log. Python's callers get the exception itself."""
+    _to_cann(logging.ERROR, message)
 
 
-def _is_heard(name: str) -> bool:
-    """Does a handler other than ours get what logger ``name`` logs?"""
-    source: logging.Logger | None = logging.getLogger(name)
-    while source is not None:
-        if any(not isinstance(handler, CannHandler) for handler in source.handlers):
-            return True
-        source = source.parent if source.propagate else None
-    return False
+def _cann_s_level() -> int:
+    from superkernel import _environment
+
+    return _environment.cann_log_level() if _with_cann else logging.CRITICAL + 1
 
 
-def install() -> None:
-    """Attaches the handler, once."""
-    if not any(isinstance(handler, CannHandler) for handler in logger.handlers):
-        logger.addHandler(CannHandler())
+def _to_cann(level: int, message: str) -> None:
+    from superkernel import _environment
+
+    if _with_cann:
+        _environment.cann_log(_kernel_name.get(), level, message)
 
 
 class _Lines(logging.Formatter):
@@ -70,8 +103,14 @@ class _Lines(logging.Formatter):
 
 def print_to_stderr(verbosity: int) -> None:
     """For the command line: warnings, from verbosity 1 on progress and from 2 on details, go to standard error."""
+    global _with_cann
+
+    _with_cann = False
     if not any(isinstance(handler.formatter, _Lines) for handler in logger.handlers):
         handler = logging.StreamHandler()
         handler.setFormatter(_Lines())
         logger.addHandler(handler)
     logger.setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)])
+
+
+logger = named("superkernel")

@@ -7,7 +7,8 @@ A feature has versions 1, 2, ...; each version has a value. Both sides name the 
 from __future__ import annotations
 
 import threading
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, Callable, TypeVar, overload
 
 from superkernel import _environment
 
@@ -20,20 +21,33 @@ __all__ = [
 ]
 
 
-class BaseFeature:
+class BaseFeature(ABC):
     """A feature with versions. Derive from it, then ``register_feature`` the class."""
 
     def __init__(self, feature_name: str, feature_version: int) -> None:
+        _check_type("feature_name", feature_name, str)
+        _check_type("feature_version", feature_version, int)
         self.feature_name = feature_name
         self.feature_version = feature_version
 
-    def get_feature_version_of_value(self, value: Any) -> int:
-        """The version from which on ``value`` can be used."""
-        raise NotImplementedError(f"{type(self).__name__} must tell the version of a value")
+    def get_intersection_version(self, others_value: int) -> int:
+        """The newest version that this side and one with version ``others_value`` both know."""
+        _check_type("others_value", others_value, int)
+        return min(self.feature_version, others_value)
 
-    def get_feature_value_of_version(self, version: int) -> Any:
+    @abstractmethod
+    def get_feature_version_of_value(self, feature_value: Any) -> int:
+        """The version from which on ``feature_value`` can be used."""
+
+    @abstractmethod
+    def get_feature_value_of_version(self, feature_version: int) -> Any:
         """The value a version enables."""
-        raise NotImplementedError(f"{type(self).__name__} must tell the value of a version")
+
+
+def _check_type(name: str, value: object, wanted: type) -> None:
+    # `True` is an `int` to Python, but no version.
+    if not isinstance(value, wanted) or isinstance(value, bool):
+        raise TypeError(f"`{name}` must be of type {wanted.__name__}, not {type(value).__name__}")
 
 
 class SuperKernelFeatureManager:
@@ -83,24 +97,29 @@ class SuperKernelFeatureManager:
         theirs = _environment.cann_features()
         with self._lock:
             self._available = {
-                name: min(feature.feature_version, theirs[name])
+                name: feature.get_intersection_version(theirs[name])
                 for name, feature in self._features.items()
-                if isinstance(theirs.get(name), int)
+                if isinstance(theirs.get(name), int) and not isinstance(theirs[name], bool)
             }
             self._enabled = {
                 name: self._features[name].get_feature_value_of_version(version)
                 for name, version in self._available.items()
             }
 
-    def set_feature_value(self, feature_name: str, value: Any) -> bool:
-        """Enables ``value`` if its version is available; tells whether it was."""
+    def check_feature_valid(self, feature_name: str, feature_value: Any) -> bool:
+        """Is the version that ``feature_value`` needs available? No for a feature that is not known to both sides."""
         with self._lock:
             if feature_name not in self._available:
                 return False
-            needed = self._features[feature_name].get_feature_version_of_value(value)
-            if not isinstance(needed, int) or needed > self._available[feature_name]:
+            needed = self._features[feature_name].get_feature_version_of_value(feature_value)
+            return isinstance(needed, int) and needed <= self._available[feature_name]
+
+    def set_feature_value(self, feature_name: str, feature_value: Any) -> bool:
+        """Enables ``feature_value`` if its version is available; tells whether it was."""
+        with self._lock:
+            if not self.check_feature_valid(feature_name, feature_value):
                 return False
-            self._enabled[feature_name] = value
+            self._enabled[feature_name] = feature_value
             return True
 
     def get_feature_value(self, feature_name: str) -> Any:
@@ -108,20 +127,32 @@ class SuperKernelFeatureManager:
         with self._lock:
             return self._enabled.get(feature_name)
 
+    def get_available_feature_versions(self) -> dict[str, int]:
+        """The available version of every feature, as the last initialisation found them."""
+        with self._lock:
+            return dict(self._available)
+
     def get_features(self) -> dict[str, int]:
         """Initialises, and tells the available version of every feature."""
         self.init_available_and_enable_features()
-        with self._lock:
-            return dict(self._available)
+        return self.get_available_feature_versions()
 
 
 #: The manager of this process.
 global_super_kernel_feature_manager = SuperKernelFeatureManager()
 
+_Feature = TypeVar("_Feature", bound=type[BaseFeature])
 
-def register_feature(feature_class: type[BaseFeature]) -> type[BaseFeature]:
-    """Adds a feature to the manager of this process; works as a class decorator."""
-    return global_super_kernel_feature_manager.register_feature(feature_class)
+
+@overload
+def register_feature(target: SuperKernelFeatureManager) -> Callable[[_Feature], _Feature]: ...
+@overload
+def register_feature(target: _Feature) -> _Feature: ...
+def register_feature(target: Any) -> Any:
+    """A class decorator that adds a feature: ``@register_feature``, or ``@register_feature(manager)``."""
+    if isinstance(target, SuperKernelFeatureManager):
+        return target.register_feature
+    return global_super_kernel_feature_manager.register_feature(target)
 
 
 def get_features() -> dict[str, int]:

@@ -186,6 +186,11 @@ impl Variables {
             compiler: COMPILER_VARIABLES.into_iter().filter_map(|name| Some((name, get(name)?))).collect(),
         }
     }
+
+    /// Where device tools are looked for.
+    pub fn cann_search(&self) -> CannSearch {
+        CannSearch { path: self.path.clone(), home: self.ascend_home.clone(), launcher: self.compiler_cache.clone() }
+    }
 }
 
 impl Environment {
@@ -213,11 +218,7 @@ impl Environment {
 
     /// Where device tools are looked for.
     pub fn cann_search(&self) -> CannSearch {
-        CannSearch {
-            path: self.variables.path.clone(),
-            home: self.variables.ascend_home.clone(),
-            launcher: self.variables.compiler_cache.clone(),
-        }
+        self.variables.cann_search()
     }
 
     /// Is a compiler cache in front of the compiler?

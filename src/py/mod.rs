@@ -11,6 +11,7 @@ mod generate;
 mod inputs;
 mod interrupt;
 mod loader;
+mod logging;
 mod opbuild;
 mod options;
 mod plan;
@@ -23,8 +24,9 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    support::start_logging(module.py())?;
+    logging::start();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    logging::register(module)?;
     support::register(module)?;
     options::register(module)?;
     settings::register(module)?;

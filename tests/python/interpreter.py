@@ -17,11 +17,15 @@ def run_python(
     path: list[Path] | None = None,
     environment: dict[str, str] | None = None,
     arguments: list[str] | None = None,
+    with_cann_s_log: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs ``code``; ``path`` comes before everything else on ``sys.path``."""
+    """Runs ``code``; ``path`` comes before everything else on ``sys.path``.
+
+    CANN prints its log to standard output, and so does its stand-in; unless asked for, those lines are left out.
+    """
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("SUPERKERNEL_", "PYTHON"))}
     clean["PYTHONPATH"] = os.pathsep.join(map(str, path or []))
-    return subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code), *(arguments or [])],
         env={**clean, **(environment or {})},
         capture_output=True,
@@ -29,6 +33,10 @@ def run_python(
         timeout=120,
         check=False,
     )
+    if not with_cann_s_log:
+        lines = done.stdout.splitlines(keepends=True)
+        done.stdout = "".join(line for line in lines if not line.startswith("CANN LOG_"))
+    return done
 
 
 def output_of(code: str, **settings: object) -> str:

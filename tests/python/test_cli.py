@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -200,22 +199,3 @@ def test_only_the_asked_for_command_is_loaded():
     assert "superkernel.cli.version" in loaded
     assert "superkernel.cli.plan" not in loaded
     assert "json" not in loaded
-
-
-def test_a_namesake_that_overwrote_us_is_named(tmp_path):
-    source = Path(superkernel.__file__).parent
-    package = tmp_path / "superkernel"
-    shutil.copytree(source, package, ignore=shutil.ignore_patterns("__pycache__", "include"))
-    code = "import superkernel.cli, sys; sys.exit(superkernel.cli.main(['version']))"
-    (package / "__init__.py").write_text("def hello(): return 'Hello from superkernel!'\n")
-    done = run(program=[sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(1, {str(tmp_path)!r}); {code}"])
-    assert done.returncode == 1
-    assert done.stderr == (
-        f"superkernel: error: the package `superkernel` in `{package}` was overwritten by another distribution of that "
-        "name. Run: pip uninstall superkernel superkernel-rs && pip install superkernel-rs\n"
-    )
-    (package / "__init__.py").write_text((source / "__init__.py").read_text())
-    (tmp_path / "superkernel-0.1.0.dist-info").mkdir()
-    done = run(program=[sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(1, {str(tmp_path)!r}); {code}"])
-    assert done.returncode == 0
-    assert "another distribution named `superkernel` is installed beside `superkernel-rs`" in done.stderr

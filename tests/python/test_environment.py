@@ -121,7 +121,7 @@ def test_errors_are_of_both_kinds():
                 kinds.add(type(error))
                 for key in ("errCode", "errId", "message", "errClass", "errPcause", "errSolution"):
                     print(key, repr(error.errorinfo[key]))
-                print(error.logged)
+                print(error.made_by_cann)
                 again = pickle.loads(pickle.dumps(error))
                 assert type(again) is type(error) and again.errorinfo == error.errorinfo and str(again) == str(error)
         print(len(kinds), *(kind.__name__ for kind in kinds))
@@ -140,6 +140,26 @@ def test_errors_are_of_both_kinds():
         * 3,
         "1 SuperKernelError",
     ]
+
+
+def test_the_graph_engine_finds_what_it_looks_for():
+    """A text to search for, and a dict as the first argument with the keys CANN's helper reads."""
+    code = """
+    import superkernel, traceback
+    try:
+        superkernel.configure(colour=1)
+    except RuntimeError as error:
+        print(str(error).splitlines()[0])
+        print("[errCode:EB0500]" in traceback.format_exc())
+        print(len(error.args), error.args[0] is error.errorinfo)
+        keys = ("errCode", "errClass", "errPcause", "errSolution", "message")
+        print(all(isinstance(error.args[0][key], str) for key in keys), error.args[0]["errCode"])
+    """
+    text = "[SK0010] there is no setting `colour`"
+    with_it, without = with_cann(code).splitlines(), output_of(code).splitlines()
+    assert with_it[0].startswith(f"[errCode:EB0500] {text}") and without[0].startswith(text)
+    assert with_it[1:] == ["True", "1 True", "True EB0500"]
+    assert without[1:] == ["False", "1 True", "True EB0500"]
 
 
 def test_a_reloaded_cann_gets_its_own_class():

@@ -71,6 +71,50 @@ def test_registering_is_a_decorator():
     global_super_kernel_feature_manager.unregister_feature("greeting")
 
 
+def test_registering_is_a_decorator_with_a_manager_too():
+    @register_feature(global_super_kernel_feature_manager)
+    class Farewell(Greeting):
+        def __init__(self):
+            BaseFeature.__init__(self, "farewell", 1)
+
+    assert issubclass(Farewell, BaseFeature)
+    with pytest.raises(ValueError, match="feature `farewell` is already registered"):
+        register_feature(Farewell)
+    global_super_kernel_feature_manager.unregister_feature("farewell")
+    with pytest.raises(ValueError, match="must be a class derived from BaseFeature"):
+        register_feature(global_super_kernel_feature_manager)(int)
+
+
+def test_a_feature_s_name_and_version_have_types():
+    class Named(Greeting):
+        def __init__(self, *values):
+            BaseFeature.__init__(self, *values)
+
+    for wrong, message in (
+        ((1, 1), "`feature_name` must be of type str, not int"),
+        (("x", "1"), "`feature_version` must be of type int, not str"),
+        (("x", 1.0), "`feature_version` must be of type int, not float"),
+        (("x", True), "`feature_version` must be of type int, not bool"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            Named(*wrong)
+    with pytest.raises(TypeError, match="`others_value` must be of type int, not str"):
+        Greeting().get_intersection_version("2")
+
+
+def test_a_feature_must_tell_its_values_and_versions():
+    class Silent(BaseFeature):
+        def __init__(self):
+            super().__init__("silent", 1)
+
+    with pytest.raises(TypeError, match="abstract"):
+        register_feature(Silent)
+
+
+def test_the_intersection_is_the_smaller_version():
+    assert [Greeting().get_intersection_version(version) for version in (1, 3, 9)] == [1, 3, 3]
+
+
 def test_the_public_names():
     assert set(manager_module.__all__) == {
         "BaseFeature",
@@ -126,6 +170,21 @@ for name, value in (("both", "v1"), ("both", "v3"), ("only-here", "v1"), ("nothi
     ) == ["True v1", "False v1", "False None", "False None"]
 
 
+def test_a_value_can_be_checked_without_taking_it():
+    assert with_cann(
+        """
+print(manager.get_available_feature_versions(), manager.check_feature_valid("both", "v1"))
+manager.init_available_and_enable_features()
+print(manager.get_available_feature_versions())
+for name, value in (("both", "v2"), ("both", "v3"), ("only-here", "v1"), ("nothing", "v1")):
+    print(manager.check_feature_valid(name, value), end=" ")
+print(manager.get_feature_value("both"))
+manager.get_available_feature_versions()["both"] = 99
+print(manager.get_available_feature_versions()["both"])
+"""
+    ) == ["{} False", "{'both': 2, 'newer-in-cann': 3}", "True False False False v2", "2"]
+
+
 def test_cann_is_asked_anew():
     assert with_cann(
         """
@@ -136,7 +195,9 @@ print(get_features()["both"])
     ) == ["2", "3"]
 
 
-@pytest.mark.parametrize("broken", ["raise OSError", "return 5", "return None", "return {'both': 'x'}"])
+@pytest.mark.parametrize(
+    "broken", ["raise OSError", "return 5", "return None", "return {'both': 'x'}", "return {'both': True}"]
+)
 def test_a_broken_cann_has_no_features(broken):
     assert with_cann(
         f"""

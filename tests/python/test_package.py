@@ -70,7 +70,13 @@ def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel):
     assert {"superkernel/py.typed", "superkernel/_core.pyi", "superkernel/_core.abi3.so"} <= names
     assert any(name.startswith("superkernel/include/") and name.endswith(".h") for name in names)
     information = {name for name in names if ".dist-info/" in name}
-    assert names - sources - information == {"superkernel/_core.abi3.so", "tbe/superkernel.py"}
+    assert names - sources - information == {
+        "superkernel/_core.abi3.so",
+        "superkernel_rs/__init__.py",
+        "superkernel_rs/__main__.py",
+        "superkernel_rs/command.py",
+        "tbe/superkernel.py",
+    }
     assert any(name.endswith("licenses/LICENSE") for name in information)
 
 
@@ -85,6 +91,7 @@ def test_the_metadata(wheel):
 
 def test_it_works_where_nothing_else_is_installed(installed, tmp_path):
     assert run(installed / "superkernel", "version", folder=tmp_path) == f"superkernel {superkernel.__version__}\n"
+    assert run(installed / "superkernel-rs", "version", folder=tmp_path) == f"superkernel {superkernel.__version__}\n"
     code = """
 import superkernel, tbe.superkernel
 assert tbe.superkernel is superkernel

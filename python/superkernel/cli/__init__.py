@@ -13,10 +13,12 @@ from collections.abc import Iterable, Sequence
 
 # Grown with the package; a name here is a module of this folder.
 COMMANDS: tuple[str, ...] = (
+    "activate",
     "build",
     "cache",
     "compare",
     "compile",
+    "deactivate",
     "doctor",
     "elf",
     "generate",
@@ -51,10 +53,6 @@ def parser(commands: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one sub-command. Errors of the package become one message, a hint and exit status 1."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    foreign = _foreign_package()
-    if foreign:
-        print(f"superkernel: error: {foreign}", file=sys.stderr)
-        return FAILED
     # One command is asked for: the others need not be loaded. Anything else needs all of them, for help and hints.
     root = parser([given[0]] if given and given[0] in COMMANDS else COMMANDS)
     options = root.parse_args(given)
@@ -94,9 +92,3 @@ def report(error: Exception) -> None:
     print(f"superkernel: error [{info['errId']}]: {info['message']}", file=sys.stderr)
     if info["errSolution"]:
         print(f"  hint: {info['errSolution']}", file=sys.stderr)
-
-
-def _foreign_package() -> str | None:
-    from superkernel._install_check import foreign_package_message
-
-    return foreign_package_message()

@@ -48,18 +48,31 @@ def findings() -> Iterator[tuple[bool, str]]:
 
     import superkernel
     from superkernel import _build, _core
-    from superkernel._install_check import foreign_package_message
 
     yield True, f"superkernel {superkernel.__version__} at {next(iter(superkernel.__path__))}"
     yield True, f"native core {_core.__file__}"
     yield True, f"Python {platform.python_version()} on {platform.platform()}"
-    foreign = foreign_package_message()
-    if foreign:
-        yield False, foreign
+    yield from _imported()
     yield from _configuration()
     current = _build.settings(use_cache=True)
     yield from _toolchain(current)
     yield from _directories(current)
+
+
+def _imported() -> Iterator[tuple[bool, str]]:
+    """Which `superkernel` is used by whom: on a CANN machine another one may stand before this one."""
+    from superkernel._install.packages import Kind
+    from superkernel._install.world import importers
+
+    hints = {
+        Kind.OURS: "",
+        Kind.REPLACED: "; to change it: superkernel-rs activate",
+        Kind.STRANGER: "; to change it: pip uninstall superkernel, then reinstall superkernel-rs",
+        Kind.NONE: "; superkernel-rs is not installed for it",
+    }
+    for who, found in importers():
+        # Where nothing is found, nothing stands in the way: another environment may be meant.
+        yield found.kind in (Kind.OURS, Kind.NONE), f"{who} imports {found}{hints[found.kind]}"
 
 
 def _configuration() -> Iterator[tuple[bool, str]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from superkernel import _core
 from superkernel._environment import current_config
-from superkernel._errors import SuperKernelError, make_error
+from superkernel._errors import SuperKernelError, make_error, same_error
 from superkernel.sim import report as reports
 from superkernel.sim._child import Child, ChildDied, ChildTimedOut
 from superkernel.sim.kernel import Kernel
@@ -197,7 +197,7 @@ def _launch_here(request: dict[str, Any]) -> reports.Report:
 
 
 def _error_of(info: dict[str, str]) -> SuperKernelError:
-    return make_error(info["errId"], info["message"], info["errSolution"])
+    return same_error(info["errId"], info["message"], info["errSolution"])
 
 
 def _version(path: Path) -> tuple[int, int]:
