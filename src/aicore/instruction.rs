@@ -1,6 +1,8 @@
 //! From a record to a typed instruction, and what to do with one.
 
 use super::Fault;
+use std::cell::Cell;
+
 use super::issued::{ElementType, Issued, OpCode};
 use super::memory::{LocalMemory, Memory};
 use super::operand::Operands;
@@ -14,12 +16,15 @@ pub struct Core {
     pub memories: [LocalMemory; 7],
     /// Registers.
     pub registers: Registers,
+    /// The first word the compare-mask register was last told to load, as it was when it was told: a selection may take
+    /// it for the address of its mask.
+    pub mask_address: Cell<u64>,
 }
 
 impl Core {
     /// A core after reset.
     pub fn new(memories: [LocalMemory; 7]) -> Self {
-        Self { memories, registers: Registers::default() }
+        Self { memories, registers: Registers::default(), mask_address: Cell::new(0) }
     }
 
     /// A local memory; `None` for global memory.

@@ -46,8 +46,6 @@ registers! {
     Vms4Sr = 18 "VMS4_SR",
     CmpmaskLow = 19 "CMPMASK_LOW",
     CmpmaskHigh = 20 "CMPMASK_HIGH",
-    // Whether `vconv_vdeq…` takes its words from UB, and where.
-    VdeqAddress = 21 "VDEQ_ADDRESS",
     // The 64-bit address of the index matrix of the next sparse load.
     IndexMatrix = 22 "INDEX_MATRIX",
     // 8 registers of 8 addresses.

@@ -22,7 +22,7 @@ pub struct Workbench {
 
 // SAFETY: the memory is owned, and nothing in here is bound to a thread.
 unsafe impl Send for Workbench {}
-// SAFETY: nothing changes through a shared reference.
+// SAFETY: a shared reference gives access to nothing that changes through it.
 unsafe impl Sync for Workbench {}
 
 impl Workbench {

@@ -26,6 +26,8 @@
 #include "sk_host/half.h"
 #include "sk_core/issue.h"
 #include "sk_core/vector.h"
+#include "sk_core/convert.h"
+#include "sk_core/select.h"
 #include "sk_host/local_memory.h"
 #include "sk_host/debug.h"
 #include "sk_host/tiling.h"

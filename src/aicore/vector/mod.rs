@@ -4,36 +4,84 @@
 //! |---|---|
 //! | [`repeat`] | what they share: repeats, strides, masks |
 //! | [`elementwise`] | arithmetic, logic, shifts, copies and fills element by element |
+//! | [`convert`] | conversions between element types, alone or behind an operation |
+//! | [`compare`] | comparisons into bits, selection by bits, the compare-mask register |
+//! | [`reduce`] | sums and extremes of repeats, blocks and pairs |
+//! | [`gather`] | gathering by offset, packing by pattern, broadcasting |
+//! | [`sort`] | sorting and merging records |
+//! | [`transpose`] | transposition of small matrices |
 
+pub mod compare;
+pub mod convert;
 pub mod elementwise;
+pub mod gather;
+pub mod reduce;
 pub mod repeat;
+pub mod sort;
+pub mod transpose;
 
 use super::Fault;
 use super::instruction::Arguments;
 use super::operand::Operands;
 use super::registers::Registers;
+use compare::{Compare, MoveCompareMask, Select};
+use convert::Convert;
 use elementwise::Elementwise;
+use gather::{Broadcast, Gather, GatherBlocks, Pack};
+use reduce::Reduce;
+use sort::{Merge, Sort};
+use transpose::Transpose;
 
 /// A decoded instruction of the vector unit.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "each is named after the one type it holds")]
 pub enum VectorInstruction {
-    /// Arithmetic, logic, shifts, copies and fills.
     Elementwise(Elementwise),
+    Convert(Convert),
+    Compare(Compare),
+    MoveCompareMask(MoveCompareMask),
+    Select(Select),
+    Reduce(Reduce),
+    Gather(Gather),
+    GatherBlocks(GatherBlocks),
+    Pack(Pack),
+    Broadcast(Broadcast),
+    Sort(Sort),
+    Merge(Merge),
+    Transpose(Transpose),
 }
 
 impl VectorInstruction {
     /// Decodes a record; `None` if it is not for the vector unit.
     pub fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
-        if let Some(elementwise) = Elementwise::decode(arguments)? {
-            return Ok(Some(Self::Elementwise(elementwise)));
+        macro_rules! first_of {
+            ($($variant:ident),*) => { $(
+                if let Some(found) = $variant::decode(arguments)? {
+                    return Ok(Some(Self::$variant(found)));
+                }
+            )* };
         }
+        first_of!(Elementwise, Convert, Compare, MoveCompareMask, Select, Reduce, Gather);
+        first_of!(GatherBlocks, Pack, Broadcast, Sort, Merge, Transpose);
         Ok(None)
     }
 
     /// Adds everything it reads and writes.
     pub fn operands(&self, operands: &mut Operands) {
         match self {
-            Self::Elementwise(elementwise) => elementwise.operands(operands),
+            Self::Elementwise(it) => it.operands(operands),
+            Self::Convert(it) => it.operands(operands),
+            Self::Compare(it) => it.operands(operands),
+            Self::MoveCompareMask(it) => it.operands(operands),
+            Self::Select(it) => it.operands(operands),
+            Self::Reduce(it) => it.operands(operands),
+            Self::Gather(it) => it.operands(operands),
+            Self::GatherBlocks(it) => it.operands(operands),
+            Self::Pack(it) => it.operands(operands),
+            Self::Broadcast(it) => it.operands(operands),
+            Self::Sort(it) => it.operands(operands),
+            Self::Merge(it) => it.operands(operands),
+            Self::Transpose(it) => it.operands(operands),
         }
     }
 
@@ -41,10 +89,24 @@ impl VectorInstruction {
     ///
     /// # Safety
     /// As for [`super::Instruction::execute`].
-    pub unsafe fn execute(&self, _registers: &mut Registers) -> Result<(), Fault> {
-        match self {
-            // SAFETY: the caller's promise.
-            Self::Elementwise(elementwise) => unsafe { elementwise.execute() },
+    pub unsafe fn execute(&self, registers: &mut Registers) -> Result<(), Fault> {
+        // SAFETY: the caller's promise is handed on.
+        unsafe {
+            match self {
+                Self::Elementwise(it) => it.execute(),
+                Self::Convert(it) => it.execute(),
+                Self::Compare(it) => it.execute(registers),
+                Self::MoveCompareMask(it) => it.execute(registers),
+                Self::Select(it) => it.execute(registers),
+                Self::Reduce(it) => it.execute(registers),
+                Self::Gather(it) => return it.execute(),
+                Self::GatherBlocks(it) => return it.execute(),
+                Self::Pack(it) => it.execute(registers),
+                Self::Broadcast(it) => it.execute(),
+                Self::Sort(it) => it.execute(),
+                Self::Merge(it) => it.execute(registers),
+                Self::Transpose(it) => it.execute(),
+            }
         }
         Ok(())
     }
