@@ -59,7 +59,7 @@ macro_rules! options {
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The name as written in an option string.
-            pub fn as_str(self) -> &'static str {
+            pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
 

@@ -5,8 +5,9 @@ use std::fmt;
 use super::error::ScopeError;
 use super::graph::Node;
 use super::settings::Mode;
+use crate::options::OptionName;
 
-const KEY: &str = "strict-scope-check";
+const KEY: &str = OptionName::StrictScopeCheck.as_str();
 
 /// A legal value of the option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
