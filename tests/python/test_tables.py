@@ -95,11 +95,12 @@ def test_a_setting_is_set_by_configure_and_by_its_variable(row, monkeypatch):
 
 @each_setting
 def test_a_setting_is_an_argument_of_the_command_line(row, capsys):
-    flag = f"--{row['name'].replace('_', '-')}"
+    words = row["name"].replace("_", "-")
+    flag = f"--{words}"
     with pytest.raises(SystemExit):
         main(["compile", "--help"])
     help_text = " ".join(capsys.readouterr().out.split())
-    shown = flag if row["placeholder"] is None else f"{flag} {row['placeholder']}"
+    shown = f"{flag}, --no-{words}" if row["placeholder"] is None else f"{flag} {row['placeholder']}"
     assert f"{shown} {row['help']}" in help_text
     command = argparse.ArgumentParser()
     _settings.add_settings(command)
