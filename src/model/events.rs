@@ -2,48 +2,78 @@
 
 use std::collections::HashMap;
 
-use super::{ByPosition, EventId, InnerEvent, ModelError, Op, OpPosition, OtherEnd};
+use super::{ByPosition, EventId, InnerEvent, ModelError, Op, OpName, OpPosition, OtherEnd, StreamId};
 
-/// Checks the event lists, tells inner from outer events, and returns the inner ones in the order of their senders.
+/// An op as far as its order among others is concerned.
+pub(super) trait Linked {
+    fn name(&self) -> OpName;
+    fn stream(&self) -> StreamId;
+    fn sends(&self) -> Vec<EventId>;
+    fn receives(&self) -> Vec<EventId>;
+}
+
+impl Linked for Op {
+    fn name(&self) -> OpName {
+        Self::name(self)
+    }
+
+    fn stream(&self) -> StreamId {
+        self.stream_id
+    }
+
+    fn sends(&self) -> Vec<EventId> {
+        self.send_events.iter().map(|event| event.id).collect()
+    }
+
+    fn receives(&self) -> Vec<EventId> {
+        self.recv_events.iter().map(|event| event.id).collect()
+    }
+}
+
+/// Tells the ops where the other ends of their events are; returns the inner ones in the order of their senders.
 pub(super) fn match_ends(ops: &mut ByPosition<Op>) -> Result<Vec<InnerEvent>, ModelError> {
+    let inner = inner_events(ops)?;
+    for &InnerEvent { id, sender, receiver } in &inner {
+        let of_sender = ops[sender].send_events.iter_mut().filter(|event| event.id == id);
+        of_sender.for_each(|event| event.other_end = OtherEnd::Op(receiver));
+        let of_receiver = ops[receiver].recv_events.iter_mut().filter(|event| event.id == id);
+        of_receiver.for_each(|event| event.other_end = OtherEnd::Op(sender));
+    }
+    Ok(inner)
+}
+
+/// Checks the event lists and tells inner from outer events; the inner ones in the order of their senders.
+pub(super) fn inner_events(ops: &ByPosition<impl Linked>) -> Result<Vec<InnerEvent>, ModelError> {
     check_ends_of_the_kernel(ops)?;
-    let senders = claim(ops, "sent", "send_event_list", |op| op.send_events.iter().map(|event| event.id).collect())?;
-    let receivers =
-        claim(ops, "received", "recv_event_list", |op| op.recv_events.iter().map(|event| event.id).collect())?;
+    claim(ops, "sent", "send_event_list", Linked::sends)?;
+    let receivers = claim(ops, "received", "recv_event_list", Linked::receives)?;
     let mut inner = Vec::new();
-    for position in ops.positions() {
-        for number in 0..ops[position].send_events.len() {
-            let id = ops[position].send_events[number].id;
+    for (sender, op) in ops.enumerate() {
+        for id in op.sends() {
             let Some(&receiver) = receivers.get(&id) else { continue };
-            check_pair(ops, id, position, receiver)?;
-            ops[position].send_events[number].other_end = OtherEnd::Op(receiver);
-            inner.push(InnerEvent { id, sender: position, receiver });
-        }
-        for event in &mut ops[position].recv_events {
-            if let Some(&sender) = senders.get(&event.id) {
-                event.other_end = OtherEnd::Op(sender);
-            }
+            check_pair(ops, id, sender, receiver)?;
+            inner.push(InnerEvent { id, sender, receiver });
         }
     }
     Ok(inner)
 }
 
-fn check_ends_of_the_kernel(ops: &[Op]) -> Result<(), ModelError> {
-    if let Some((op, event)) = ops.first().and_then(|op| Some((op, op.recv_events.first()?))) {
-        return Err(ModelError::FirstOpReceives { op: op.name(), event: event.id });
+fn check_ends_of_the_kernel(ops: &[impl Linked]) -> Result<(), ModelError> {
+    if let Some((op, event)) = ops.first().and_then(|op| Some((op, *op.receives().first()?))) {
+        return Err(ModelError::FirstOpReceives { op: op.name(), event });
     }
-    if let Some((op, event)) = ops.last().and_then(|op| Some((op, op.send_events.first()?))) {
-        return Err(ModelError::LastOpSends { op: op.name(), event: event.id });
+    if let Some((op, event)) = ops.last().and_then(|op| Some((op, *op.sends().first()?))) {
+        return Err(ModelError::LastOpSends { op: op.name(), event });
     }
     Ok(())
 }
 
 /// The position of the one op that sends (or receives) each id.
-fn claim(
-    ops: &ByPosition<Op>,
+fn claim<O: Linked>(
+    ops: &ByPosition<O>,
     verb: &'static str,
     list: &'static str,
-    ids: impl Fn(&Op) -> Vec<EventId>,
+    ids: impl Fn(&O) -> Vec<EventId>,
 ) -> Result<HashMap<EventId, OpPosition>, ModelError> {
     let mut claims = HashMap::new();
     for (position, op) in ops.enumerate() {
@@ -64,7 +94,7 @@ fn claim(
 }
 
 fn check_pair(
-    ops: &ByPosition<Op>,
+    ops: &ByPosition<impl Linked>,
     event: EventId,
     sender: OpPosition,
     receiver: OpPosition,
@@ -72,8 +102,8 @@ fn check_pair(
     if sender == receiver {
         return Err(ModelError::EventToItself { op: ops[sender].name(), event });
     }
-    let stream = ops[sender].stream_id;
-    if stream == ops[receiver].stream_id {
+    let stream = ops[sender].stream();
+    if stream == ops[receiver].stream() {
         let (sender, receiver) = (ops[sender].name(), ops[receiver].name());
         return Err(ModelError::EventInsideStream { event, sender, receiver, stream });
     }

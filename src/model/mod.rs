@@ -25,7 +25,7 @@ pub use op::{
 };
 pub use params::{Slot, SlotLayout};
 pub use soc::{CoreCounts, Platform, Soc};
-pub use streams::StreamForm;
+pub use streams::{Link, StreamForm, form_of_links};
 pub use sub_kernel_json::SubKernelFile;
 pub(crate) use sub_kernel_json::{SubKernelDocument, WrittenCode};
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::{ByPosition, InnerEvent, ModelError, Op, OpPosition};
+use super::events::{self, Linked};
+use super::{ByPosition, EventId, InnerEvent, ModelError, Op, OpName, OpPosition, StreamId};
 use crate::options::Options;
 
 /// How the ops of a super kernel are ordered.
@@ -16,22 +17,33 @@ pub enum StreamForm {
 
 /// Chooses the form, and checks what only makes sense in one of them.
 pub(super) fn choose(ops: &ByPosition<Op>, inner: &[InnerEvent], options: &Options) -> Result<StreamForm, ModelError> {
+    let form = form(ops, inner, options.stream_fusion)?;
+    match form {
+        StreamForm::One => {}
+        StreamForm::Several => check_early_start(ops)?,
+    }
+    Ok(form)
+}
+
+/// The form that events and streams ask for.
+pub(super) fn form(
+    ops: &ByPosition<impl Linked>,
+    inner: &[InnerEvent],
+    stream_fusion: bool,
+) -> Result<StreamForm, ModelError> {
     let linked: HashSet<(OpPosition, OpPosition)> = inner.iter().map(|event| (event.sender, event.receiver)).collect();
     let mut neighbours = ops.positions().filter_map(|next| Some((next.previous()?, next)));
-    let break_at = neighbours
-        .find(|&(first, next)| ops[first].stream_id != ops[next].stream_id && !linked.contains(&(first, next)));
+    let break_at =
+        neighbours.find(|&(first, next)| ops[first].stream() != ops[next].stream() && !linked.contains(&(first, next)));
     match break_at {
-        Some(_) if options.stream_fusion => {
-            check_early_start(ops)?;
-            Ok(StreamForm::Several)
-        }
+        Some(_) if stream_fusion => Ok(StreamForm::Several),
         Some((first, next)) => {
             let (first, second) = (&ops[first], &ops[next]);
             Err(ModelError::StreamsNeedFusion {
                 first: first.name(),
-                first_stream: first.stream_id,
+                first_stream: first.stream(),
                 second: second.name(),
-                second_stream: second.stream_id,
+                second_stream: second.stream(),
             })
         }
         None => {
@@ -39,6 +51,43 @@ pub(super) fn choose(ops: &ByPosition<Op>, inner: &[InnerEvent], options: &Optio
             Ok(StreamForm::One)
         }
     }
+}
+
+/// An op whose sub-kernel is not looked at.
+#[derive(Debug, Clone)]
+pub struct Link {
+    /// How messages call it.
+    pub name: OpName,
+    /// Its stream.
+    pub stream: StreamId,
+    /// Events it sends.
+    pub sends: Vec<EventId>,
+    /// Events it receives.
+    pub receives: Vec<EventId>,
+}
+
+impl Linked for Link {
+    fn name(&self) -> OpName {
+        self.name.clone()
+    }
+
+    fn stream(&self) -> StreamId {
+        self.stream
+    }
+
+    fn sends(&self) -> Vec<EventId> {
+        self.sends.clone()
+    }
+
+    fn receives(&self) -> Vec<EventId> {
+        self.receives.clone()
+    }
+}
+
+/// The form of a super kernel of these ops, or what [`super::load`] would refuse about their events and streams.
+pub fn form_of_links(ops: Vec<Link>, stream_fusion: bool) -> Result<StreamForm, ModelError> {
+    let ops = ByPosition::from(ops);
+    form(&ops, &events::inner_events(&ops)?, stream_fusion)
 }
 
 fn check_early_start(ops: &[Op]) -> Result<(), ModelError> {
@@ -51,7 +100,7 @@ fn check_early_start(ops: &[Op]) -> Result<(), ModelError> {
 }
 
 /// In op order a receiver cannot wait for a later op. (Several streams: only a cycle is wrong, which planning finds.)
-fn check_order(ops: &ByPosition<Op>, inner: &[InnerEvent]) -> Result<(), ModelError> {
+fn check_order(ops: &ByPosition<impl Linked>, inner: &[InnerEvent]) -> Result<(), ModelError> {
     match inner.iter().find(|event| event.receiver < event.sender) {
         Some(event) => Err(ModelError::ReceiverBeforeSender {
             event: event.id,

@@ -1,6 +1,7 @@
 //! The native half of `superkernel.scope`.
 
 use pyo3::prelude::*;
+use serde_json::json;
 
 use super::convert;
 use super::errors::to_python;
@@ -9,6 +10,8 @@ use crate::scope::launch::{self, EntryArguments, Ffts, Workspace};
 use crate::scope::{self, Cuts, Hazards, Mode, Settings, SingleOps, Target};
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<ScopePiece>()?;
+    module.add_class::<ScopeProblem>()?;
     module.add_function(wrap_pyfunction!(scope_read, module)?)?;
     module.add_function(wrap_pyfunction!(scope_plan, module)?)?;
     module.add_function(wrap_pyfunction!(scope_launch_layout, module)?)
@@ -74,17 +77,162 @@ impl PlanRequest {
     }
 }
 
-/// The plan of a graph in JSON form, and the same as a report.
+/// One super kernel of a plan.
+#[pyclass(frozen, module = "superkernel._core")]
+struct ScopePiece {
+    piece: scope::Piece,
+    mode: Mode,
+}
+
+/// Something the compiler would refuse about a piece.
+#[pyclass(frozen, get_all, module = "superkernel._core")]
+struct ScopeProblem {
+    /// The id of the error a build would end with.
+    id: &'static str,
+    /// What is wrong.
+    message: String,
+    /// What to do about it.
+    solution: String,
+    /// Ops that cannot be in any super kernel as they are.
+    unfusable: Vec<String>,
+}
+
+#[pymethods]
+impl ScopeProblem {
+    fn __str__(&self) -> String {
+        format!("{} [{}]: {}", self.message, self.id, self.solution)
+    }
+}
+
+#[pymethods]
+impl ScopePiece {
+    /// `<scope>` or `<scope>_split_<b>_<e>`.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.piece.name
+    }
+
+    /// The scope it is cut out of.
+    #[getter]
+    fn scope(&self) -> &str {
+        &self.piece.scope
+    }
+
+    /// Name of the kernel.
+    #[getter]
+    fn kernel_name(&self) -> &str {
+        &self.piece.kernel_name
+    }
+
+    /// Name of its node in the graph.
+    #[getter]
+    fn node_name(&self) -> &str {
+        &self.piece.node_name
+    }
+
+    /// The stream it is launched on.
+    #[getter]
+    fn main_stream(&self) -> i64 {
+        self.piece.main_stream
+    }
+
+    /// Its option string.
+    #[getter]
+    fn options(&self) -> &str {
+        &self.piece.options
+    }
+
+    /// All members in list order.
+    #[getter]
+    fn members(&self) -> Vec<String> {
+        self.piece.members.clone()
+    }
+
+    /// Its op list with names, types and ids of the graph.
+    #[getter]
+    fn ops<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &json!(self.piece.ops))
+    }
+
+    /// What the compiler would refuse.
+    #[getter]
+    fn problems(&self) -> Vec<ScopeProblem> {
+        let problem = |found: &scope::Problem| ScopeProblem {
+            id: found.id,
+            message: found.message.clone(),
+            solution: found.solution.clone(),
+            unfusable: found.unfusable.clone(),
+        };
+        self.piece.problems.iter().map(problem).collect()
+    }
+
+    /// What works but deserves a look.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.piece.warnings.clone()
+    }
+
+    /// Cube and vector cores it is limited to.
+    #[getter]
+    fn core_limits(&self) -> Option<(u32, u32)> {
+        self.piece.core_limits
+    }
+
+    /// The argument of `superkernel.compile`.
+    #[getter]
+    fn kernel_infos<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &self.piece.kernel_infos())
+    }
+
+    /// The same with streams and events counted from 0: equal for pieces of one name.
+    #[getter]
+    fn normalized_infos<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &self.piece.normalized_infos())
+    }
+
+    /// Everything that decides what the kernel is, as text.
+    #[getter]
+    fn identity(&self) -> String {
+        match self.mode {
+            Mode::Default => self.piece.document.clone(),
+            // The reference's names leave options, streams and core limits out: two kernels may have one name.
+            Mode::Compat => {
+                let piece = &self.piece;
+                json!([piece.document, piece.normalized_infos(), piece.core_limits]).to_string()
+            }
+        }
+    }
+
+    /// The argument of `superkernel.compile` for each op alone, without events, and the op's name.
+    #[getter]
+    fn alone<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
+        let each =
+            self.piece.ops.iter().enumerate().filter_map(|(at, op)| Some((op.name.clone(), self.piece.alone(at)?)));
+        each.map(|(name, infos)| Ok((name, convert::to_python(py, &infos)?))).collect()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Piece({:?}, {} ops)", self.piece.name, self.piece.ops.len())
+    }
+}
+
+/// A plan as data, as a report, and its pieces.
+type Planned<'py> = (Bound<'py, PyAny>, String, Vec<ScopePiece>);
+
+/// The plan of a graph in JSON form.
 #[pyfunction]
-fn scope_plan<'py>(py: Python<'py>, graph: &str, request: PlanRequest) -> PyResult<(Bound<'py, PyAny>, String)> {
+fn scope_plan<'py>(py: Python<'py>, graph: &str, request: PlanRequest) -> PyResult<Planned<'py>> {
     let settings = request.settings();
     let planned = py.detach(|| -> Result<_, Error> {
         let plan = scope::plan(&scope::json::read(graph)?, &settings)?;
         let text = scope::report::text(&plan);
-        Ok((plan.to_json(), text))
+        Ok((plan.to_json(), text, plan.pieces))
     });
     match planned {
-        Ok((plan, text)) => Ok((convert::to_python(py, &plan)?, text)),
+        Ok((plan, text, pieces)) => {
+            let piece = |piece| ScopePiece { piece, mode: settings.mode };
+            Ok((convert::to_python(py, &plan)?, text, pieces.into_iter().map(piece).collect()))
+        }
         Err(error) => Err(to_python(py, error.diagnostic())),
     }
 }

@@ -38,7 +38,7 @@ mod tests;
 
 pub use error::ScopeError;
 pub use graph::Graph;
-pub use outcome::ScopePlan;
+pub use outcome::{Piece, Problem, ScopePlan};
 pub use plan::plan;
 pub use settings::{Cuts, Hazards, Mode, Settings, SingleOps, Target};
 

@@ -8,6 +8,8 @@ use super::graph::{Graph, Node};
 use super::naming::FirstSeen;
 use super::rewrite::EventLists;
 use super::settings::Mode;
+use crate::diagnostic::Diagnostic;
+use crate::model::ModelError;
 
 /// How loud a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,63 +143,39 @@ pub struct ScopeReport {
 
 /// Something the compiler would refuse about a piece.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "code", rename_all = "kebab-case")]
-pub enum Problem {
-    /// Ops without object or description file.
-    MissingPath {
-        /// The ops.
-        ops: Vec<String>,
-    },
-    /// The first op waits for an event.
-    FirstReceives {
-        /// The op.
-        op: String,
-    },
-    /// An id in both lists of one op.
-    SendsToItself {
-        /// The op.
-        op: String,
-        /// The id.
-        id: i64,
-    },
-    /// An event between two ops of one stream.
-    EventInsideStream {
-        /// Sends.
-        from: String,
-        /// Receives.
-        to: String,
-        /// The id.
-        id: i64,
-    },
-    /// Neighbours on two streams without an event between them.
-    NeedsStreamFusion {
-        /// The first of the two.
-        first: String,
-        /// The second.
-        second: String,
-    },
+pub struct Problem {
+    /// The id of the error a build would end with.
+    pub id: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub solution: String,
+    /// Ops that cannot be in any super kernel as they are.
+    pub unfusable: Vec<String>,
 }
 
 impl Problem {
+    /// Ops without object or description file. (The model passes over entries without a description.)
+    pub fn missing_path(ops: Vec<String>) -> Self {
+        let shown = ops.iter().take(3).map(|op| format!("`{op}`")).collect::<Vec<_>>().join(", ");
+        let more = ops.len().checked_sub(3).filter(|more| *more > 0);
+        let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
+        Self {
+            id: "SK1020",
+            message: format!("no bin_path or no json_path for {shown}{more}"),
+            solution: "compile them as sub-kernels first".to_owned(),
+            unfusable: ops,
+        }
+    }
+
+    /// What the model says.
+    pub fn refused(error: &ModelError) -> Self {
+        Self { id: error.id(), message: error.to_string(), solution: error.solution(), unfusable: Vec::new() }
+    }
+
     /// What it is and what to do, in one sentence.
     pub fn explain(&self) -> String {
-        match self {
-            Self::MissingPath { ops } => {
-                let shown = ops.iter().take(3).map(|op| format!("`{op}`")).collect::<Vec<_>>().join(", ");
-                let more = ops.len().checked_sub(3).filter(|more| *more > 0);
-                let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
-                format!("no bin_path or no json_path for {shown}{more}: compile them as sub-kernels first")
-            }
-            Self::FirstReceives { op } => format!("the first op `{op}` waits for an event"),
-            Self::SendsToItself { op, id } => format!("`{op}` sends and receives event {id}"),
-            Self::EventInsideStream { from, to, id } => {
-                format!("event {id} connects `{from}` and `{to}`, which are on one stream")
-            }
-            Self::NeedsStreamFusion { first, second } => format!(
-                "`{first}` and `{second}` follow each other on two streams without an event between them: set \
-                 stream-fusion=1 in the options of the scope"
-            ),
-        }
+        format!("{} [{}]: {}", self.message, self.id, self.solution)
     }
 }
 
@@ -294,6 +272,12 @@ impl Piece {
         let mut streams = FirstSeen::default();
         let mut events = FirstSeen::default();
         self.infos(|stream| streams.number(stream), |ids| events.numbers(ids))
+    }
+
+    /// The argument of `compile` for one of its ops alone, without events.
+    pub fn alone(&self, position: usize) -> Option<Value> {
+        let op = Op { recv_event_list: Vec::new(), send_event_list: Vec::new(), ..self.ops.get(position)?.clone() };
+        Some(Self { ops: vec![op], ..self.clone() }.normalized_infos())
     }
 
     fn infos(&self, mut stream: impl FnMut(i64) -> i64, mut events: impl FnMut(&[i64]) -> Vec<i64>) -> Value {

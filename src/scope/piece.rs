@@ -1,6 +1,6 @@
 //! Finishes one piece: its op list, its name, its connections, and what the compiler would refuse about it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::cut::Draft;
 use super::error::ScopeError;
@@ -10,6 +10,7 @@ use super::naming::{self, CanonicalOptions, FileDigests, NamedOp};
 use super::outcome::{Op, Piece, Problem};
 use super::rewrite::{EventLists, Placed};
 use super::settings::{Mode, Target};
+use crate::model::{self, EventId, Link, OpIndex, OpName, StreamId};
 
 /// Everything about one finished piece.
 pub fn finish(
@@ -107,38 +108,22 @@ fn core_limits(context: &Context<'_>, members: &[NodeIndex]) -> Option<(u32, u32
     Some((aic, aiv))
 }
 
-/// What the compiler would refuse about the op list.
+/// What the compiler would refuse about the op list. `stream_fusion` is `None` where the options are not looked at.
 fn problems(ops: &[Op], stream_fusion: Option<bool>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let without = ops.iter().filter(|op| op.bin_path.is_empty() || op.json_path.is_empty());
     let without: Vec<String> = without.map(|op| op.name.clone()).collect();
     if !without.is_empty() {
-        problems.push(Problem::MissingPath { ops: without });
+        problems.push(Problem::missing_path(without));
     }
-    if let Some(first) = ops.first().filter(|op| !op.recv_event_list.is_empty()) {
-        problems.push(Problem::FirstReceives { op: first.name.clone() });
-    }
-    for op in ops {
-        if let Some(id) = op.recv_event_list.iter().find(|id| op.send_event_list.contains(id)) {
-            problems.push(Problem::SendsToItself { op: op.name.clone(), id: *id });
-        }
-    }
-    let sender: BTreeMap<i64, &Op> =
-        ops.iter().flat_map(|op| op.send_event_list.iter().map(move |id| (*id, op))).collect();
-    for op in ops {
-        for id in &op.recv_event_list {
-            if let Some(from) = sender.get(id).filter(|from| from.stream == op.stream && from.name != op.name) {
-                problems.push(Problem::EventInsideStream { from: from.name.clone(), to: op.name.clone(), id: *id });
-            }
-        }
-    }
-    for pair in ops.windows(2) {
-        let linked = pair[0].send_event_list.iter().any(|id| pair[1].recv_event_list.contains(id));
-        if pair[0].stream != pair[1].stream && !linked && stream_fusion == Some(false) {
-            problems.push(Problem::NeedsStreamFusion { first: pair[0].name.clone(), second: pair[1].name.clone() });
-            break;
-        }
-    }
+    let links = ops.iter().enumerate().map(|(position, op)| Link {
+        name: OpName { index: OpIndex(position), kernel_name: op.name.clone() },
+        stream: StreamId(op.stream),
+        sends: op.send_event_list.iter().copied().map(EventId).collect(),
+        receives: op.recv_event_list.iter().copied().map(EventId).collect(),
+    });
+    let refused = model::form_of_links(links.collect(), stream_fusion.unwrap_or(true));
+    problems.extend(refused.err().as_ref().map(Problem::refused));
     problems
 }
 
@@ -180,4 +165,51 @@ fn outer_outputs(context: &Context<'_>, members: &[NodeIndex]) -> Vec<(String, u
         outputs.extend(used.into_iter().map(|output| (context.node(member).name.clone(), output)));
     }
     outputs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scope::graph::Node;
+
+    fn op(name: &str, stream: i64, recv: &[i64], send: &[i64]) -> Op {
+        let mut node = Node::new(name, "Add", 1, stream);
+        (node.bin_path, node.json_path) = ("k.o".to_owned(), "k.json".to_owned());
+        let lists = EventLists { recv: recv.to_vec(), send: send.to_vec() };
+        Op::new(&node, 0, 1, &lists)
+    }
+
+    fn ids(ops: &[Op], stream_fusion: bool) -> Vec<&'static str> {
+        problems(ops, Some(stream_fusion)).iter().map(|problem| problem.id).collect()
+    }
+
+    #[test]
+    fn every_refusal_of_the_model_is_a_problem() {
+        let plain = |name: &str| op(name, 0, &[], &[]);
+        assert!(ids(&[plain("a"), plain("b")], false).is_empty());
+        let of = |first: (&[i64], &[i64]), middle: (&[i64], &[i64]), stream: i64, last: (&[i64], &[i64])| {
+            let ops = [op("a", 0, first.0, first.1), op("b", stream, middle.0, middle.1), op("c", 0, last.0, last.1)];
+            ids(&ops, true)
+        };
+        let none: (&[i64], &[i64]) = (&[], &[]);
+        assert_eq!(of((&[1], &[]), none, 0, none), ["SK0307"]);
+        assert_eq!(of(none, none, 0, (&[], &[1])), ["SK0308"]);
+        assert_eq!(of(none, (&[1], &[1]), 0, none), ["SK0301"]);
+        assert_eq!(of(none, (&[1, 1], &[]), 0, none), ["SK0302"]);
+        assert_eq!(of((&[], &[1]), (&[], &[1]), 0, none), ["SK0303"]);
+        assert_eq!(of((&[], &[1]), (&[1], &[]), 0, none), ["SK0304"]);
+        assert!(of((&[], &[1]), (&[1], &[]), 1, none).is_empty());
+        assert_eq!(ids(&[plain("a"), op("b", 1, &[], &[])], false), ["SK0306"]);
+        assert!(ids(&[plain("a"), op("b", 1, &[], &[])], true).is_empty());
+    }
+
+    #[test]
+    fn ops_without_files_are_named_beside_what_the_model_refuses() {
+        let mut bare = op("b", 1, &[], &[]);
+        bare.json_path = String::new();
+        let found = problems(&[op("a", 0, &[], &[]), bare], Some(false));
+        assert_eq!(found.iter().map(|problem| problem.id).collect::<Vec<_>>(), ["SK1020", "SK0306"]);
+        assert_eq!(found[0].unfusable, ["b"]);
+        assert!(found[1].explain().contains("op 1 (`b`)") && found[1].explain().contains("stream-fusion=1"));
+    }
 }

@@ -178,7 +178,9 @@ def test_pieces_the_compiler_would_refuse_are_not_tried(ops: dict[str, BuiltOp])
     (result,) = compile_graph(graph, check=False).results
     assert result.state == "failed" and result.error is not None
     assert result.error.errorinfo["errId"] == "SK1016"
-    assert "needs-stream-fusion (a, b)" in str(result.error)
+    message, solution = (result.error.errorinfo[key] for key in ("message", "errSolution"))
+    assert "(`a`) on stream 0 and its successor op 1 (`b`) on stream 1 are not linked by an event [SK0306]" in message
+    assert "stream-fusion=1" in solution
 
 
 def test_two_kernels_of_one_name_are_noticed(ops: dict[str, BuiltOp]) -> None:

@@ -288,7 +288,7 @@ def test_the_command_tells_by_its_exit_status(tmp_path: Path, capsys: pytest.Cap
     example().write(path)
     assert main(["scope", str(path), "--json"]) == 1, "no paths, and two streams without stream-fusion"
     plan = json.loads(capsys.readouterr().out)
-    assert {problem["code"] for problem in plan["pieces"][0]["problems"]} == {"missing-path", "needs-stream-fusion"}
+    assert {problem["id"] for problem in plan["pieces"][0]["problems"]} == {"SK1020", "SK0306"}
     assert main(["scope", str(path), "--graph"]) == 0
     assert len(json.loads(capsys.readouterr().out)["nodes"]) == 16
     marked([""]).write(path)

@@ -46,7 +46,7 @@ def test_op_lists_pass_the_compiler(tmp_path: Path) -> None:
         planned = scope.plan(random_graph(chance, kernels, options))
         for piece in planned.pieces:
             if piece.problems:
-                assert [problem["code"] for problem in piece.problems] == ["needs-stream-fusion"]
+                assert [problem.id for problem in piece.problems] == ["SK0306"]
                 try:
                     superkernel.plan(piece.kernel_infos, piece.kernel_name)
                 except SuperKernelError as error:

@@ -153,29 +153,22 @@ def _request(piece: Piece) -> Answer:
     if piece.problems:
         raise make_error(
             "SK1016",
-            f"super kernel `{piece.name}` cannot be built: {'; '.join(map(_explain, piece.problems))}",
-            "see `superkernel scope` for the whole plan",
+            f"super kernel `{piece.name}` cannot be built: "
+            + "; ".join(f"{problem.message} [{problem.id}]" for problem in piece.problems),
+            "; ".join(problem.solution for problem in piece.problems),
         )
     # `configure` right in the `with` statement: only then other threads never see the limits.
     with configure(**_limits(piece)):
         settings = snapshot()
         folder = Path(settings["kernel_meta_parent_dir"]).absolute()
         result = folder / "kernel_meta" / f"{piece.kernel_name}.json"
-        content = json.dumps([_made_from(piece), str(folder), repeatable(settings)])
+        content = json.dumps([piece.identity, str(folder), repeatable(settings)])
         return kernels.request(
             f"{folder}:{piece.kernel_name}",
             content,
             lambda: super_kernel.compile(piece.normalized_infos, piece.kernel_name),
             result.exists,
         )
-
-
-def _made_from(piece: Piece) -> Any:
-    """Everything that decides what the kernel is."""
-    if not piece.compat:
-        return piece.data["document"]
-    # The reference's names leave options, streams and core limits out: two kernels may have one name.
-    return [piece.data["document"], piece.normalized_infos, piece.core_limits]
 
 
 def _limits(piece: Piece) -> dict[str, Any]:
@@ -186,32 +179,23 @@ def _limits(piece: Piece) -> dict[str, Any]:
     return {"aic_num": aic, "aiv_num": aiv}
 
 
-def _explain(problem: dict[str, Any]) -> str:
-    names = problem.get("ops") or [problem[key] for key in ("op", "from", "to", "first", "second") if key in problem]
-    return f"{problem['code']} ({', '.join(names)})"
-
-
 def _culprits(planned: ScopePlan, failed: list[KernelResult]) -> list[str]:
     """Members that fail even alone; those the plan already objects to need no build."""
     found: list[str] = []
     by_name = {piece.name: piece for piece in planned.pieces}
     for result in failed:
         piece = by_name[result.piece]
-        missing = {name for problem in piece.problems for name in problem.get("ops", [])}
-        if missing or piece.problems:
+        if piece.problems:
+            missing = {name for problem in piece.problems for name in problem.unfusable}
             found.extend(name for name in piece.members if name in missing)
             continue
-        for op, entry in zip(piece.ops, piece.normalized_infos["op_list"]):
-            if not _builds_alone(piece, entry):
-                found.append(op["name"])
+        found.extend(name for name, infos in piece.alone if not _builds_alone(piece, infos))
     return list(dict.fromkeys(found))
 
 
-def _builds_alone(piece: Piece, entry: dict[str, Any]) -> bool:
+def _builds_alone(piece: Piece, infos: dict[str, Any]) -> bool:
     from superkernel import super_kernel
 
-    alone = {key: value for key, value in entry.items() if not key.endswith("_event_list")}
-    infos = {**piece.normalized_infos, "op_list": [alone]}
     with (
         tempfile.TemporaryDirectory(prefix="superkernel_") as folder,
         configure(kernel_meta_parent_dir=folder, **_limits(piece)),

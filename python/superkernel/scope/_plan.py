@@ -9,42 +9,17 @@ from superkernel import _core
 from superkernel._environment import snapshot
 from superkernel.scope._graph import Graph, PathLike, as_graph, names
 
-
-class Piece:
-    """One super kernel of a plan."""
-
-    def __init__(self, data: dict[str, Any], *, compat: bool = False) -> None:
-        self.data = data
-        #: Planned by the reference's rules; then its name does not tell everything about it.
-        self.compat = compat
-        self.name: str = data["name"]
-        self.scope: str = data["scope"]
-        self.kernel_name: str = data["kernel_name"]
-        self.node_name: str = data["node_name"]
-        self.main_stream: int = data["main_stream"]
-        self.options: str = data["options"]
-        self.members: list[str] = data["members"]
-        self.ops: list[dict[str, Any]] = data["ops"]
-        self.problems: list[dict[str, Any]] = data["problems"]
-        self.warnings: list[str] = data["warnings"]
-        #: The argument of ``superkernel.compile``.
-        self.kernel_infos: dict[str, Any] = data["kernel_infos"]
-        #: The same with streams and events counted from 0: equal for pieces of one name.
-        self.normalized_infos: dict[str, Any] = data["normalized_infos"]
-        limits = data["core_limits"]
-        self.core_limits: tuple[int, int] | None = None if limits is None else (limits[0], limits[1])
-
-    def __repr__(self) -> str:
-        return f"Piece({self.name!r}, {len(self.ops)} ops)"
+#: One super kernel of a plan.
+Piece = _core.ScopePiece
 
 
 class ScopePlan:
     """What becomes of every scope of a graph; printing it explains every split."""
 
-    def __init__(self, data: dict[str, Any], text: str) -> None:
+    def __init__(self, data: dict[str, Any], text: str, pieces: list[Piece]) -> None:
         self._data = data
         self._text = text
-        self.pieces = [Piece(piece, compat=data["mode"] == "compat") for piece in data["pieces"]]
+        self.pieces = pieces
 
     @property
     def scopes(self) -> list[dict[str, Any]]:
@@ -120,5 +95,4 @@ def plan(
         "tiling_on_aicpu": names(tiling_on_aicpu),
         "exclude": names(exclude),
     }
-    data, text = _core.scope_plan(as_graph(graph).to_json(), request)
-    return ScopePlan(data, text)
+    return ScopePlan(*_core.scope_plan(as_graph(graph).to_json(), request))

@@ -186,7 +186,7 @@ fn our_mode_builds_the_same_events_and_says_what_is_missing() {
         ["A waits [] sends [0, 1]", "B waits [1] sends [2]", "C waits [2, 4] sends []", "D waits [] sends []"]
     );
     let problems: Vec<String> = piece.problems.iter().map(|problem| problem.explain()).collect();
-    let needed = "`C` and `D` follow each other on two streams";
+    let needed = "op 2 (`C`) on stream 1 and its successor op 3 (`D`)";
     assert!(problems.iter().any(|text| text.contains(needed) && text.contains("stream-fusion=1")), "{problems:?}");
 }
 

@@ -1,0 +1,168 @@
+//! Records of builds: the manifest beside a kernel, and reproducers.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use serde_json::{Map, Value};
+
+use super::convert;
+use super::errors::to_python;
+use crate::build::BuildError;
+use crate::build::files::KernelFiles;
+use crate::build::manifest::{Call, Manifest};
+use crate::build::reproducer::{Recorded, Reproducer};
+use crate::model;
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<BuildRecord>()?;
+    module.add_class::<StoredCall>()?;
+    module.add_function(wrap_pyfunction!(build_record, module)?)?;
+    module.add_function(wrap_pyfunction!(reproducer_paths, module)?)?;
+    module.add_function(wrap_pyfunction!(reproducer_write, module)?)?;
+    module.add_function(wrap_pyfunction!(reproducer_read, module)?)
+}
+
+/// The record of a kernel's last build.
+#[pyclass(frozen, module = "superkernel._core")]
+struct BuildRecord(Manifest);
+
+#[pymethods]
+impl BuildRecord {
+    /// Why it was built; empty: there was none before.
+    #[getter]
+    fn because(&self) -> Vec<String> {
+        self.0.notes.because.clone()
+    }
+
+    /// The argument of the call.
+    #[getter]
+    fn kernel_infos<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &self.0.notes.call.kernel_infos)
+    }
+
+    /// The settings of the call, as `configure` takes them.
+    #[getter]
+    fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        settings(py, &self.0.notes.call)
+    }
+}
+
+fn settings<'py>(py: Python<'py>, call: &Call) -> PyResult<Bound<'py, PyAny>> {
+    convert::to_python(py, &Value::Object(call.settings.clone()))
+}
+
+/// The record of the kernel `name` in a `kernel_meta` directory.
+#[pyfunction]
+fn build_record(py: Python<'_>, directory: PathBuf, name: String) -> PyResult<BuildRecord> {
+    let read = py.detach(|| Manifest::read(&KernelFiles::new(&directory, &name)));
+    read.map(BuildRecord).map_err(|source| to_python(py, &BuildError::NoRecord { kernel: name, source }))
+}
+
+/// A build read back from a reproducer.
+#[pyclass(frozen, module = "superkernel._core")]
+struct StoredCall(Reproducer);
+
+#[pymethods]
+impl StoredCall {
+    /// The kernel's name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The argument of the call; its paths are those of the unpacked files.
+    #[getter]
+    fn kernel_infos<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &self.0.call.kernel_infos)
+    }
+
+    /// The settings of the call, as `configure` takes them.
+    #[getter]
+    fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        settings(py, &self.0.call)
+    }
+
+    /// The id of the error it ended with.
+    #[getter]
+    fn error(&self) -> Option<&str> {
+        match &self.0.result {
+            Recorded::Failed { id, .. } => Some(id),
+            Recorded::Built { .. } | Recorded::Nothing => None,
+        }
+    }
+
+    /// The digest of the object it made.
+    #[getter]
+    fn object_sha256(&self) -> Option<&str> {
+        match &self.0.result {
+            Recorded::Built { object, .. } => Some(object),
+            Recorded::Failed { .. } | Recorded::Nothing => None,
+        }
+    }
+}
+
+/// The files that `kernel_infos` names.
+#[pyfunction]
+fn reproducer_paths(py: Python<'_>, kernel_infos: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let infos = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
+    let mut paths = Vec::new();
+    model::with_paths(&infos, |path| {
+        paths.push(path.to_owned());
+        path.to_owned()
+    });
+    Ok(paths)
+}
+
+/// The record of a build, as bytes of its file. `inside` says where in the reproducer each file is; `report` or
+/// `error` tell what came of the build.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "one argument per part of the record, all by keyword")]
+#[pyo3(signature = (*, kernel_infos, inside, name, settings, machine, report, object_sha256, error))]
+fn reproducer_write<'py>(
+    py: Python<'py>,
+    kernel_infos: &Bound<'py, PyAny>,
+    inside: HashMap<String, String>,
+    name: String,
+    settings: &Bound<'py, PyDict>,
+    machine: &Bound<'py, PyDict>,
+    report: Option<&Bound<'py, PyDict>>,
+    object_sha256: Option<String>,
+    error: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let infos = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
+    let result = match (report, object_sha256, error) {
+        (Some(report), Some(object), _) => Recorded::Built { report: Value::Object(object_of(py, report)?), object },
+        (_, _, Some(error)) => {
+            let error = object_of(py, error)?;
+            let id = error.get("errId").and_then(Value::as_str).unwrap_or_default().to_owned();
+            Recorded::Failed { id, error }
+        }
+        (_, _, None) => Recorded::Nothing,
+    };
+    let reproducer = Reproducer {
+        name,
+        call: Call {
+            kernel_infos: model::with_paths(&infos, |path| inside.get(path).cloned().unwrap_or_default()),
+            settings: object_of(py, settings)?,
+        },
+        machine: object_of(py, machine)?,
+        result,
+    };
+    Ok(PyBytes::new(py, format!("{:#}", reproducer.to_json()).as_bytes()))
+}
+
+fn object_of(py: Python<'_>, data: &Bound<'_, PyDict>) -> PyResult<Map<String, Value>> {
+    match convert::to_json(data.as_any())?.map_err(|error| to_python(py, &error))? {
+        Value::Object(object) => Ok(object),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Ok(Map::new()),
+    }
+}
+
+/// Reads the record of the reproducer `path`, unpacked as `record`.
+#[pyfunction]
+fn reproducer_read(py: Python<'_>, path: PathBuf, record: PathBuf) -> PyResult<StoredCall> {
+    let read = py.detach(|| Reproducer::read(&path, &record));
+    read.map(StoredCall).map_err(|error| to_python(py, &error))
+}
