@@ -65,10 +65,7 @@ SK_CORE_CONVERT_PLAIN(s642s32, S64, S32)
 #undef SK_CORE_CONVERT_PLAIN
 #undef SK_CORE_CONVERSION
 
-// Dequantisation. The scale is what set_deqscale was given: a half, a packed word, or the address of 16 words.
-inline void set_deqscale(half scale) { sk_rt_set_register(SK_REGISTER_DEQSCALE, sk_core::Word(scale)); }
-inline void set_deqscale(uint64_t word) { sk_rt_set_register(SK_REGISTER_DEQSCALE, word); }
-
+// Dequantisation. The scale is what set_deqscale was given.
 inline void vconv_deq(half *dst, int32_t *src, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep,
                       uint64_t srcRep, SK_CORE_HERE) {
     sk_core::Issue(SK_OP_vconv_deq, SK_TYPE_F16, SK_TYPE_S32, SK_TYPE_NONE, sk_core_source, dst, src, repeat, dstBlk,

@@ -77,12 +77,6 @@ SK_CORE_REDUCE(vcgmin)
 SK_CORE_REDUCE(vcpadd)
 #undef SK_CORE_REDUCE
 
-// What vector instructions leave in registers.
-inline int64_t get_acc_val() { return static_cast<int64_t>(sk_rt_get_register(SK_REGISTER_ACC_VAL)); }
-inline int64_t get_max_min_cnt() { return static_cast<int64_t>(sk_rt_get_register(SK_REGISTER_MAX_MIN_CNT)); }
-inline int64_t get_rsvd_cnt() { return static_cast<int64_t>(sk_rt_get_register(SK_REGISTER_RSVD_CNT)); }
-inline int64_t get_vms4_sr() { return static_cast<int64_t>(sk_rt_get_register(SK_REGISTER_VMS4_SR)); }
-
 // The base is 32 bits wide: the low end of an address in UB.
 template <class T>
 inline void vgather(T *dst, uint32_t *offsets, uint32_t base, uint64_t dstRep, uint64_t repeat, SK_CORE_HERE) {

@@ -4,14 +4,6 @@
 
 namespace {
 
-// Masks.
-inline void set_vector_mask(uint64_t high, uint64_t low) {
-    sk_rt_set_register(SK_REGISTER_MASK_HIGH, high);
-    sk_rt_set_register(SK_REGISTER_MASK_LOW, low);
-}
-inline void set_mask_norm() { sk_rt_set_register(SK_REGISTER_MASK_MODE, 0); }
-inline void set_mask_count() { sk_rt_set_register(SK_REGISTER_MASK_MODE, 1); }
-
 #define SK_CORE_BINARY(name)                                                                                           \
     template <class D, class S>                                                                                        \
     inline void name(D *dst, S *src0, S *src1, uint64_t repeat, uint64_t dstBlk, uint64_t src0Blk, uint64_t src1Blk,   \

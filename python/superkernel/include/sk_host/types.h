@@ -2,34 +2,6 @@
 #ifndef SK_HOST_TYPES_H
 #define SK_HOST_TYPES_H
 
-typedef enum {
-    PIPE_S = 0,
-    PIPE_V = 1,
-    PIPE_M = 2,
-    PIPE_MTE1 = 3,
-    PIPE_MTE2 = 4,
-    PIPE_MTE3 = 5,
-    PIPE_ALL = 6,
-    PIPE_MTE4 = 7,
-    PIPE_MTE5 = 8,
-    PIPE_V2 = 9,
-    PIPE_FIX = 10,
-} pipe_t;
-
-typedef enum {
-    EVENT_ID0 = 0,
-    EVENT_ID1 = 1,
-    EVENT_ID2 = 2,
-    EVENT_ID3 = 3,
-    EVENT_ID4 = 4,
-    EVENT_ID5 = 5,
-    EVENT_ID6 = 6,
-    EVENT_ID7 = 7,
-} event_t;
-
-enum cache_line_t { SINGLE_CACHE_LINE = 0, ENTIRE_DATA_CACHE = 1 };
-enum dcci_dst_t { CACHELINE_ALL = 0, CACHELINE_UB = 1, CACHELINE_OUT = 2, CACHELINE_ATOMIC = 3 };
-
 namespace AscendC {
 
 enum class HardEvent : uint8_t {

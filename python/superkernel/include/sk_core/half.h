@@ -1,6 +1,6 @@
 // 16-bit floating point: storage types that compute in float and round to nearest even when stored.
-#ifndef SK_HOST_HALF_H
-#define SK_HOST_HALF_H
+#ifndef SK_CORE_HALF_H
+#define SK_CORE_HALF_H
 
 namespace {
 
@@ -115,6 +115,13 @@ template <uint16_t (*Encode)(float, sk_host_float16::Rounding), float (*Decode)(
     SkHostFloat16(unsigned value) : SkHostFloat16(static_cast<float>(value)) {}
     SkHostFloat16(long value) : SkHostFloat16(static_cast<float>(value)) {}
     SkHostFloat16(unsigned long value) : SkHostFloat16(static_cast<float>(value)) {}
+    SkHostFloat16(long long value) : SkHostFloat16(static_cast<float>(value)) {}
+    SkHostFloat16(unsigned long long value) : SkHostFloat16(static_cast<float>(value)) {}
+    SkHostFloat16(short value) : SkHostFloat16(static_cast<float>(value)) {}
+    SkHostFloat16(unsigned short value) : SkHostFloat16(static_cast<float>(value)) {}
+    SkHostFloat16(signed char value) : SkHostFloat16(static_cast<float>(value)) {}
+    SkHostFloat16(unsigned char value) : SkHostFloat16(static_cast<float>(value)) {}
+    SkHostFloat16(bool value) : SkHostFloat16(value ? 1.0f : 0.0f) {}
 
     static SkHostFloat16 Rounded(float value, sk_host_float16::Rounding rounding) {
         SkHostFloat16 result;
@@ -123,6 +130,7 @@ template <uint16_t (*Encode)(float, sk_host_float16::Rounding), float (*Decode)(
     }
 
     operator float() const { return Decode(bits); }
+    float ToFloat() const { return Decode(bits); }
 
     SkHostFloat16 &operator+=(float other) { return *this = SkHostFloat16(Decode(bits) + other); }
     SkHostFloat16 &operator-=(float other) { return *this = SkHostFloat16(Decode(bits) - other); }
