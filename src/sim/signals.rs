@@ -35,12 +35,14 @@ impl Crash {
             libc::SIGFPE => "SIGFPE",
             libc::SIGILL => "SIGILL",
             libc::SIGABRT => "SIGABRT",
+            libc::SIGTRAP => "SIGTRAP",
             _ => "signal",
         }
     }
 }
 
-const SIGNALS: [i32; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT];
+/// `SIGTRAP` is what a deliberate trap of the compiler (`__builtin_trap`) raises on aarch64, as `SIGILL` on x86-64.
+const SIGNALS: [i32; 6] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGTRAP];
 const ALTERNATE_STACK: usize = 64 * 1024;
 
 /// The fiber that runs now; null while no kernel code runs.
@@ -101,9 +103,10 @@ extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: *mut li
     unsafe {
         let here = libc::pthread_self() as usize == THREAD.load(Ordering::Relaxed);
         if fiber.is_null() || !here {
-            // Not ours: the default action, when the instruction is tried again.
+            // Not ours: the default action, when the instruction is tried again. Some are not: the program counter is
+            // behind them already.
             libc::signal(signal, libc::SIG_DFL);
-            if signal == libc::SIGABRT {
+            if matches!(signal, libc::SIGABRT | libc::SIGTRAP) {
                 libc::raise(signal);
             }
             return;
