@@ -1,4 +1,8 @@
 //! Cross-core flags: who is counted, when a round is complete, who receives it.
+//!
+//! The checker of programs has a model of the same flags (`src/program/launch/flags.rs`) that shares no code with this
+//! one, on purpose: a mistake about the hardware in a shared model would let a wrong program pass both.
+//! `agreement.rs` plays random programs in both and compares; `docs/decisions/two-flag-models.md` tells more.
 
 use std::collections::VecDeque;
 use std::rc::Rc;

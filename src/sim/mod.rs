@@ -6,6 +6,8 @@
 //! share memory were really ordered. What comes out is a [`report`].
 
 pub mod agents;
+#[cfg(test)]
+mod agreement;
 pub mod arena;
 pub mod clock;
 pub mod core_state;

@@ -8,29 +8,29 @@ use super::flags::Carried;
 
 /// For each core of the launch, how far this core knows it to be.
 #[derive(Debug, Clone)]
-pub(super) struct Clock(Vec<u32>);
+pub(crate) struct Clock(Vec<u32>);
 
 impl Clock {
-    pub(super) fn new(cores: usize) -> Self {
+    pub(crate) fn new(cores: usize) -> Self {
         Self(vec![0; cores])
     }
 
     /// One more step of the core itself.
-    pub(super) fn tick(&mut self, core: usize) {
+    pub(crate) fn tick(&mut self, core: usize) {
         self.0[core] += 1;
     }
 
     /// The core's own time.
-    pub(super) fn own(&self, core: usize) -> u32 {
+    pub(crate) fn own(&self, core: usize) -> u32 {
         self.0[core]
     }
 
-    pub(super) fn snapshot(&self) -> Rc<Self> {
+    pub(crate) fn snapshot(&self) -> Rc<Self> {
         Rc::new(self.clone())
     }
 
     /// Learns what another clock knows.
-    pub(super) fn join(&mut self, other: &Self) {
+    pub(crate) fn join(&mut self, other: &Self) {
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             *mine = (*mine).max(*theirs);
         }
@@ -45,7 +45,7 @@ impl Carried for Rc<Clock> {
 
 /// When something happened to each of some things (ops, mostly), core by core.
 #[derive(Debug)]
-pub(super) struct Times<Thing>(HashMap<(Thing, usize), u32>);
+pub(crate) struct Times<Thing>(HashMap<(Thing, usize), u32>);
 
 impl<Thing> Default for Times<Thing> {
     fn default() -> Self {
@@ -54,12 +54,12 @@ impl<Thing> Default for Times<Thing> {
 }
 
 impl<Thing: Eq + Hash> Times<Thing> {
-    pub(super) fn note(&mut self, thing: Thing, core: usize, time: u32) {
+    pub(crate) fn note(&mut self, thing: Thing, core: usize, time: u32) {
         self.0.insert((thing, core), time);
     }
 
     /// Has it happened on `core`, as far as `clock` knows?
-    pub(super) fn before(&self, thing: Thing, core: usize, clock: &Clock) -> bool {
+    pub(crate) fn before(&self, thing: Thing, core: usize, clock: &Clock) -> bool {
         self.0.get(&(thing, core)).is_some_and(|time| clock.0[core] >= *time)
     }
 }

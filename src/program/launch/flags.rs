@@ -1,4 +1,8 @@
 //! The counters of all cores, and sets that are not complete yet.
+//!
+//! The simulator has a model of the same flags (`src/sim/flags.rs`) that shares no code with this one, on purpose: a
+//! mistake about the hardware in a shared model would let a wrong program pass both. `src/sim/agreement.rs` plays
+//! random programs in both and compares; `docs/decisions/two-flag-models.md` tells more.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -178,11 +182,14 @@ impl<C: Carried> Flags<C> {
         }
     }
 
+    /// Sets that wait for those of other cores; under [`Accounting::Summed`] kept at the first core of the group.
+    pub(crate) fn pending(&self, core: usize, flag: Flag) -> usize {
+        self.pending[core][flag as usize].len()
+    }
+
     /// Counters that are not 0, and sets that never completed.
     pub(crate) fn left_over(&self) -> Vec<(usize, Flag)> {
-        let raised = |core: usize, flag: Flag| {
-            !self.counters[core][flag as usize].is_empty() || !self.pending[core][flag as usize].is_empty()
-        };
+        let raised = |core, flag| self.count(core, flag) > 0 || self.pending(core, flag) > 0;
         (0..self.cores.len())
             .flat_map(|core| Flag::ALL.into_iter().map(move |flag| (core, flag)))
             .filter(|&(core, flag)| raised(core, flag))

@@ -49,7 +49,7 @@ pub(crate) enum Tag {
 
 impl Tag {
     /// Words for it, ops by index.
-    pub(super) fn describe(self, program: &Program) -> String {
+    pub(crate) fn describe(self, program: &Program) -> String {
         match self {
             Self::Barrier(Some(op), Some(reason)) => format!("barrier at op {} ({reason})", program.index(op)),
             Self::Barrier(Some(op), None) => format!("barrier at op {}", program.index(op)),
