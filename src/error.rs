@@ -13,6 +13,7 @@ use crate::options::OptionError;
 use crate::plan::PlanError;
 use crate::scope::ScopeError;
 use crate::sim::SimError;
+use crate::store::StoreError;
 use crate::toolchain::ToolchainError;
 
 /// Why a call failed.
@@ -21,6 +22,9 @@ pub enum Error {
     /// A file could not be read or written.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A place for results could not be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The option string is wrong.
     #[error(transparent)]
     Options(#[from] OptionError),
@@ -61,6 +65,7 @@ impl Error {
     pub fn diagnostic(&self) -> &dyn Diagnostic {
         match self {
             Self::File(error) => error,
+            Self::Store(error) => error,
             Self::Options(error) => error,
             Self::Toolchain(error) => error,
             Self::Model(error) => error,

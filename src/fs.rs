@@ -1,6 +1,6 @@
 //! All access to files: every error names the path, and what we make has one mode.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -43,6 +43,17 @@ impl Diagnostic for FileError {
     }
 }
 
+/// Opens a file or directory for reading.
+pub fn open(path: &Path) -> Result<File, FileError> {
+    File::open(path).map_err(FileError::on("open", path))
+}
+
+/// Opens a file for writing behind its end; makes it if it is missing.
+pub fn open_to_append(path: &Path) -> Result<File, FileError> {
+    let opened = OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(path);
+    opened.map_err(FileError::on("open", path))
+}
+
 /// Reads a whole file.
 pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     std::fs::read(path).map_err(FileError::on("read", path))
@@ -72,7 +83,7 @@ pub fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
 
 /// The path from the root, links resolved.
 pub fn canonical(path: &Path) -> Result<PathBuf, FileError> {
-    path.canonicalize().map_err(FileError::on("resolve", path))
+    path.canonicalize().map_err(FileError::on("read", path))
 }
 
 /// Is there something at `path` that is no regular file? A device or a pipe would be read for ever.

@@ -27,7 +27,7 @@ fn publisher() {
         let size = 1000 + (number as usize * 7919) % 60_000;
         let object: Vec<u8> = (0..size).map(|at| (at as u64 ^ number ^ u64::from(std::process::id())) as u8).collect();
         let json = ContentDigest::of(&object).to_string();
-        let work = WorkDir::create(directory, kernel, &Cancel::new()).unwrap().unwrap();
+        let work = WorkDir::create(directory, kernel, &Cancel::new()).unwrap();
         let files = KernelFiles::new(directory, kernel);
         publish(&files.release(&object, json.as_bytes(), json.as_bytes()), &work, &Cancel::new()).unwrap();
     }
@@ -96,7 +96,7 @@ fn a_killed_publisher_leaves_old_nothing_or_new() {
 
     // No lock is left, and the next build removes what the dead ones left.
     for kernel in KERNELS {
-        let work = WorkDir::create(&directory, kernel, &Cancel::new()).unwrap().unwrap();
+        let work = WorkDir::create(&directory, kernel, &Cancel::new()).unwrap();
         let json = ContentDigest::of(b"last").to_string();
         let files = KernelFiles::new(&directory, kernel);
         publish(&files.release(b"last", json.as_bytes(), b"{}"), &work, &Cancel::new()).unwrap();

@@ -48,12 +48,6 @@ pub enum BuildError {
         /// Everything that is wrong with it.
         problems: Vec<String>,
     },
-    /// The caller asked to stop.
-    #[error("interrupted while building `{kernel}`")]
-    Cancelled {
-        /// The kernel's name.
-        kernel: String,
-    },
 }
 
 impl Diagnostic for BuildError {
@@ -64,7 +58,6 @@ impl Diagnostic for BuildError {
             Self::Tool { source, .. } => source.id(),
             Self::BadToolOutput { .. } => "SK0802",
             Self::Check { .. } => "SK0803",
-            Self::Cancelled { .. } => "SK0806",
         }
     }
 
@@ -81,7 +74,6 @@ impl Diagnostic for BuildError {
             Self::Check { .. } => {
                 "check the sub-kernels' objects named above; if they are right, please report this with `superkernel compile --save-reproducer`".to_owned()
             }
-            Self::Cancelled { .. } => "start it again when you want to".to_owned(),
         }
     }
 }

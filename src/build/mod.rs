@@ -50,9 +50,10 @@ use crate::environment::Intermediates;
 use crate::error::Error;
 use crate::model::{self, SuperKernel};
 use crate::objects::{self, Objects, TextSizes, UsedObject};
+use crate::store::StoreError;
 use crate::store::cache::Cache;
 use crate::store::digest::ContentDigest;
-use crate::store::publish::{Publishing, publish};
+use crate::store::publish::publish;
 use crate::store::work_dir::WorkDir;
 use crate::toolchain::Toolchain;
 use crate::{emit, fs, parallel, plan};
@@ -93,7 +94,7 @@ fn build_with_threads(request: &Request, observer: &dyn Observer, cancel: &Cance
     let used = timings.measure(Stage::Read, || objects::used(kernel, &inputs.objects))?;
     let cache = request.environment.cache().as_ref().map(Cache::new);
     let cached = timings.measure(Stage::Cache, || request.cached_object(cache.as_ref(), fingerprint.digest()));
-    let work = create_work_dir(&files, &kernel.name, cancel)?;
+    let work = WorkDir::create(files.directory(), &kernel.name, cancel).map_err(|error| place_error(&files, error))?;
     let mut build =
         Build { request, inputs: &inputs, used: &used, files: &files, work: &work, log: BuildLog::default() };
     build.log.add(LogStage::Input, &request.kernel_infos);
@@ -111,11 +112,8 @@ fn build_with_threads(request: &Request, observer: &dyn Observer, cancel: &Cance
             inputs: request.record(),
         };
         let manifest = Manifest::new(fingerprint, &made.object, &json, notes).to_bytes();
-        let published = publish(&files.release(&made.object, &json, &manifest), &work, cancel);
-        match published.map_err(|source| output_directory(&files, source))? {
-            Publishing::Done => Ok(()),
-            Publishing::Cancelled => Err(BuildError::Cancelled { kernel: kernel.name.clone() }.into()),
-        }
+        publish(&files.release(&made.object, &json, &manifest), &work, cancel)
+            .map_err(|error| place_error(&files, error))
     })?;
     if let (Some(cache), Origin::Built) = (&cache, origin) {
         cache.put(digest, &kernel.name, &made.object);
@@ -167,14 +165,16 @@ fn generate(kernel: &SuperKernel, sizes: &TextSizes, timings: &mut Timings<'_>) 
     Ok(timings.measure(Stage::Emit, || emit::emit(&program))?)
 }
 
-fn create_work_dir(files: &KernelFiles, kernel: &str, cancel: &Cancel) -> Result<WorkDir, Error> {
-    let work = WorkDir::create(files.directory(), kernel, cancel);
-    let work = work.map_err(|source| output_directory(files, source))?;
-    Ok(work.ok_or_else(|| BuildError::Cancelled { kernel: kernel.to_owned() })?)
-}
-
 fn output_directory(files: &KernelFiles, source: fs::FileError) -> BuildError {
     BuildError::OutputDirectory { path: files.directory().to_path_buf(), source }
+}
+
+/// Trouble with a file where the result belongs is trouble with that place.
+fn place_error(files: &KernelFiles, error: StoreError) -> Error {
+    match error {
+        StoreError::File(source) => output_directory(files, source).into(),
+        StoreError::CacheEntry { .. } | StoreError::Cancelled { .. } => error.into(),
+    }
 }
 
 /// A finished, checked object that is not published yet.

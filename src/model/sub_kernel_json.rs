@@ -11,6 +11,7 @@ use super::{
 };
 use crate::artifact::copy_name;
 use crate::json::{Document, JsonFile, JsonPath, Node};
+use crate::store::digest::ContentDigest;
 
 /// The key by which a sub-kernel's JSON is told from others.
 const NAMES: &str = "sub_operator_kernel_name";
@@ -222,9 +223,9 @@ pub(crate) struct SubKernelDocument<'a> {
     pub calls_sync_all: bool,
     pub dcci: DcciFlags,
     /// Digest of its object.
-    pub object_digest: &'a str,
+    pub object_digest: ContentDigest,
     /// Digest of everything it depends on.
-    pub build_digest: &'a str,
+    pub build_digest: ContentDigest,
 }
 
 /// Its functions, with the files that hold them.
@@ -248,7 +249,7 @@ impl SubKernelDocument<'_> {
         put("kernelName", json!(self.name));
         put("blockDim", json!(self.block_dim));
         put("magic", json!("RT_DEV_BINARY_MAGIC_ELF"));
-        put("sha256", json!(self.object_digest));
+        put("sha256", json!(self.object_digest.to_string()));
         put("supportSuperKernel", json!(1));
         put("sub_operator_kernel_type", json!(self.kernel_type.as_str()));
         put(NAMES, self.function_table());
@@ -268,7 +269,7 @@ impl SubKernelDocument<'_> {
         put("sub_operator_call_dcci_after_kernel_end", json!(self.dcci.after_kernel_end));
         put("sub_operator_call_dcci_disable_on_kernel", json!(self.dcci.disabled));
         put("toolchain", json!("host"));
-        put(BUILD_DIGEST_KEY, json!(self.build_digest));
+        put(BUILD_DIGEST_KEY, json!(self.build_digest.to_string()));
         Value::Object(map)
     }
 
@@ -325,8 +326,8 @@ mod tests {
             debug_output: Some(&DebugOutput { options: vec!["printf".to_owned()], size: 4096 }),
             calls_sync_all: true,
             dcci: DcciFlags { before_kernel_start: true, after_kernel_end: false, disabled: false },
-            object_digest: "ab",
-            build_digest: "cd",
+            object_digest: ContentDigest::of(b"ab"),
+            build_digest: ContentDigest::of(b"cd"),
         }
         .to_json()
     }
@@ -356,7 +357,7 @@ mod tests {
         let expected =
             functions.map(|(kind, name)| Function { kind, name: name.to_owned(), object: Some(format!("{name}.o")) });
         assert_eq!(read, expected);
-        assert_eq!(file.object_digest(), Some("ab"));
+        assert_eq!(file.object_digest(), Some(ContentDigest::of(b"ab").to_string().as_str()));
         assert_eq!(file.object_names().unwrap()[0], "add.o");
         assert!(file.object_names().unwrap().contains(&"other.a".to_owned()));
     }

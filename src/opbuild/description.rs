@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::facts::Facts;
 use super::request::{OpRequest, Unit};
 use crate::model::{CoreKind, SubKernelDocument, TilingFunctions, WrittenCode};
+use crate::store::digest::ContentDigest;
 
 /// A compiled function: its symbol and the object files that hold it and its copies.
 #[derive(Debug, Clone)]
@@ -23,8 +24,8 @@ pub fn describe(
     facts: &Facts,
     name: &str,
     functions: &[BuiltFunction],
-    object_digest: &str,
-    build_digest: &str,
+    object_digest: ContentDigest,
+    build_digest: ContentDigest,
 ) -> Value {
     let document = SubKernelDocument {
         name,

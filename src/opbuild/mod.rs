@@ -15,15 +15,19 @@ mod wrapper;
 
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 pub use error::OpBuildError;
 pub use request::{Choice, OpRequest, Position, Source, TilingKey};
 
 use crate::cancel::Cancel;
+use crate::fs;
+use crate::store::{
+    self,
+    digest::ContentDigest,
+    publish::{NewFile, Release},
+    work_dir::WorkDir,
+};
 use crate::toolchain::{CodeCopies, CompileJob, CompileUnit, DebugInfo, HostToolchain, Optimization, Toolchain};
 use facts::Facts;
-use publish::WorkDir;
 use request::Unit;
 use scan::{Findings, Foreign};
 
@@ -50,14 +54,16 @@ pub struct BuiltOp {
 /// Builds `request` with the host toolchain.
 pub fn build(request: &OpRequest, host: &HostToolchain, cancel: &Cancel) -> Result<BuiltOp, OpBuildError> {
     request.check()?;
-    let work = WorkDir::create(&request.out_dir)?;
-    let source = publish::source_file(request)?;
+    fs::create_directories(&request.out_dir)?;
+    // From the root: tools run elsewhere.
+    let work = WorkDir::create(&fs::canonical(&request.out_dir)?, &request.kernel, cancel)?;
+    let source = publish::source_file(request, &work)?;
     let units = request.units();
     let texts = preprocess(request, host, &source, &units, &work, cancel)?;
     let facts = Facts::new(request, &look(request, host, &texts))?;
 
     let digest = digest(request, host, &texts);
-    let name = request.name.clone().unwrap_or_else(|| format!("{}_{}", request.kernel, &digest[..10]));
+    let name = request.name.clone().unwrap_or_else(|| format!("{}_{}", request.kernel, digest.short()));
     let functions: Vec<String> = units.iter().map(|unit| format!("{name}{}", unit.suffix(request.position))).collect();
     let paths = publish::Paths::new(&request.out_dir, &name);
     let built = |reused| BuiltOp {
@@ -68,15 +74,20 @@ pub fn build(request: &OpRequest, host: &HostToolchain, cancel: &Cancel) -> Resu
         functions: functions.clone(),
         reused,
     };
-    if publish::is_current(&paths, &digest) {
+    if publish::is_current(&paths, digest) {
         return Ok(built(true));
     }
 
     let compiled = compile(request, host, &source, &facts, &units, &functions, &work, cancel)?;
     let (object, built_functions) = objects::assemble(request, &name, compiled, host, &work, cancel)?;
-    let object_digest = hex(&Sha256::digest(&object));
-    let json = description::describe(request, &facts, &name, &built_functions, &object_digest, &digest);
-    publish::publish(&paths, &work, &object, &json)?;
+    let json = description::describe(request, &facts, &name, &built_functions, ContentDigest::of(&object), digest);
+    let json = format!("{json:#}\n");
+    let release = Release {
+        object: NewFile { path: paths.object.clone(), bytes: &object },
+        json: NewFile { path: paths.json.clone(), bytes: json.as_bytes() },
+        record: None,
+    };
+    store::publish::publish(&release, &work, cancel)?;
     Ok(built(false))
 }
 
@@ -108,8 +119,8 @@ fn preprocess(
     // In place of the facts that are not known yet: all that can be on.
     let early_start = !request.is_dynamic() && request.early_start != Choice::No;
     for_each_unit(units, |index, unit| {
-        let directory = work.subdirectory(&format!("scan{index}"))?;
-        publish::write(&directory.join(WRAPPER), wrapper::for_scan(source).as_bytes())?;
+        let directory = work.subdirectory(format!("scan{index}"))?;
+        fs::write(&directory.join(WRAPPER), wrapper::for_scan(source).as_bytes())?;
         let mut job = job(request, unit, &directory, "look");
         if early_start {
             job.defines.extend([SET_DEFINE, WAIT_DEFINE, EARLY_START_DEFINE].map(str::to_owned));
@@ -141,13 +152,13 @@ fn compile(
 ) -> Result<Vec<CompiledUnit>, OpBuildError> {
     for_each_unit(units, |index, unit| {
         let function = &functions[index];
-        let directory = work.subdirectory(&format!("unit{index}"))?;
+        let directory = work.subdirectory(format!("unit{index}"))?;
         let text = wrapper::for_unit(source, request, facts, unit, function);
-        publish::write(&directory.join(WRAPPER), text.as_bytes())?;
+        fs::write(&directory.join(WRAPPER), text.as_bytes())?;
         let mut job = job(request, unit, &directory, function);
         job.defines.extend(fact_defines(facts));
         host.compile(&job, cancel)?;
-        let object = crate::fs::read(&job.output)?;
+        let object = fs::read(&job.output)?;
         Ok(CompiledUnit { unit: *unit, function: function.clone(), object })
     })
 }
@@ -206,30 +217,14 @@ fn fact_defines(facts: &Facts) -> Vec<String> {
 }
 
 /// Over everything the result depends on.
-fn digest(request: &OpRequest, host: &HostToolchain, texts: &[String]) -> String {
-    let mut hasher = Sha256::new();
-    let mut add = |part: &str| {
-        // The length in front keeps neighbouring parts apart.
-        hasher.update(part.len().to_le_bytes());
-        hasher.update(part.as_bytes());
-    };
-    add(VERSION);
-    for tool in host.identity() {
-        add(&tool.to_string());
-    }
+fn digest(request: &OpRequest, host: &HostToolchain, texts: &[String]) -> ContentDigest {
     // The source counts by what the preprocessor made of it.
     let without_source = OpRequest { source: Source::Text(String::new()), ..request.clone() };
-    add(&format!("{without_source:?}"));
-    for text in texts {
-        add(text);
-    }
-    hex(&hasher.finalize())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let mut parts = vec![VERSION.to_owned()];
+    parts.extend(host.identity().iter().map(ToString::to_string));
+    parts.push(format!("{without_source:?}"));
+    // The length in front keeps neighbouring parts apart.
+    let lengths: Vec<[u8; 8]> = parts.iter().chain(texts).map(|part| (part.len() as u64).to_le_bytes()).collect();
+    let pieces = lengths.iter().zip(parts.iter().chain(texts));
+    ContentDigest::of_all(pieces.flat_map(|(length, part)| [length.as_slice(), part.as_bytes()]))
 }

@@ -3,12 +3,13 @@
 use super::CompiledUnit;
 use super::description::BuiltFunction;
 use super::error::OpBuildError;
-use super::publish::{self, WorkDir};
 use super::request::OpRequest;
 use crate::artifact::copy_name;
 use crate::cancel::Cancel;
 use crate::elf::{self, Edits, Groups, Localize};
+use crate::fs;
 use crate::model::CoreClass;
+use crate::store::work_dir::WorkDir;
 use crate::toolchain::{DebugInfo, HostToolchain, LinkJob, Toolchain};
 
 /// The operator's file: a plain object or an archive, and what each function is called inside.
@@ -86,7 +87,7 @@ fn dynamic_object(
     let mut functions = Vec::new();
     for unit in units {
         let path = directory.join(format!("{}.o", unit.function));
-        publish::write(&path, &unit.object)?;
+        fs::write(&path, &unit.object)?;
         objects.push(path);
         let file = format!("{name}.o");
         functions.push(BuiltFunction { unit: unit.unit, name: unit.function, objects: vec![file] });
@@ -100,5 +101,5 @@ fn dynamic_object(
         work_dir: directory,
     };
     host.link(&job, cancel)?;
-    Ok((crate::fs::read(&output)?, functions))
+    Ok((fs::read(&output)?, functions))
 }

@@ -2,6 +2,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -177,6 +178,11 @@ fn integer(number: &Bound<'_, PyAny>) -> Result<Value, Refusal> {
 
 fn type_name(data: &Bound<'_, PyAny>) -> String {
     data.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string())
+}
+
+/// A time limit in seconds; one too long to be counted is none.
+pub fn time_limit(seconds: Option<f64>) -> Option<Duration> {
+    seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
 }
 
 /// A JSON value as Python data.

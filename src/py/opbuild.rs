@@ -1,11 +1,11 @@
 //! The native half of `superkernel.sim.build_op`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::convert::time_limit;
 use super::errors::to_python;
 use super::interrupt::interruptible;
 use crate::model::{Chip, DcciFlags, DebugOutput, KernelType, Soc};
@@ -54,7 +54,7 @@ fn build_op<'py>(
     timeout: Option<f64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let request = request.checked().map_err(|error| to_python(py, &error))?;
-    let limit = timeout.map(Duration::from_secs_f64);
+    let limit = time_limit(timeout);
     let built = interruptible(py, |cancel| {
         let host = HostToolchain::find(&HostSearch::from_env(), &emulation_dir, limit)?;
         opbuild::build(&request, &host, cancel)

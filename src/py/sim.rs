@@ -4,9 +4,13 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 
+use super::convert::time_limit;
 use super::errors::to_python;
+use super::interrupt::interruptible;
 use crate::sim::arena::{self, Access};
 use crate::sim::{self, SimError};
+use crate::toolchain::HostCompiler;
+use crate::toolchain::host::HostSearch;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sim_link, module)?)?;
@@ -19,8 +23,18 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Links kernel objects to the simulator's services, as a shared library at `output`.
 #[pyfunction]
-fn sim_link(py: Python<'_>, objects: Vec<PathBuf>, output: PathBuf, cache: PathBuf) -> PyResult<()> {
-    py.detach(|| sim::library::link(&objects, &output, &cache)).map_err(|error| to_python(py, &error))
+fn sim_link(
+    py: Python<'_>,
+    objects: Vec<PathBuf>,
+    output: PathBuf,
+    cache: PathBuf,
+    timeout: Option<f64>,
+) -> PyResult<()> {
+    let linked = interruptible(py, |cancel| {
+        let compiler = HostCompiler::find(&HostSearch::from_env(), time_limit(timeout))?;
+        sim::library::link(&objects, &output, &cache, &compiler, cancel)
+    })?;
+    linked.map_err(|error| to_python(py, &error))
 }
 
 /// Runs one launch; request and report are JSON.

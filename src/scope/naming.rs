@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 
 use super::error::ScopeError;
 use super::graph::{Node, TaskType};
 use super::settings::Target;
 use crate::options::{Influence, OptionName, Separator, parse};
+use crate::store::digest::ContentDigest;
 
 const PREFIX: &str = "te_superkernel_";
 
@@ -117,11 +117,7 @@ pub fn document(ops: &[NamedOp<'_>], options: &CanonicalOptions, target: &Target
 
 /// The kernel name for a document.
 pub fn kernel_name(document: &str) -> String {
-    format!("{PREFIX}{}", hexadecimal(&Sha256::digest(document.as_bytes())))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    format!("{PREFIX}{}", ContentDigest::of(document.as_bytes()))
 }
 
 /// Digests of sub-kernel files, each read once.
@@ -134,7 +130,7 @@ impl FileDigests {
         if path.is_empty() {
             return None;
         }
-        let read = || crate::fs::read(Path::new(path)).ok().map(|bytes| hexadecimal(&Sha256::digest(bytes)));
+        let read = || crate::fs::read(Path::new(path)).ok().map(|bytes| ContentDigest::of(&bytes).to_string());
         self.0.entry(path.to_owned()).or_insert_with(read).clone()
     }
 }

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use crate::diagnostic::Diagnostic;
+use crate::store::StoreError;
+use crate::toolchain::ToolchainError;
 
 /// A launch, or the load before it, that could not be carried out.
 #[derive(Debug, thiserror::Error)]
@@ -17,14 +19,6 @@ pub enum SimError {
         kernel: String,
         /// What is wrong.
         problem: String,
-    },
-    /// No C++ compiler to link the kernel with.
-    #[error("no C++ compiler found to load `{}`; tried {tried}", object.display())]
-    NoCompiler {
-        /// The kernel object.
-        object: PathBuf,
-        /// The names looked for.
-        tried: String,
     },
     /// The kernel object could not be linked against the simulator.
     #[error("`{}` cannot be loaded into the simulator:\n{output}", object.display())]
@@ -62,6 +56,12 @@ pub enum SimError {
     /// A file operation failed.
     #[error(transparent)]
     File(#[from] crate::fs::FileError),
+    /// The compiler is missing or did not do its job.
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
+    /// The place of the simulator's own files could not be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 impl Diagnostic for SimError {
@@ -69,12 +69,13 @@ impl Diagnostic for SimError {
         match self {
             Self::Request(_) => "SK0901",
             Self::Argument { .. } => "SK0902",
-            Self::NoCompiler { .. } => "SK0903",
             Self::Link { .. } => "SK0904",
             Self::Load { .. } => "SK0905",
             Self::MissingFunction { .. } => "SK0906",
             Self::Memory { .. } => "SK0907",
             Self::File(error) => error.id(),
+            Self::Toolchain(error) => error.id(),
+            Self::Store(error) => error.id(),
         }
     }
 
@@ -82,7 +83,6 @@ impl Diagnostic for SimError {
         match self {
             Self::Request(_) => "use the classes of superkernel.sim, which build the request".to_owned(),
             Self::Argument { .. } => "correct the argument".to_owned(),
-            Self::NoCompiler { .. } => "install g++ or clang++, or name one in CXX".to_owned(),
             Self::Link { .. } => {
                 "build the kernel with the host toolchain (position independent, against the package's \
                  kernel_operator.h) and resolve the symbols named"
@@ -92,6 +92,8 @@ impl Diagnostic for SimError {
             Self::MissingFunction { .. } => "check the kernel's name and its JSON".to_owned(),
             Self::Memory { .. } => "free memory, or use fewer or smaller buffers".to_owned(),
             Self::File(error) => error.solution(),
+            Self::Toolchain(error) => error.solution(),
+            Self::Store(error) => error.solution(),
         }
     }
 }

@@ -1,84 +1,59 @@
 //! From a kernel object to code that can be called: link it to the shim, load it, bind the services.
 
-use std::ffi::{CStr, CString, OsString};
+use std::ffi::{CStr, CString};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use object::{Object, ObjectSection};
-use sha2::{Digest, Sha256};
 
 use super::error::SimError;
 use super::hooks;
-use crate::fs::FileError;
-use crate::toolchain::host::find_program;
+use crate::cancel::Cancel;
+use crate::fs;
+use crate::store::digest::ContentDigest;
+use crate::store::work_dir::WorkDir;
+use crate::toolchain::{HostCompiler, ToolchainError};
 
 const SHIM: &str = include_str!("shim.cpp");
-const COMPILERS: [&str; 3] = ["c++", "g++", "clang++"];
 /// Prefix of the sections that hold per-core variables (`__BLOCK_LOCAL__`).
 const BLOCK_LOCAL: &str = "sk_block_local.";
 
 /// Links kernel objects and archives with the shim into a shared library at `output`.
 ///
 /// `cache` keeps the compiled shim.
-pub fn link(objects: &[PathBuf], output: &Path, cache: &Path) -> Result<(), SimError> {
-    let first = objects.first().cloned().unwrap_or_default();
-    let (compiler, arguments) = find_compiler(&first)?;
-    let shim = compiled_shim(&compiler, &arguments, cache, &first)?;
-    let mut command = Command::new(&compiler);
-    command.args(&arguments).args(["-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,-z,noexecstack"]);
-    command.arg("-o").arg(output).arg(shim).arg("-Wl,--whole-archive").args(objects).arg("-Wl,--no-whole-archive");
-    run(command.arg("-lm"), &first)
-}
-
-fn find_compiler(object: &Path) -> Result<(PathBuf, Vec<OsString>), SimError> {
-    let path = std::env::var_os("PATH");
-    if let Some(named) = std::env::var_os("CXX").filter(|named| !named.is_empty()) {
-        let text = named.to_string_lossy().into_owned();
-        let mut words = text.split_whitespace().map(OsString::from);
-        let program = words.next().unwrap_or_default();
-        if let Some(found) = find_program(&program, path.as_deref()) {
-            return Ok((found, words.collect()));
-        }
+pub fn link(
+    objects: &[PathBuf],
+    output: &Path,
+    cache: &Path,
+    compiler: &HostCompiler,
+    cancel: &Cancel,
+) -> Result<(), SimError> {
+    let shim = compiled_shim(compiler, cache, cancel)?;
+    let object = objects.first().cloned().unwrap_or_default();
+    let linking = compiler.command(format!("the simulator's library of `{}`", object.display()));
+    let linking = linking.args(["-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,-z,noexecstack", "-o"]).arg(output);
+    let linking = linking.arg(shim).arg("-Wl,--whole-archive").args(objects).args(["-Wl,--no-whole-archive", "-lm"]);
+    match linking.run(cancel) {
+        Ok(_) => Ok(()),
+        // The compiler is right: the object is not what it should be.
+        Err(ToolchainError::Failed { stderr, .. }) => Err(SimError::Link { object, output: stderr }),
+        Err(other) => Err(other.into()),
     }
-    COMPILERS
-        .iter()
-        .find_map(|name| find_program(name.as_ref(), path.as_deref()))
-        .map(|found| (found, Vec::new()))
-        .ok_or_else(|| SimError::NoCompiler { object: object.to_path_buf(), tried: COMPILERS.join(", ") })
 }
 
 /// The shim's object, compiled once per content and compiler.
-fn compiled_shim(compiler: &Path, arguments: &[OsString], cache: &Path, object: &Path) -> Result<PathBuf, SimError> {
-    let mut digest = Sha256::new();
-    digest.update(SHIM);
-    digest.update(compiler.as_os_str().as_encoded_bytes());
-    let key: String = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+fn compiled_shim(compiler: &HostCompiler, cache: &Path, cancel: &Cancel) -> Result<PathBuf, SimError> {
+    let command = compiler.command("the simulator's shim").args(["-O2", "-fPIC", "-c", "shim.cpp", "-o", "shim.o"]);
+    let tools: String = compiler.identity().iter().map(|tool| format!("\n{tool}")).collect();
+    let key = ContentDigest::of_all([SHIM, &command.line(), &tools].map(str::as_bytes)).short();
     let ready = cache.join(format!("sk_shim_{key}.o"));
-    if ready.is_file() {
-        return Ok(ready);
+    if !ready.is_file() {
+        let work = WorkDir::create(cache, "shim", cancel)?;
+        work.write("shim.cpp", SHIM.as_bytes())?;
+        command.current_dir(work.path()).run(cancel)?;
+        // Whoever comes meanwhile finds a whole file or none.
+        fs::rename(&work.file("shim.o"), &ready)?;
     }
-    std::fs::create_dir_all(cache).map_err(FileError::on("create directory", cache))?;
-    let own = format!("{key}_{}", std::process::id());
-    let source = cache.join(format!("sk_shim_{own}.cpp"));
-    let built = cache.join(format!("sk_shim_{own}.tmp.o"));
-    std::fs::write(&source, SHIM).map_err(FileError::on("write", &source))?;
-    let mut command = Command::new(compiler);
-    command.args(arguments).args(["-O2", "-fPIC", "-c"]).arg(&source).arg("-o").arg(&built);
-    let result = run(&mut command, object);
-    // Whoever comes later finds a whole file or none.
-    let result =
-        result.and_then(|()| std::fs::rename(&built, &ready).map_err(|e| FileError::on("rename", &built)(e).into()));
-    let _ = std::fs::remove_file(&source);
-    result.map(|()| ready)
-}
-
-fn run(command: &mut Command, object: &Path) -> Result<(), SimError> {
-    let failed = |output: String| SimError::Link { object: object.to_path_buf(), output };
-    let done = command.output().map_err(|error| failed(format!("{command:?}: {error}")))?;
-    if done.status.success() {
-        return Ok(());
-    }
-    Err(failed(String::from_utf8_lossy(&done.stderr).into_owned()))
+    Ok(ready)
 }
 
 /// A loaded kernel.
@@ -92,7 +67,7 @@ pub struct Library {
 impl Library {
     /// Loads the library and binds its services to [`hooks`].
     pub fn open(path: &Path) -> Result<Self, SimError> {
-        let data = crate::fs::read(path)?;
+        let data = fs::read(path)?;
         let name = CString::new(path.as_os_str().as_encoded_bytes())
             .map_err(|_| SimError::Load { library: path.to_path_buf(), reason: "the path contains a 0 byte".into() })?;
         // SAFETY: dlopen with a valid path. The initialisers of the library are those of the kernel's own globals.

@@ -14,6 +14,11 @@ impl ContentDigest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// Its first digits: enough to tell a few things apart in file names.
+    pub fn short(&self) -> String {
+        self.to_string()[..10].to_owned()
+    }
+
     /// The digest of several pieces, one after another.
     pub fn of_all<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hasher = Sha256::new();

@@ -11,6 +11,12 @@ pub enum StoreError {
     /// A file could not be read or written.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The caller asked to stop.
+    #[error("interrupted while waiting for others who use `{}`", directory.display())]
+    Cancelled {
+        /// The directory they use.
+        directory: PathBuf,
+    },
     /// A cache entry or archive cannot be taken over.
     #[error("`{}` is not a usable cache entry: {problem}", path.display())]
     CacheEntry {
@@ -26,6 +32,7 @@ impl Diagnostic for StoreError {
         match self {
             Self::File(error) => error.id(),
             Self::CacheEntry { .. } => "SK0804",
+            Self::Cancelled { .. } => "SK0806",
         }
     }
 
@@ -33,6 +40,7 @@ impl Diagnostic for StoreError {
         match self {
             Self::File(error) => error.solution(),
             Self::CacheEntry { .. } => "export it again, or run `superkernel cache clear`".to_owned(),
+            Self::Cancelled { .. } => "start it again when you want to".to_owned(),
         }
     }
 }

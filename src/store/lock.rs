@@ -1,14 +1,13 @@
 //! A lock on a directory that ends with its holder, however that ends.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
+use super::StoreError;
 use crate::cancel::Cancel;
-use crate::fs::FileError;
+use crate::fs::{self, FileError};
 
 /// Longest pause between two tries.
 const POLL: Duration = Duration::from_millis(10);
@@ -21,15 +20,15 @@ const LOCK_FILE: &str = ".superkernel.lock";
 pub struct DirLock(File);
 
 impl DirLock {
-    /// Waits for it; `None` if `cancel` was raised meanwhile.
-    pub fn acquire(directory: &Path, cancel: &Cancel) -> Result<Option<Self>, FileError> {
+    /// Waits for it, until `cancel` is raised.
+    pub fn acquire(directory: &Path, cancel: &Cancel) -> Result<Self, StoreError> {
         let mut pause = Duration::from_micros(50);
         loop {
             if let Some(lock) = Self::try_acquire(directory)? {
-                return Ok(Some(lock));
+                return Ok(lock);
             }
             if cancel.is_cancelled() {
-                return Ok(None);
+                return Err(StoreError::Cancelled { directory: directory.to_path_buf() });
             }
             // Polling instead of a blocking call: a holder that was stopped must not make Ctrl-C useless.
             std::thread::sleep(pause);
@@ -39,26 +38,26 @@ impl DirLock {
 
     /// Takes it if nobody has it.
     pub fn try_acquire(directory: &Path) -> Result<Option<Self>, FileError> {
-        let file = File::open(directory).map_err(FileError::on("open directory", directory))?;
-        match try_lock(&file) {
-            // Network file systems lock by byte ranges, which needs a file opened for writing.
-            Err(error) if needs_a_file(&error) => Self::try_acquire_by_file(directory),
+        let file = fs::open(directory)?;
+        match file.try_lock() {
+            Err(TryLockError::Error(error)) if needs_a_file(&error) => Self::try_acquire_by_file(directory),
             result => Self::outcome(result, file, directory),
         }
     }
 
     fn try_acquire_by_file(directory: &Path) -> Result<Option<Self>, FileError> {
         let path = directory.join(LOCK_FILE);
-        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o640).open(&path);
-        let file = file.map_err(FileError::on("create lock file", &path))?;
-        Self::outcome(try_lock(&file), file, &path)
+        let file = fs::open_to_append(&path)?;
+        Self::outcome(file.try_lock(), file, &path)
     }
 
-    fn outcome(result: io::Result<()>, file: File, path: &Path) -> Result<Option<Self>, FileError> {
+    fn outcome(result: Result<(), TryLockError>, file: File, path: &Path) -> Result<Option<Self>, FileError> {
         match result {
             Ok(()) => Ok(Some(Self(file))),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-            Err(error) => Err(FileError::on("lock", path)(error)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            // As if somebody had it: whoever needs it asks again.
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+            Err(TryLockError::Error(error)) => Err(FileError::on("lock", path)(error)),
         }
     }
 }
@@ -66,26 +65,15 @@ impl DirLock {
 impl Drop for DirLock {
     fn drop(&mut self) {
         // Closing would do, unless a `fork` in another thread has duplicated the descriptor meanwhile.
-        // SAFETY: the descriptor is open as long as `self.0` lives, and `flock` touches no memory.
-        let _ = unsafe { libc::flock(self.0.as_raw_fd(), libc::LOCK_UN) };
+        let _ = self.0.unlock();
     }
 }
 
-fn try_lock(file: &File) -> io::Result<()> {
-    loop {
-        // SAFETY: the descriptor is open as long as `file` lives, and `flock` touches no memory.
-        if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
-            return Ok(());
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
-}
-
+/// Is this a file system's way to say that it locks no directories? Network file systems lock by byte ranges, which
+/// needs a file opened for writing; others have no locks for directories, or none of this kind.
 fn needs_a_file(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EBADF | libc::EINVAL | libc::ENOLCK | libc::EOPNOTSUPP))
+    error.kind() == io::ErrorKind::Unsupported
+        || matches!(error.raw_os_error(), Some(libc::EBADF | libc::EINVAL | libc::EISDIR | libc::ENOLCK))
 }
 
 #[cfg(test)]
@@ -110,6 +98,19 @@ mod tests {
         let _held = DirLock::try_acquire(directory.path()).unwrap().unwrap();
         let cancel = Cancel::new();
         cancel.cancel();
-        assert!(DirLock::acquire(directory.path(), &cancel).unwrap().is_none());
+        let waited = DirLock::acquire(directory.path(), &cancel);
+        assert!(matches!(waited, Err(StoreError::Cancelled { .. })), "{waited:?}");
+    }
+
+    #[test]
+    fn every_way_to_refuse_a_directory_leads_to_the_lock_file() {
+        let refusals =
+            [libc::EBADF, libc::EINVAL, libc::EISDIR, libc::ENOLCK, libc::ENOSYS, libc::EOPNOTSUPP, libc::ENOTSUP];
+        for code in refusals {
+            assert!(needs_a_file(&io::Error::from_raw_os_error(code)), "{code}");
+        }
+        for code in [libc::EIO, libc::EINTR, libc::EWOULDBLOCK] {
+            assert!(!needs_a_file(&io::Error::from_raw_os_error(code)), "{code}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
+use super::StoreError;
 use super::lock::DirLock;
 use super::work_dir::WorkDir;
 use crate::cancel::Cancel;
@@ -28,47 +29,40 @@ pub struct Release<'a> {
     pub record: Option<NewFile<'a>>,
 }
 
-/// Was it put in place?
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Publishing {
-    /// Readers see the new kernel.
-    Done,
-    /// Cancelled before anything was touched.
-    Cancelled,
-}
-
 /// Replaces the files: the old description goes first and the new one comes last, so that at every moment (and after a
 /// crash at any moment) a reader finds the complete old pair, no description, or the complete new pair.
 ///
 /// `work` is inside the directory where they go.
-pub fn publish(release: &Release<'_>, work: &WorkDir, cancel: &Cancel) -> Result<Publishing, FileError> {
+pub fn publish(release: &Release<'_>, work: &WorkDir, cancel: &Cancel) -> Result<(), StoreError> {
     // Everything that can fail for lack of space happens here, where no reader looks.
     let object = work.write("publish.o", release.object.bytes)?;
     let json = work.write("publish.json", release.json.bytes)?;
-    let record = release.record.as_ref().map(|record| Ok((work.write("publish.record", record.bytes)?, &record.path)));
-    let record = record.transpose()?;
+    let record = match &release.record {
+        Some(record) => Some((work.write("publish.record", record.bytes)?, &record.path)),
+        None => None,
+    };
     let old_json = work.file("old.json");
 
     // Two publishers of one kernel must not interleave: each one's steps would be right, their mixture wrong.
-    let Some(_lock) = DirLock::acquire(work.parent(), cancel)? else { return Ok(Publishing::Cancelled) };
+    let _lock = DirLock::acquire(work.parent(), cancel)?;
     let had_json = match fs::rename(&release.json.path, &old_json) {
         Ok(()) => true,
         Err(error) if error.source.kind() == ErrorKind::NotFound => false,
-        Err(error) => return Err(FileError::on("replace", &release.json.path)(error.source)),
+        Err(error) => return Err(FileError::on("replace", &release.json.path)(error.source).into()),
     };
     if let Err(error) = fs::rename(&object, &release.object.path) {
         // The old object is still there, so its description may come back.
         if had_json {
             let _ = fs::rename(&old_json, &release.json.path);
         }
-        return Err(error);
+        return Err(error.into());
     }
     fs::rename(&json, &release.json.path)?;
     // Last: a record that is older than the pair is noticed by its digests, and only costs a rebuild.
     if let Some((record, path)) = record {
         fs::rename(&record, path)?;
     }
-    Ok(Publishing::Done)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -82,8 +76,8 @@ mod tests {
         Release { object: file("k.o", object), json: file("k.json", json), record: Some(file("k.record", b"{}")) }
     }
 
-    fn publish_in(directory: &Path, object: &[u8], json: &[u8]) -> Result<Publishing, FileError> {
-        let work = WorkDir::create(directory, "k", &Cancel::new()).unwrap().unwrap();
+    fn publish_in(directory: &Path, object: &[u8], json: &[u8]) -> Result<(), StoreError> {
+        let work = WorkDir::create(directory, "k", &Cancel::new()).unwrap();
         publish(&release(directory, object, json), &work, &Cancel::new())
     }
 
@@ -91,7 +85,7 @@ mod tests {
     fn the_new_pair_replaces_the_old_one() {
         let directory = tempfile::tempdir().unwrap();
         for (object, json) in [(b"o1", b"j1"), (b"o2", b"j2")] {
-            assert_eq!(publish_in(directory.path(), object, json).unwrap(), Publishing::Done);
+            publish_in(directory.path(), object, json).unwrap();
             assert_eq!(std::fs::read(directory.path().join("k.o")).unwrap(), object);
             assert_eq!(std::fs::read(directory.path().join("k.json")).unwrap(), json);
         }

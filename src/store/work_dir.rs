@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::StoreError;
 use super::lock::DirLock;
 use crate::cancel::Cancel;
 use crate::fs::{self, FileError};
@@ -22,11 +23,11 @@ pub struct WorkDir {
 
 impl WorkDir {
     /// Makes one inside `parent` (on the same file system as the results: publishing is renaming), after removing
-    /// those that killed builds left there. `None` if cancelled.
-    pub fn create(parent: &Path, owner: &str, cancel: &Cancel) -> Result<Option<Self>, FileError> {
+    /// those that killed builds left there.
+    pub fn create(parent: &Path, owner: &str, cancel: &Cancel) -> Result<Self, StoreError> {
         fs::create_directories(parent)?;
         // Nobody may sweep between the making of a directory and the locking of it.
-        let Some(_parent) = DirLock::acquire(parent, cancel)? else { return Ok(None) };
+        let _parent = DirLock::acquire(parent, cancel)?;
         sweep(parent);
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         loop {
@@ -36,10 +37,10 @@ impl WorkDir {
                 Ok(()) => {}
                 // Another machine's process with the same number, on a shared disk.
                 Err(error) if error.source.kind() == ErrorKind::AlreadyExists => continue,
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             }
-            let Some(in_use) = DirLock::acquire(&path, cancel)? else { return Ok(None) };
-            return Ok(Some(Self { parent: parent.to_path_buf(), path, _in_use: in_use }));
+            let in_use = DirLock::acquire(&path, cancel)?;
+            return Ok(Self { parent: parent.to_path_buf(), path, _in_use: in_use });
         }
     }
 
@@ -56,6 +57,13 @@ impl WorkDir {
     /// A file in it.
     pub fn file(&self, name: impl AsRef<Path>) -> PathBuf {
         self.path.join(name)
+    }
+
+    /// A new directory in it.
+    pub fn subdirectory(&self, name: impl AsRef<Path>) -> Result<PathBuf, FileError> {
+        let path = self.file(name);
+        fs::create_directories(&path)?;
+        Ok(path)
     }
 
     /// Writes a new file in it.
@@ -97,8 +105,8 @@ mod tests {
     fn directories_are_private_and_disappear() {
         let parent = tempfile::tempdir().unwrap();
         let meta = parent.path().join("deep/kernel_meta");
-        let first = WorkDir::create(&meta, "k", &Cancel::new()).unwrap().unwrap();
-        let second = WorkDir::create(&meta, "k", &Cancel::new()).unwrap().unwrap();
+        let first = WorkDir::create(&meta, "k", &Cancel::new()).unwrap();
+        let second = WorkDir::create(&meta, "k", &Cancel::new()).unwrap();
         assert_ne!(first.path(), second.path());
         let file = first.write("x", b"1").unwrap();
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -116,9 +124,9 @@ mod tests {
         let left = parent.path().join(format!("{PREFIX}k-1-0"));
         std::fs::create_dir(&left).unwrap();
         std::fs::write(left.join("half.o"), b"x").unwrap();
-        let alive = WorkDir::create(parent.path(), "k", &Cancel::new()).unwrap().unwrap();
+        let alive = WorkDir::create(parent.path(), "k", &Cancel::new()).unwrap();
         assert!(!left.exists());
-        let _other = WorkDir::create(parent.path(), "k", &Cancel::new()).unwrap().unwrap();
+        let _other = WorkDir::create(parent.path(), "k", &Cancel::new()).unwrap();
         assert!(alive.path().exists());
     }
 }

@@ -50,29 +50,55 @@ fn is_program(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
+/// The machine's C++ compiler.
+#[derive(Debug, Clone)]
+pub struct HostCompiler {
+    program: PathBuf,
+    /// Arguments that belong to the compiler itself (`CXX="ccache g++"`).
+    arguments: Vec<OsString>,
+    limit: Option<Duration>,
+}
+
+impl HostCompiler {
+    /// Finds it; no run of it takes longer than `limit`.
+    pub fn find(search: &HostSearch, limit: Option<Duration>) -> Result<Self, ToolchainError> {
+        let (program, arguments) = find_compiler(search)?;
+        Ok(Self { program, arguments, limit })
+    }
+
+    /// A call of it; `title` says what is being made.
+    pub fn command(&self, title: impl Into<String>) -> Command {
+        Command::new(&self.program, title).args(&self.arguments).limit(self.limit)
+    }
+
+    /// Every program that takes part. One that vanished since it was found cannot produce a result either, so leaving
+    /// it out is harmless.
+    pub fn identity(&self) -> Vec<ToolIdentity> {
+        let wrapped = self.arguments.iter().map(PathBuf::from).filter(|path| path.is_absolute());
+        std::iter::once(self.program.clone()).chain(wrapped).filter_map(|tool| ToolIdentity::of(&tool).ok()).collect()
+    }
+}
+
 /// A C++ compiler, its linker, and the emulation headers.
 #[derive(Debug, Clone)]
 pub struct HostToolchain {
-    compiler: PathBuf,
-    /// Arguments that belong to the compiler itself (`CXX="ccache g++"`).
-    compiler_arguments: Vec<OsString>,
+    compiler: HostCompiler,
     linker: PathBuf,
     include_dir: PathBuf,
-    limit: Option<Duration>,
 }
 
 impl HostToolchain {
     /// Finds compiler and linker; `include_dir` holds the emulation's `kernel_operator.h`.
     pub fn find(search: &HostSearch, include_dir: &Path, limit: Option<Duration>) -> Result<Self, ToolchainError> {
-        let (compiler, compiler_arguments) = find_compiler(search)?;
-        let linker = find_linker(&compiler, &compiler_arguments, search)?;
-        Ok(Self { compiler, compiler_arguments, linker, include_dir: include_dir.to_path_buf(), limit })
+        let compiler = HostCompiler::find(search, limit)?;
+        let linker = find_linker(&compiler, search)?;
+        Ok(Self { compiler, linker, include_dir: include_dir.to_path_buf() })
     }
 
     /// Puts a compiler cache in front of the compiler.
     pub fn with_launcher(mut self, launcher: &Path) -> Self {
-        self.compiler_arguments.insert(0, self.compiler.into_os_string());
-        self.compiler = launcher.to_path_buf();
+        let compiler = std::mem::replace(&mut self.compiler.program, launcher.to_path_buf());
+        self.compiler.arguments.insert(0, compiler.into_os_string());
         self
     }
 
@@ -81,19 +107,9 @@ impl HostToolchain {
         &self.include_dir
     }
 
-    /// The first line the compiler says about itself.
-    pub fn version(&self, cancel: &Cancel) -> Result<String, ToolchainError> {
-        let done = self.driver("the compiler's version").arg("--version").run(cancel)?;
-        Ok(String::from_utf8_lossy(&done.stdout).lines().next().unwrap_or_default().to_owned())
-    }
-
     /// The source after preprocessing, with line markers, exactly as [`Toolchain::compile`] would see it.
     pub fn preprocess(&self, job: &CompileJob, cancel: &Cancel) -> Result<Executed, ToolchainError> {
         self.source_command(job).arg("-E").arg(&job.source).shortened(&job.work_dir)?.run(cancel)
-    }
-
-    fn driver(&self, title: &str) -> Command {
-        Command::new(&self.compiler, title).args(&self.compiler_arguments).limit(self.limit)
     }
 
     /// Everything that decides the meaning of the source.
@@ -106,7 +122,7 @@ impl HostToolchain {
                 dropped.join(" ")
             );
         }
-        let mut command = self.driver(&job.title).current_dir(&job.work_dir);
+        let mut command = self.compiler.command(&job.title).current_dir(&job.work_dir);
         command = command.args(["-std=c++17", "-fPIC", "-fno-strict-aliasing", optimization(job)]);
         if job.debug_info == DebugInfo::Keep {
             command = command.arg("-g");
@@ -133,10 +149,9 @@ impl Toolchain for HostToolchain {
     }
 
     fn identity(&self) -> Vec<ToolIdentity> {
-        // A tool that vanished since it was found cannot produce a result either, so leaving it out is harmless.
-        let wrapped = self.compiler_arguments.iter().map(PathBuf::from).filter(|path| path.is_absolute());
-        let tools = [self.compiler.clone()].into_iter().chain(wrapped).chain([self.linker.clone()]);
-        tools.filter_map(|tool| ToolIdentity::of(&tool).ok()).collect()
+        let mut tools = self.compiler.identity();
+        tools.extend(ToolIdentity::of(&self.linker));
+        tools
     }
 
     fn compile(&self, job: &CompileJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError> {
@@ -145,7 +160,7 @@ impl Toolchain for HostToolchain {
     }
 
     fn link(&self, job: &LinkJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError> {
-        let mut command = Command::new(&self.linker, &job.title).limit(self.limit).current_dir(&job.work_dir);
+        let mut command = Command::new(&self.linker, &job.title).limit(self.compiler.limit).current_dir(&job.work_dir);
         command = command.arg("-r");
         if job.debug_info == DebugInfo::Omit {
             command = command.arg("-x");
@@ -177,12 +192,12 @@ fn find_compiler(search: &HostSearch) -> Result<(PathBuf, Vec<OsString>), Toolch
 }
 
 /// The linker the compiler itself would use.
-fn find_linker(compiler: &Path, arguments: &[OsString], search: &HostSearch) -> Result<PathBuf, ToolchainError> {
+fn find_linker(compiler: &HostCompiler, search: &HostSearch) -> Result<PathBuf, ToolchainError> {
     // Asking starts a process, and the answer of one compiler does not change. A compiler that was replaced is another.
     static KNOWN: Mutex<Vec<(LinkerQuestion, PathBuf)>> = Mutex::new(Vec::new());
     let question = LinkerQuestion {
-        compiler: ToolIdentity::of(compiler)?,
-        arguments: arguments.to_vec(),
+        compiler: ToolIdentity::of(&compiler.program)?,
+        arguments: compiler.arguments.clone(),
         path: search.path.clone(),
     };
     let known = |list: &Vec<(LinkerQuestion, PathBuf)>| {
@@ -191,7 +206,7 @@ fn find_linker(compiler: &Path, arguments: &[OsString], search: &HostSearch) -> 
     if let Some(linker) = KNOWN.try_lock().ok().as_deref().and_then(known) {
         return Ok(linker);
     }
-    let linker = ask_for_linker(compiler, arguments, search)?;
+    let linker = ask_for_linker(compiler, search)?;
     if let Ok(mut list) = KNOWN.try_lock() {
         list.push((question, linker.clone()));
     }
@@ -206,8 +221,8 @@ struct LinkerQuestion {
     path: Option<OsString>,
 }
 
-fn ask_for_linker(compiler: &Path, arguments: &[OsString], search: &HostSearch) -> Result<PathBuf, ToolchainError> {
-    let ask = Command::new(compiler, "the linker's name").args(arguments).arg("-print-prog-name=ld");
+fn ask_for_linker(compiler: &HostCompiler, search: &HostSearch) -> Result<PathBuf, ToolchainError> {
+    let ask = compiler.command("the linker's name").arg("-print-prog-name=ld");
     let answer = ask.limit(Some(Duration::from_secs(60))).run(&Cancel::new())?;
     let name = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
     let name = if name.is_empty() { "ld".to_owned() } else { name };

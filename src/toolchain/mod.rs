@@ -13,7 +13,7 @@ pub mod job;
 pub use cann::{CannSearch, CannToolchain};
 pub use command::{Command, Executed};
 pub use error::ToolchainError;
-pub use host::HostToolchain;
+pub use host::{HostCompiler, HostToolchain};
 pub use identity::ToolIdentity;
 pub use job::{CodeCopies, CompileJob, CompileUnit, DebugInfo, LinkJob, Optimization};
 

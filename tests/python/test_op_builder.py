@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -249,7 +252,7 @@ def test_forbidden_names(tmp_path: Path, name: str, instead: str) -> None:
         build_op(source, "op", out_dir=tmp_path / "out")
     assert caught.value.errorinfo["errId"] == "SK0950"
     assert f"{source}:6: `{name}`, use `AscendC::{instead}()`" in str(caught.value)
-    assert not list((tmp_path / "out").glob("*.o")) and not list((tmp_path / "out").glob(".op-build*"))
+    assert not list((tmp_path / "out").glob("*.o")) and not list((tmp_path / "out").glob(".*"))
 
 
 def test_mistakes_are_explained(tmp_path: Path) -> None:
@@ -347,7 +350,7 @@ def test_many_at_once(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert len(names) == 6 and len(set(names)) == 1
-    assert not list(tmp_path.glob(".op-build*"))
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_interrupting_stops_the_compiler(tmp_path: Path) -> None:
@@ -358,14 +361,14 @@ def test_interrupting_stops_the_compiler(tmp_path: Path) -> None:
         "import _thread, glob, threading, time\n"
         "from superkernel.sim import build_op\n"
         "def stop():\n"
-        "    while not glob.glob('out/.op-build*/*/started'):\n"
+        "    while not glob.glob('out/.*/*/started'):\n"
         "        time.sleep(0.01)\n"
         "    _thread.interrupt_main()\n"
         "threading.Thread(target=stop, daemon=True).start()\n"
         "try:\n"
         "    build_op('int a;\\n{', 'k', out_dir='out')\n"
         "except KeyboardInterrupt:\n"
-        "    print('stopped', glob.glob('out/.op-build*'))\n"
+        "    print('stopped', glob.glob('out/.*'))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script],
@@ -376,3 +379,25 @@ def test_interrupting_stops_the_compiler(tmp_path: Path) -> None:
         timeout=60,
     )
     assert done.stdout == "stopped []\n", done.stderr
+
+
+def test_what_a_killed_build_left_is_swept_by_the_next(tmp_path: Path) -> None:
+    slow = tmp_path / "slow-c++"
+    slow.write_text('#!/bin/sh\ncase "$*" in *-print-prog-name*) echo ld;; *) echo $$ > started; exec sleep 600;; esac\n')
+    slow.chmod(0o755)
+    out = tmp_path / "out"
+    script = f"from superkernel.sim import build_op\nbuild_op('int a;\\n{{', 'k', out_dir={str(out)!r})\n"
+    child = subprocess.Popen(
+        [sys.executable, "-c", script], env={"PATH": "/usr/bin:/bin", "CXX": str(slow)}, start_new_session=True
+    )
+    deadline = time.monotonic() + 60
+    while not [started for started in out.glob(".*/*/started") if started.read_text()]:
+        assert child.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    child.kill()
+    child.wait()
+    for started in out.glob(".*/*/started"):
+        os.kill(int(started.read_text()), signal.SIGKILL)
+    assert list(out.glob(".*"))
+    build_op(ADD, "add", out_dir=out)
+    assert not list(out.glob(".*"))

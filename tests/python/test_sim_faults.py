@@ -127,6 +127,28 @@ def test_raise_for_status_carries_id_and_solution(folder: Path) -> None:
         assert caught.value.errorinfo["errId"] == "SK0917" and caught.value.errorinfo["errSolution"]
 
 
+def test_loading_takes_the_compiler_that_is_named(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fine = sim_kernels.compile_object(folder, '#include "kernel_operator.h"\nextern "C" void f(uint64_t) {}\n')
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def load() -> str:
+        with Device("Ascend910_93") as device, pytest.raises(SuperKernelError) as caught:
+            device.load(fine, functions={"aiv": "f"}, kernel_type="KERNEL_TYPE_AIV_ONLY")
+        return str(caught.value.errorinfo["errId"])
+
+    monkeypatch.setenv("CXX", "/nowhere/c++")
+    assert load() == "SK0701"
+    slow = tmp_path / "slow-c++"
+    slow.write_text("#!/bin/sh\nexec sleep 600\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("CXX", str(slow))
+    monkeypatch.setenv("SUPERKERNEL_TOOL_TIMEOUT", "0.3")
+    assert load() == "SK0704"
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and path != slow]
+
+
 def test_what_cannot_be_loaded(folder: Path, tmp_path: Path) -> None:
     with Device("Ascend910_93") as device:
         undefined = sim_kernels.compile_object(

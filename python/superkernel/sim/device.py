@@ -95,8 +95,9 @@ class Device:
         """The shared library of an object; made once as long as the file stays the same."""
         key = (str(kernel), *_version(kernel))
         if key not in self._libraries:
+            timeout = current_config()["tool_timeout"]
             output = Path(self._work.name) / f"kernel{len(self._libraries)}.so"
-            _core.sim_link([str(kernel)], str(output), str(_cache_directory()))
+            _core.sim_link([str(kernel)], str(output), str(_cache_directory()), timeout)
             self._libraries[key] = output
         return self._libraries[key]
 
