@@ -1,5 +1,6 @@
 //! Where each planner field lives among a node's attributes, for every reader of graphs.
 
+use super::brackets::Bracket;
 use super::error::ScopeError;
 use super::graph::{Node, Role, TaskType};
 
@@ -74,6 +75,9 @@ pub fn apply(node: &mut Node, key: &str, value: &AttributeValue) -> Result<(), S
             node.task_type = TaskType::from_name(&text()?).ok_or_else(|| wrong("`normal` or `dynamic`"))?;
         }
         "_no_task" => node.no_task = switch()?,
+        // A node that begins or ends a range has the arguments of the call.
+        "name" | "scope" | "scope_name" if Bracket::of_type(&node.op_type).is_some() => node.scope = text()?,
+        "options" if Bracket::of_type(&node.op_type).is_some() => node.options = text()?,
         _ => {
             if let Role::Event(kind, _) = node.role()
                 && kind.id_attribute() == key

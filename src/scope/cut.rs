@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::eligibility::{Predicate, Reason};
 use super::error::ScopeError;
 use super::graph::NodeIndex;
-use super::membership::{Context, Scope};
+use super::membership::{Context, Scope, ScopeIndex};
 use super::settings::Mode;
 use super::strict::Strict;
 
@@ -24,7 +24,7 @@ pub struct Draft {
     /// `<scope>`, or `<scope>_split_<b>_<e>`.
     pub name: String,
     /// The scope it is cut out of.
-    pub scope: String,
+    pub scope: ScopeIndex,
     /// Exclusive bounds of the members' ids.
     pub bounds: (i64, i64),
     /// In list order; never empty.
@@ -95,8 +95,7 @@ pub fn cut(context: &Context<'_>, scope: &Scope, kept_in: &[&str]) -> Result<Cut
     }
     let ends = (context.node(first).id - 1, context.node(last).id + 1);
     if points.is_empty() {
-        let whole =
-            Draft { name: scope.name.clone(), scope: scope.name.clone(), bounds: ends, members: scope.kept.clone() };
+        let whole = Draft { name: scope.name.clone(), scope: scope.index, bounds: ends, members: scope.kept.clone() };
         return Ok(CutScope { outcome: Outcome::Pieces(vec![whole]), cuts });
     }
     points.extend([ends.0, ends.1]);
@@ -151,7 +150,7 @@ fn between(context: &Context<'_>, scope: &Scope, points: &[i64]) -> Vec<Draft> {
         rest = behind;
         if !members.is_empty() {
             let name = Draft::split_name(&scope.name, bounds);
-            pieces.push(Draft { name, scope: scope.name.clone(), bounds, members: members.to_vec() });
+            pieces.push(Draft { name, scope: scope.index, bounds, members: members.to_vec() });
         }
     }
     pieces

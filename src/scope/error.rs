@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::dump::DumpPlace;
 use super::eligibility::Reason;
 use crate::diagnostic::Diagnostic;
 use crate::options::OptionError;
@@ -25,11 +26,11 @@ pub enum ScopeError {
         /// What was found and what was expected.
         problem: String,
     },
-    /// A dump follows the grammar but a field we need is missing or of the wrong kind.
-    #[error("graph dump, line {line}: {problem}")]
+    /// A dump follows the grammar but a field we need is missing or of the wrong kind, or a binary one is damaged.
+    #[error("graph dump, {place}: {problem}")]
     DumpField {
-        /// Counted from 1.
-        line: usize,
+        /// Line of a text, offset in a binary file.
+        place: DumpPlace,
         /// What is wrong.
         problem: String,
     },
@@ -79,6 +80,30 @@ pub enum ScopeError {
         name: String,
         /// Close names.
         nearest: Vec<String>,
+    },
+    /// A nested graph that is declared inside one that is not there.
+    #[error("{place} names `{name}`, which is not a branch declared before it")]
+    UnknownBranch {
+        /// Where the name was written.
+        place: String,
+        /// The name.
+        name: String,
+    },
+    /// Two nested graphs of one name.
+    #[error("two nested graphs are called `{name}`")]
+    DuplicateBranch {
+        /// The name.
+        name: String,
+    },
+    /// A range of a scope that is begun and not ended, or ended and not begun.
+    #[error("super_kernel_scope: node `{node}` {problem} (scope `{scope}`)")]
+    Bracket {
+        /// The node that begins or ends it.
+        node: String,
+        /// The name of the range.
+        scope: String,
+        /// What is wrong.
+        problem: String,
     },
     /// An attribute of the wrong kind.
     #[error("node `{node}`: attribute `{key}` is {found}; expected {expected}")]
@@ -239,9 +264,9 @@ impl Diagnostic for ScopeError {
         match self {
             Self::Json(_) | Self::NoNodes => "SK1001",
             Self::Dump { .. } | Self::DumpField { .. } => "SK1002",
-            Self::UnnamedNode { .. } | Self::DuplicateNode { .. } => "SK1003",
+            Self::UnnamedNode { .. } | Self::DuplicateNode { .. } | Self::DuplicateBranch { .. } => "SK1003",
             Self::IdRange { .. } | Self::IdOrder { .. } => "SK1004",
-            Self::DanglingEdge | Self::UnknownNode { .. } => "SK1005",
+            Self::DanglingEdge | Self::UnknownNode { .. } | Self::UnknownBranch { .. } => "SK1005",
             Self::Attribute { .. } => "SK1006",
             Self::CompileResult { .. } | Self::CompileResultField { .. } => "SK1007",
             Self::StrictValue { .. } | Self::StrictMalformed { .. } => "SK1008",
@@ -252,6 +277,7 @@ impl Diagnostic for ScopeError {
             Self::Event { .. } | Self::EventIds { .. } => "SK1013",
             Self::BackwardEvent { .. } => "SK1014",
             Self::WaitCycle { .. } => "SK1015",
+            Self::Bracket { .. } => "SK1021",
         }
     }
 
@@ -259,13 +285,17 @@ impl Diagnostic for ScopeError {
         match self {
             Self::Json(_) | Self::NoNodes => "see docs/scopes.md for the JSON form of a graph".to_owned(),
             Self::Dump { .. } | Self::DumpField { .. } => {
-                "give a graph dump in protobuf text form (ge_proto_*.txt), complete and unedited".to_owned()
+                "give a graph dump in protobuf text (ge_proto_*.txt) or binary form (*.pb), complete and unedited"
+                    .to_owned()
             }
-            Self::UnnamedNode { .. } | Self::DuplicateNode { .. } => "give every node a name of its own".to_owned(),
+            Self::UnnamedNode { .. } | Self::DuplicateNode { .. } | Self::DuplicateBranch { .. } => {
+                "give every node and every nested graph a name of its own".to_owned()
+            }
             Self::IdRange { .. } | Self::IdOrder { .. } => {
                 "list the nodes in execution order, or leave the ids out".to_owned()
             }
             Self::DanglingEdge | Self::UnknownNode { .. } => "name nodes that are in the list".to_owned(),
+            Self::UnknownBranch { .. } => "list the branches from the outside in".to_owned(),
             Self::Attribute { expected, .. } => format!("make it {expected}"),
             Self::CompileResult { .. } | Self::CompileResultField { .. } => {
                 "point json_path at the JSON the operator compiler wrote".to_owned()
@@ -286,6 +316,7 @@ impl Diagnostic for ScopeError {
             }
             Self::EventIds { .. } => "use smaller ids for memory events".to_owned(),
             Self::BackwardEvent { .. } => "list the nodes in execution order".to_owned(),
+            Self::Bracket { .. } => "begin and end each range once, in one graph, under one name".to_owned(),
             Self::WaitCycle { node, .. } => format!("end the scope in front of `{node}`, or let the planner cut there"),
         }
     }

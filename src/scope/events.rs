@@ -1,9 +1,9 @@
 //! The events of a graph: who records, who waits, on which streams.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::error::ScopeError;
-use super::graph::{Direction, EventKind, Graph, NodeIndex, Role};
+use super::graph::{BranchIndex, Direction, EventKind, Graph, NodeIndex, Role};
 use super::settings::Mode;
 
 /// A super kernel of the plan, in the order they are built.
@@ -54,68 +54,144 @@ pub struct Event {
     pub recv_stream: i64,
     /// Where it comes from.
     pub origin: Origin,
+    /// Another send of the same graph with the same id: which wait belongs to which is not certain.
+    pub shares_id_with: Option<NodeIndex>,
     /// Not replaced by a later one.
     pub alive: bool,
 }
 
-/// Reads the events of a graph; every one of them must be complete.
-pub fn collect(graph: &Graph, mode: Mode) -> Result<Vec<Event>, ScopeError> {
-    let neighbours = Neighbours::of(graph);
-    // The reference has one table for all kinds, so equal numbers collide; ours is keyed by kind.
-    let key = |kind: EventKind, id: i64| match mode {
-        Mode::Default => (Some(kind), id),
-        Mode::Compat => (None, id),
-    };
+/// One end of an event, with the node it belongs to.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    node: NodeIndex,
+    partner: NodeIndex,
+    branch: BranchIndex,
+    kind: EventKind,
+    id: i64,
+}
+
+/// Ends that wait for their other half.
+#[derive(Debug, Default)]
+struct Unpaired {
+    sends: VecDeque<End>,
+    recvs: VecDeque<End>,
+}
+
+/// Reads the events of a graph. In every graph that holds a piece all of them must be complete; in others nobody
+/// looks. Ids are counted per graph: branches of a model that exclude each other use them again.
+pub fn collect(graph: &Graph, mode: Mode, planned: &HashSet<BranchIndex>) -> Result<Vec<Event>, ScopeError> {
     let fail = |node: NodeIndex, problem: String| ScopeError::Event { node: graph.node(node).name.clone(), problem };
-    let mut sends = HashMap::new();
-    let mut recvs = HashMap::new();
-    let mut order = Vec::new();
-    for (index, node) in graph.indexed() {
-        let Role::Event(kind, direction) = node.role() else { continue };
-        let Some(id) = node.event_id else {
-            return Err(fail(index, format!("it has no `{}`", kind.id_attribute())));
-        };
-        let (table, partners, what) = match direction {
-            Direction::Send => (&mut sends, neighbours.before(index), "producer"),
-            Direction::Recv => (&mut recvs, neighbours.behind(index), "consumer"),
-        };
-        let &[partner] = partners else {
-            return Err(fail(index, format!("it has {} control neighbours as {what}, not one", partners.len())));
-        };
-        if graph.node(partner).is_event() {
-            return Err(fail(index, format!("its {what} `{}` is an event end itself", graph.node(partner).name)));
+    let mut pairs = Vec::new();
+    let mut left: BTreeMap<(EventKind, i64), Unpaired> = BTreeMap::new();
+    for ((_, kind, id), mut ends) in read_ends(graph, planned)? {
+        // With one number used again and again the first wait belongs to the first record.
+        while !ends.sends.is_empty() && !ends.recvs.is_empty() {
+            pairs.extend(ends.sends.pop_front().zip(ends.recvs.pop_front()));
         }
-        if let Some((other, _, _)) = table.insert(key(kind, id), (index, partner, kind)) {
-            return Err(fail(index, format!("`{}` has the same id {id}", graph.node(other).name)));
-        }
-        if direction == Direction::Send {
-            order.push((index, partner, kind, id));
+        let unpaired = left.entry((kind, id)).or_default();
+        unpaired.sends.append(&mut ends.sends);
+        unpaired.recvs.append(&mut ends.recvs);
+    }
+    for ends in left.values_mut() {
+        // Between a graph and one nested in it, if that is the only way.
+        for send in std::mem::take(&mut ends.sends) {
+            let recv = ends.recvs.iter().position(|recv| graph.are_nested(send.branch, recv.branch));
+            match recv.and_then(|position| ends.recvs.remove(position)) {
+                Some(recv) => pairs.push((send, recv)),
+                None if planned.contains(&send.branch) => {
+                    return Err(fail(send.node, format!("there is no recv with id {}", send.id)));
+                }
+                None => {}
+            }
         }
     }
-    let mut events = Vec::with_capacity(order.len());
-    for (send, producer, kind, id) in order {
-        let Some((recv, consumer, _)) = recvs.remove(&key(kind, id)) else {
-            return Err(fail(send, format!("there is no recv with id {id}")));
-        };
-        if mode == Mode::Default && consumer <= producer {
+    let lost = left.values().flat_map(|ends| &ends.recvs).filter(|recv| planned.contains(&recv.branch));
+    if let Some(recv) = lost.map(|recv| recv.node).min() {
+        return Err(fail(recv, "there is no send with its id".to_owned()));
+    }
+    pairs.sort_by_key(|(send, _)| send.node);
+    let shared = shared_ids(mode, &pairs);
+    let mut events = Vec::with_capacity(pairs.len());
+    for (send, recv) in pairs {
+        let shares_id_with = shared.get(&send.node).copied();
+        if mode == Mode::Default && shares_id_with.is_none() && recv.partner <= send.partner {
             let name = |index| graph.node(index).name.clone();
-            return Err(ScopeError::BackwardEvent { id, producer: name(producer), consumer: name(consumer) });
+            let (producer, consumer) = (name(send.partner), name(recv.partner));
+            return Err(ScopeError::BackwardEvent { id: send.id, producer, consumer });
         }
         events.push(Event {
-            kind,
-            id,
-            producer: Party::Node(producer),
-            consumer: Party::Node(consumer),
-            send_stream: graph.node(send).stream,
-            recv_stream: graph.node(recv).stream,
-            origin: Origin::Graph { send, recv },
+            kind: send.kind,
+            id: send.id,
+            producer: Party::Node(send.partner),
+            consumer: Party::Node(recv.partner),
+            send_stream: graph.node(send.node).stream,
+            recv_stream: graph.node(recv.node).stream,
+            origin: Origin::Graph { send: send.node, recv: recv.node },
+            shares_id_with,
             alive: true,
         });
     }
-    match recvs.values().map(|(recv, _, _)| *recv).min() {
-        Some(recv) => Err(fail(recv, "there is no send with its id".to_owned())),
-        None => Ok(events),
+    Ok(events)
+}
+
+/// The ends of all events, by graph, kind and id, in list order.
+fn read_ends(
+    graph: &Graph,
+    planned: &HashSet<BranchIndex>,
+) -> Result<BTreeMap<(BranchIndex, EventKind, i64), Unpaired>, ScopeError> {
+    let neighbours = Neighbours::of(graph);
+    let mut found: BTreeMap<_, Unpaired> = BTreeMap::new();
+    for (index, node) in graph.indexed() {
+        let Role::Event(kind, direction) = node.role() else { continue };
+        let (partners, what) = match direction {
+            Direction::Send => (neighbours.before(index), "producer"),
+            Direction::Recv => (neighbours.behind(index), "consumer"),
+        };
+        let problem = match (node.event_id, partners) {
+            (None, _) => format!("it has no `{}`", kind.id_attribute()),
+            (Some(_), &[partner]) if graph.node(partner).is_event() => {
+                format!("its {what} `{}` is an event end itself", graph.node(partner).name)
+            }
+            (Some(id), &[partner]) => {
+                let end = End { node: index, partner, branch: node.branch, kind, id };
+                let ends = found.entry((node.branch, kind, id)).or_default();
+                match direction {
+                    Direction::Send => ends.sends.push_back(end),
+                    Direction::Recv => ends.recvs.push_back(end),
+                }
+                continue;
+            }
+            (Some(_), _) => format!("it has {} control neighbours as {what}, not one", partners.len()),
+        };
+        if planned.contains(&node.branch) {
+            return Err(ScopeError::Event { node: node.name.clone(), problem });
+        }
     }
+    Ok(found)
+}
+
+/// For sends whose id another event of the same graph has too: that other send.
+fn shared_ids(mode: Mode, pairs: &[(End, End)]) -> HashMap<NodeIndex, NodeIndex> {
+    // The reference has one table for all kinds, so equal numbers collide; ours is keyed by kind.
+    let kind = |end: &End| match mode {
+        Mode::Default => Some(end.kind),
+        Mode::Compat => None,
+    };
+    let mut users: HashMap<_, Vec<NodeIndex>> = HashMap::new();
+    for (send, recv) in pairs {
+        let branches = [Some(send.branch), Some(recv.branch).filter(|branch| *branch != send.branch)];
+        for branch in branches.into_iter().flatten() {
+            users.entry((branch, kind(send), send.id)).or_default().push(send.node);
+        }
+    }
+    let mut shared = HashMap::new();
+    for sends in users.values().filter(|sends| sends.len() > 1) {
+        for send in sends {
+            let other = if *send == sends[0] { sends[1] } else { sends[0] };
+            shared.entry(*send).or_insert(other);
+        }
+    }
+    shared
 }
 
 /// Control neighbours of event ends.
@@ -149,19 +225,54 @@ mod tests {
     use crate::scope::json;
 
     fn collect_text(text: &str, mode: Mode) -> Result<Vec<Event>, ScopeError> {
-        collect(&json::read(text).unwrap(), mode)
+        collect(&json::read(text).unwrap(), mode, &HashSet::from([BranchIndex::ROOT]))
     }
 
     const TWO: &str = r#"{"name": "a", "type": "Add", "stream": 1}, {"name": "b", "type": "Add", "stream": 2}"#;
+
+    fn shared(text: &str, mode: Mode) -> Vec<bool> {
+        collect_text(text, mode).unwrap().iter().map(|event| event.shares_id_with.is_some()).collect()
+    }
 
     #[test]
     fn equal_numbers_of_two_kinds_collide_in_the_reference_only() {
         let text = format!(
             r#"{{"nodes": [{TWO}], "events": [{{"id": 3, "from": "a", "to": "b"}},
-                {{"id": 3, "from": "a", "to": "b", "kind": "notify"}}]}}"#
+                {{"id": 3, "from": "a", "to": "b", "kind": "notify"}}, {{"id": 4, "from": "a", "to": "b"}}]}}"#
         );
-        assert_eq!(collect_text(&text, Mode::Default).unwrap().len(), 2);
-        assert!(collect_text(&text, Mode::Compat).unwrap_err().to_string().contains("the same id 3"));
+        assert_eq!(shared(&text, Mode::Default), [false, false, false]);
+        assert_eq!(shared(&text, Mode::Compat), [true, true, false]);
+    }
+
+    #[test]
+    fn ids_are_counted_per_graph() {
+        let inner =
+            r#"{"name": "c", "type": "Add", "stream": 1, "branch": "g"}, {"name": "d", "type": "Add", "branch": "g"}"#;
+        let text = |more: &str| {
+            format!(
+                r#"{{"nodes": [{TWO}, {inner}], "events": [{{"id": 3, "from": "a", "to": "b"}},
+                    {{"id": 3, "from": "c", "to": "d"}}{more}]}}"#
+            )
+        };
+        for mode in [Mode::Default, Mode::Compat] {
+            assert_eq!(shared(&text(""), mode), [false, false]);
+            assert_eq!(shared(&text(r#", {"id": 3, "from": "c", "to": "d"}"#), mode), [false, true, true]);
+            assert_eq!(
+                shared(&text(r#", {"id": 5, "from": "b", "to": "c"}"#), mode),
+                [false; 3],
+                "into a nested graph"
+            );
+        }
+    }
+
+    #[test]
+    fn incomplete_events_in_a_graph_without_pieces_are_let_be() {
+        let text = format!(r#"{{"nodes": [{TWO}, {{"name": "s", "type": "Send", "stream": 1, "branch": "g"}}]}}"#);
+        let graph = json::read(&text).unwrap();
+        for mode in [Mode::Default, Mode::Compat] {
+            assert!(collect(&graph, mode, &HashSet::from([BranchIndex::ROOT])).unwrap().is_empty());
+            assert!(collect(&graph, mode, &HashSet::from([BranchIndex(1)])).is_err());
+        }
     }
 
     #[test]

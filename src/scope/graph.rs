@@ -10,6 +10,24 @@ use super::error::ScopeError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeIndex(pub usize);
 
+/// A graph of the model: the root, or one nested in it (a branch of a condition, a gear of a multi-gear model).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct BranchIndex(pub usize);
+
+impl BranchIndex {
+    /// The root graph.
+    pub const ROOT: Self = Self(0);
+}
+
+/// A nested graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Branch {
+    /// Unique in its model.
+    pub name: String,
+    /// The graph it is nested in; comes before it.
+    pub parent: BranchIndex,
+}
+
 /// The three families of events; ids are only unique within one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventKind {
@@ -135,6 +153,8 @@ pub struct Node {
     pub op_type: String,
     /// Topological id; grows along the list.
     pub id: i64,
+    /// The graph it is in.
+    pub branch: BranchIndex,
     /// Stream id; -1: not assigned.
     pub stream: i64,
     /// Name of the scope the node is marked with; empty: unmarked.
@@ -180,6 +200,7 @@ impl Node {
             name: name.into(),
             op_type: op_type.into(),
             id,
+            branch: BranchIndex::ROOT,
             stream,
             scope: String::new(),
             options: String::new(),
@@ -246,6 +267,8 @@ pub struct Graph {
     pub name: String,
     /// Shapes are not static: such a graph is left alone.
     pub unknown_shape: bool,
+    /// Nested graphs; the root is not in the list. Their nodes are flattened into `nodes`.
+    pub branches: Vec<Branch>,
     /// In execution order, event ends included.
     pub nodes: Vec<Node>,
     /// Data edges.
@@ -258,6 +281,30 @@ impl Graph {
     /// The node at `index`.
     pub fn node(&self, index: NodeIndex) -> &Node {
         &self.nodes[index.0]
+    }
+
+    /// The nested graph at `index`; `None` for the root.
+    pub fn branch(&self, index: BranchIndex) -> Option<&Branch> {
+        index.0.checked_sub(1).and_then(|position| self.branches.get(position))
+    }
+
+    /// The name of a graph; empty for the root.
+    pub fn branch_name(&self, index: BranchIndex) -> &str {
+        self.branch(index).map_or("", |branch| &branch.name)
+    }
+
+    /// Is a graph the other one, or nested in it?
+    pub fn is_within(&self, mut inner: BranchIndex, outer: BranchIndex) -> bool {
+        while inner > outer {
+            let Some(branch) = self.branch(inner) else { return false };
+            inner = branch.parent;
+        }
+        inner == outer
+    }
+
+    /// Is one of two graphs nested in the other? Only then both can be executed in one run for certain.
+    pub fn are_nested(&self, one: BranchIndex, other: BranchIndex) -> bool {
+        self.is_within(one, other) || self.is_within(other, one)
     }
 
     /// All nodes with their positions, in execution order.
@@ -298,6 +345,11 @@ impl Graph {
                 });
             }
             last = Some(node);
+        }
+        let known = |index: BranchIndex| index.0 <= self.branches.len();
+        let nested = (1..).zip(&self.branches).all(|(position, branch)| branch.parent.0 < position);
+        if !nested || !self.nodes.iter().all(|node| known(node.branch)) {
+            return Err(ScopeError::DanglingEdge);
         }
         let inside = |index: NodeIndex| index.0 < self.nodes.len();
         let data_inside = self.data.iter().all(|edge| inside(edge.from) && inside(edge.to));

@@ -3,14 +3,16 @@
 //! Events can be written as nodes with control edges, as a dump has them, or in short under `events`; then the
 //! send stands right behind its producer and the recv right in front of its consumer.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::attributes::{self, AttributeValue};
 use super::error::ScopeError;
-use super::graph::{ControlEdge, DataEdge, EventKind, Graph, Node, NodeIndex, TaskType};
+use super::graph::{
+    Branch, BranchIndex, ControlEdge, DataEdge, Direction, EventKind, Graph, Node, NodeIndex, TaskType,
+};
 use crate::nearest::nearest;
 
 #[derive(Deserialize)]
@@ -20,6 +22,8 @@ struct RawGraph {
     name: String,
     #[serde(default)]
     unknown_shape: bool,
+    #[serde(default)]
+    branches: Vec<RawBranch>,
     nodes: Option<Vec<RawNode>>,
     #[serde(default)]
     events: Vec<RawEvent>,
@@ -31,7 +35,16 @@ struct RawGraph {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct RawBranch {
+    name: String,
+    #[serde(default)]
+    parent: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct RawNode {
+    branch: Option<String>,
     name: String,
     #[serde(rename = "type")]
     op_type: String,
@@ -100,18 +113,60 @@ struct RawData {
 pub fn read(text: &str) -> Result<Graph, ScopeError> {
     let raw: RawGraph = serde_json::from_str(text).map_err(ScopeError::Json)?;
     let raw_nodes = raw.nodes.ok_or(ScopeError::NoNodes)?;
+    let mut branches = Branches::declared(raw.branches)?;
     let mut nodes = Vec::with_capacity(raw_nodes.len());
     let mut next_id = 0;
     for raw_node in raw_nodes {
-        let node = read_node(raw_node, next_id)?;
+        let branch = raw_node.branch.as_deref().map_or(BranchIndex::ROOT, |name| branches.get(name));
+        let mut node = read_node(raw_node, next_id)?;
+        node.branch = branch;
         next_id = node.id.saturating_add(1);
         nodes.push(node);
     }
-    let graph = Graph { name: raw.name, unknown_shape: raw.unknown_shape, nodes, ..Graph::default() };
+    let branches = branches.list;
+    let graph = Graph { name: raw.name, unknown_shape: raw.unknown_shape, branches, nodes, ..Graph::default() };
     let mut graph = add_events(graph, &raw.events)?;
     connect(&mut graph, &raw.data, &raw.control)?;
+    let graph = super::brackets::resolve(graph)?;
     graph.check()?;
     Ok(graph)
+}
+
+/// Nested graphs by name.
+struct Branches {
+    list: Vec<Branch>,
+    by_name: HashMap<String, BranchIndex>,
+}
+
+impl Branches {
+    fn declared(raw: Vec<RawBranch>) -> Result<Self, ScopeError> {
+        let mut branches = Self { list: Vec::new(), by_name: HashMap::from([(String::new(), BranchIndex::ROOT)]) };
+        for (number, RawBranch { name, parent }) in raw.into_iter().enumerate() {
+            let Some(&parent) = branches.by_name.get(&parent) else {
+                return Err(ScopeError::UnknownBranch { place: format!("branches[{number}].parent"), name: parent });
+            };
+            if branches.by_name.contains_key(&name) {
+                return Err(ScopeError::DuplicateBranch { name });
+            }
+            branches.add(name, parent);
+        }
+        Ok(branches)
+    }
+
+    fn add(&mut self, name: String, parent: BranchIndex) -> BranchIndex {
+        self.list.push(Branch { name: name.clone(), parent });
+        let index = BranchIndex(self.list.len());
+        self.by_name.insert(name, index);
+        index
+    }
+
+    /// The graph of that name; one that was not declared is nested in the root.
+    fn get(&mut self, name: &str) -> BranchIndex {
+        match self.by_name.get(name) {
+            Some(index) => *index,
+            None => self.add(name.to_owned(), BranchIndex::ROOT),
+        }
+    }
 }
 
 fn read_node(raw: RawNode, default_id: i64) -> Result<Node, ScopeError> {
@@ -176,21 +231,25 @@ fn add_events(graph: Graph, events: &[RawEvent]) -> Result<Graph, ScopeError> {
         behind[from.0].push(number);
         in_front[to.0].push(number);
     }
-    let mut expanded = Graph { name: graph.name, unknown_shape: graph.unknown_shape, ..Graph::default() };
+    let mut free_names = FreeNames(names.keys().map(|name| (*name).to_owned()).collect());
+    let mut expanded =
+        Graph { name: graph.name, unknown_shape: graph.unknown_shape, branches: graph.branches, ..Graph::default() };
     let mut sends = vec![NodeIndex(0); events.len()];
     let mut recvs = vec![NodeIndex(0); events.len()];
     let mut moved = Vec::with_capacity(graph.nodes.len());
     for (position, node) in graph.nodes.into_iter().enumerate() {
-        let (id, stream) = (node.id, node.stream);
+        let beside = Beside { id: node.id, stream: node.stream, branch: node.branch };
         for &number in &in_front[position] {
             recvs[number] = NodeIndex(expanded.nodes.len());
-            expanded.nodes.push(event_end(&events[number], "recv", id, stream));
+            let name = free_names.take(&expanded, &events[number], Direction::Recv, beside.branch);
+            expanded.nodes.push(event_end(&events[number], Direction::Recv, name, beside));
         }
         moved.push(NodeIndex(expanded.nodes.len()));
         expanded.nodes.push(node);
         for &number in &behind[position] {
             sends[number] = NodeIndex(expanded.nodes.len());
-            expanded.nodes.push(event_end(&events[number], "send", id, stream));
+            let name = free_names.take(&expanded, &events[number], Direction::Send, beside.branch);
+            expanded.nodes.push(event_end(&events[number], Direction::Send, name, beside));
         }
     }
     for (number, (from, to)) in ends.iter().enumerate() {
@@ -200,21 +259,58 @@ fn add_events(graph: Graph, events: &[RawEvent]) -> Result<Graph, ScopeError> {
     Ok(expanded)
 }
 
-fn event_end(event: &RawEvent, end: &'static str, id: i64, stream: i64) -> Node {
-    let kind = match event.kind {
-        RawKind::Normal => EventKind::Normal,
-        RawKind::Notify => EventKind::Notify,
-        RawKind::Mem => EventKind::Mem,
+/// Names that nodes have already.
+struct FreeNames(HashSet<String>);
+
+impl FreeNames {
+    /// A name for an event end. The number alone would collide between kinds, graphs, and events of one number.
+    fn take(&mut self, graph: &Graph, event: &RawEvent, end: Direction, branch: BranchIndex) -> String {
+        let plain = match graph.branch(branch) {
+            Some(branch) => format!("{}/{}_{}", branch.name, event.end_type(end), event.id),
+            None => format!("{}_{}", event.end_type(end), event.id),
+        };
+        let mut name = plain.clone();
+        let mut number = 2;
+        while !self.0.insert(name.clone()) {
+            name = format!("{plain}_{number}");
+            number += 1;
+        }
+        name
+    }
+}
+
+impl RawEvent {
+    fn end_type(&self, end: Direction) -> &'static str {
+        let kind = match self.kind {
+            RawKind::Normal => EventKind::Normal,
+            RawKind::Notify => EventKind::Notify,
+            RawKind::Mem => EventKind::Mem,
+        };
+        match end {
+            Direction::Send => kind.send_type(),
+            Direction::Recv => kind.recv_type(),
+        }
+    }
+}
+
+/// An end of `event` beside a node of that id, stream and graph.
+fn event_end(event: &RawEvent, end: Direction, name: String, beside: Beside) -> Node {
+    let own_stream = match end {
+        Direction::Send => event.send_stream,
+        Direction::Recv => event.recv_stream,
     };
-    let (op_type, stream) = match end {
-        "send" => (kind.send_type(), event.send_stream.unwrap_or(stream)),
-        _ => (kind.recv_type(), event.recv_stream.unwrap_or(stream)),
-    };
-    // The number alone would collide between the kinds.
-    let name = format!("{op_type}_{}", event.id);
-    let mut node = Node::new(name, op_type, id, stream);
+    let mut node = Node::new(name, event.end_type(end), beside.id, own_stream.unwrap_or(beside.stream));
+    node.branch = beside.branch;
     node.event_id = Some(event.id);
     node
+}
+
+/// What an event end takes from the node it stands beside.
+#[derive(Clone, Copy)]
+struct Beside {
+    id: i64,
+    stream: i64,
+    branch: BranchIndex,
 }
 
 fn connect(graph: &mut Graph, data: &[RawData], control: &[(String, String)]) -> Result<(), ScopeError> {
@@ -250,7 +346,7 @@ pub(super) fn find(
 
 /// Writes a graph in the JSON form, fields at their defaults left out; [`read`] gives the same graph back.
 pub fn write(graph: &Graph) -> Value {
-    let nodes: Vec<Value> = graph.nodes.iter().map(write_node).collect();
+    let nodes: Vec<Value> = graph.nodes.iter().map(|node| write_node(graph, node)).collect();
     let name = |index: NodeIndex| graph.node(index).name.clone();
     let data: Vec<Value> = graph
         .data
@@ -258,16 +354,22 @@ pub fn write(graph: &Graph) -> Value {
         .map(|edge| json!({"from": name(edge.from), "output": edge.output, "to": name(edge.to), "input": edge.input}))
         .collect();
     let control: Vec<Value> = graph.control.iter().map(|edge| json!([name(edge.from), name(edge.to)])).collect();
-    json!({
+    let mut written = json!({
         "name": graph.name,
         "unknown_shape": graph.unknown_shape,
         "nodes": nodes,
         "data": data,
         "control": control,
-    })
+    });
+    if !graph.branches.is_empty() {
+        let parent = |branch: &Branch| graph.branch_name(branch.parent).to_owned();
+        let branches = graph.branches.iter().map(|branch| json!({"name": branch.name, "parent": parent(branch)}));
+        written["branches"] = branches.collect();
+    }
+    written
 }
 
-fn write_node(node: &Node) -> Value {
+fn write_node(graph: &Graph, node: &Node) -> Value {
     let plain = Node::new("", "", 0, 0);
     let mut written = Map::new();
     written.insert("name".to_owned(), json!(node.name));
@@ -279,6 +381,7 @@ fn write_node(node: &Node) -> Value {
             written.insert(key.to_owned(), value);
         }
     };
+    put("branch", node.branch != BranchIndex::ROOT, json!(graph.branch_name(node.branch)));
     put("scope", node.scope != plain.scope, json!(node.scope));
     put("options", node.options != plain.options, json!(node.options));
     put("support", node.support != plain.support, json!(node.support));
@@ -346,8 +449,13 @@ mod tests {
                  "kernel_name": "k", "bin_path": "b", "json_path": "j", "task_type": "dynamic", "aicore_num": 3,
                  "vectorcore_num": 6, "tiling_on_aicpu": true, "tiling_sink": true, "reuse_binary": true, "hccl": true,
                  "local_memory_size": 2, "ai_core": false, "no_task": true},
-                {"name": "b", "type": "Mul", "stream": 2}],
-                "events": [{"id": 1, "from": "a", "to": "b", "kind": "mem"}],
+                {"name": "b", "type": "Mul", "stream": 2},
+                {"name": "c", "type": "Mul", "stream": 2, "branch": "inner"},
+                {"name": "d", "type": "Mul", "stream": 3, "branch": "inner"},
+                {"name": "e", "type": "Mul", "stream": 2, "branch": "other"}],
+                "branches": [{"name": "gear"}, {"name": "inner", "parent": "gear"}],
+                "events": [{"id": 1, "from": "a", "to": "b", "kind": "mem"}, {"id": 1, "from": "c", "to": "d", "kind": "mem"},
+                           {"id": 1, "from": "c", "to": "d", "kind": "mem"}],
                 "data": [{"from": "x", "to": "a", "input": 0}, {"from": "a", "output": 1, "to": "b", "input": 2}],
                 "control": [["x", "b"]]}"#,
         )
@@ -365,6 +473,8 @@ mod tests {
             (r#"{"nodes": [{"name": "a", "type": "Add", "task_type": "x"}]}"#, "unknown variant `x`"),
             (r#"{"nodes": [{"name": "add_1", "type": "A"}], "control": [["add_2", "add_1"]]}"#, "did you mean `add_1`"),
             (r#"{"nodes": [{"name": "", "type": "A"}]}"#, "has no name"),
+            (r#"{"nodes": [], "branches": [{"name": "a", "parent": "b"}]}"#, "branches[0].parent names `b`"),
+            (r#"{"nodes": [], "branches": [{"name": "a"}, {"name": "a"}]}"#, "two nested graphs are called `a`"),
         ] {
             let error = read(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");

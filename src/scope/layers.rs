@@ -8,11 +8,11 @@ use std::collections::HashMap;
 
 use super::cut::Draft;
 use super::graph::NodeIndex;
-use super::membership::Context;
+use super::membership::{Context, Scope};
 use super::order::Order;
 
 /// The layers of one scope's members, given in list order, as pieces.
-pub fn layers(context: &Context<'_>, order: &Order, scope: &str, members: &[NodeIndex]) -> Vec<Draft> {
+pub fn layers(context: &Context<'_>, order: &Order, scope: &Scope, members: &[NodeIndex]) -> Vec<Draft> {
     let mut member_layer: HashMap<NodeIndex, usize> = members.iter().map(|member| (*member, 0)).collect();
     // Outside: the highest layer it can be reached from.
     let mut reached_from: HashMap<NodeIndex, usize> = HashMap::new();
@@ -47,8 +47,8 @@ pub fn layers(context: &Context<'_>, order: &Order, scope: &str, members: &[Node
     let whole = pieces.len() == 1;
     let draft = |members: Vec<NodeIndex>| {
         let bounds = (context.node(members[0]).id - 1, context.node(members[members.len() - 1]).id + 1);
-        let name = if whole { scope.to_owned() } else { Draft::split_name(scope, bounds) };
-        Draft { name, scope: scope.to_owned(), bounds, members }
+        let name = if whole { scope.name.clone() } else { Draft::split_name(&scope.name, bounds) };
+        Draft { name, scope: scope.index, bounds, members }
     };
     pieces.into_iter().map(draft).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::eligibility::{Eligibility, Predicate, Reason, queue_positions};
 use super::error::ScopeError;
-use super::graph::{Graph, Node, NodeIndex};
+use super::graph::{BranchIndex, Graph, Node, NodeIndex};
 use super::settings::{Mode, Settings};
 use super::strict::{self, Strict};
 
@@ -17,11 +17,19 @@ pub struct Dropped {
     pub reason: Reason,
 }
 
-/// All operators that carry one scope name.
+/// A scope of the graph, in the order of their first marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ScopeIndex(pub usize);
+
+/// All operators of one graph that carry one scope name. No kernel can span two graphs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
+    /// Its place among the scopes.
+    pub index: ScopeIndex,
     /// The name.
     pub name: String,
+    /// The graph its operators are in.
+    pub branch: BranchIndex,
     /// What it wants when not all of it can be fused.
     pub strict: Option<Strict>,
     /// Nodes that are still marked, in list order.
@@ -131,13 +139,20 @@ pub fn scopes(context: &Context<'_>) -> Result<Vec<Scope>, ScopeError> {
         .map(|(index, _)| index)
         .collect();
     let mut scopes: Vec<Scope> = Vec::new();
-    let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut by_name: BTreeMap<(BranchIndex, &str), usize> = BTreeMap::new();
     let mut said_by: BTreeMap<usize, NodeIndex> = BTreeMap::new();
     let mut own = Vec::with_capacity(marked.len());
     for &index in &marked {
         let node = context.node(index);
-        let number = *by_name.entry(&node.scope).or_insert_with(|| {
-            scopes.push(Scope { name: node.scope.clone(), strict: None, kept: Vec::new(), dropped: Vec::new() });
+        let number = *by_name.entry((node.branch, &node.scope)).or_insert_with(|| {
+            scopes.push(Scope {
+                index: ScopeIndex(scopes.len()),
+                name: node.scope.clone(),
+                branch: node.branch,
+                strict: None,
+                kept: Vec::new(),
+                dropped: Vec::new(),
+            });
             scopes.len() - 1
         });
         let value = strict::read(node, context.mode())?;

@@ -2,7 +2,8 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | read a graph | [`json`], [`pbtxt`] into [`graph`] (attributes: [`attributes`]) |
+//! | read a graph | [`json`], [`pbtxt`], [`pb`] (with [`dump`]) into [`graph`] (attributes: [`attributes`]) |
+//! | ranges between calls | [`brackets`] |
 //! | who may fuse | [`eligibility`], [`strict`], [`membership`] |
 //! | cut into pieces | [`cut`], then [`order`] for pieces that would wait for themselves |
 //! | streams and events | [`events`], [`rewrite`] |
@@ -12,7 +13,9 @@
 //! [`plan`] calls them in turn. [`launch`] lays out the arguments of the finished kernel.
 
 pub mod attributes;
+pub mod brackets;
 pub mod cut;
+pub mod dump;
 pub mod eligibility;
 pub mod error;
 pub mod events;
@@ -25,6 +28,7 @@ pub mod membership;
 pub mod naming;
 pub mod order;
 pub mod outcome;
+pub mod pb;
 pub mod pbtxt;
 mod piece;
 mod plan;
@@ -42,8 +46,11 @@ pub use outcome::{Piece, Problem, ScopePlan};
 pub use plan::plan;
 pub use settings::{Cuts, Hazards, Mode, Settings, SingleOps, Target};
 
-/// Reads a graph from its JSON form or from a dump, told apart by content.
+/// Reads a graph from its JSON form or from a dump, text or binary, told apart by content.
 pub fn read_graph(bytes: &[u8]) -> Result<Graph, ScopeError> {
+    if pb::is_binary(bytes) {
+        return pb::read(bytes);
+    }
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     match (first, std::str::from_utf8(bytes)) {
         (Some(b'{'), Ok(text)) => json::read(text),

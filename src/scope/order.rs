@@ -77,9 +77,23 @@ impl Order {
                 successors[pair[0].0].push((pair[1], Via::Stream));
             }
         }
+        // Where several events share an id, any of the waits may belong to any of the records.
+        let mut alike: HashMap<_, Vec<(NodeIndex, NodeIndex)>> = HashMap::new();
         for event in events {
             if let (Party::Node(producer), Party::Node(consumer)) = (event.producer, event.consumer) {
-                successors[producer.0].push((consumer, Via::Event));
+                match event.shares_id_with {
+                    None => successors[producer.0].push((consumer, Via::Event)),
+                    Some(_) => alike
+                        .entry((graph.node(producer).branch, event.kind, event.id))
+                        .or_default()
+                        .push((producer, consumer)),
+                }
+            }
+        }
+        for pairs in alike.values() {
+            for &(producer, _) in pairs {
+                let behind = pairs.iter().map(|(_, consumer)| *consumer).filter(|consumer| *consumer > producer);
+                successors[producer.0].extend(behind.map(|consumer| (consumer, Via::Event)));
             }
         }
         let needs_cores = graph.nodes.iter().map(|node| node.role() == Role::Ordinary && node.ai_core && !node.no_task);

@@ -127,6 +127,8 @@ impl CutReport {
 pub struct ScopeReport {
     /// Its name.
     pub name: String,
+    /// The nested graph it is in; empty for the root.
+    pub branch: String,
     /// `strict-scope-check`, if given.
     pub strict: Option<&'static str>,
     /// `fused`, `bypassed` or `empty`.
@@ -235,6 +237,8 @@ pub struct Piece {
     pub name: String,
     /// The scope it is cut out of.
     pub scope: String,
+    /// The nested graph it is in; empty for the root.
+    pub branch: String,
     /// Name of its node in the graph.
     pub node_name: String,
     /// Name of the kernel.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::cut::Draft;
 use super::error::ScopeError;
 use super::graph::NodeIndex;
-use super::membership::Context;
+use super::membership::{Context, Scope};
 use super::naming::{self, CanonicalOptions, FileDigests, NamedOp};
 use super::outcome::{Op, Piece, Problem};
 use super::rewrite::{EventLists, Placed};
@@ -17,6 +17,7 @@ pub fn finish(
     context: &Context<'_>,
     placed: &Placed,
     draft: &Draft,
+    scope: &Scope,
     lists: &HashMap<NodeIndex, EventLists>,
     files: &mut FileDigests,
 ) -> Result<Piece, ScopeError> {
@@ -56,7 +57,8 @@ pub fn finish(
     let (first, last) = (draft.members[0], draft.members[draft.members.len() - 1]);
     Ok(Piece {
         name: draft.name.clone(),
-        scope: draft.scope.clone(),
+        scope: scope.name.clone(),
+        branch: context.graph.branch_name(scope.branch).to_owned(),
         node_name: format!("sk_{}_start_{}_end_{}", draft.name, name(first), name(last)),
         kernel_name: naming::kernel_name(&document),
         document,

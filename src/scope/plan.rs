@@ -7,7 +7,7 @@ use super::eligibility::Reason;
 use super::error::ScopeError;
 use super::events::{self, Event};
 use super::graph::{Graph, NodeIndex};
-use super::membership::{self, Context, Scope};
+use super::membership::{self, Context, Scope, ScopeIndex};
 use super::naming::FileDigests;
 use super::order::{Detour, Order, Segment};
 use super::outcome::{CutReport, Dropped, Level, Record, ScopePlan, ScopeReport, Status};
@@ -30,9 +30,10 @@ pub fn plan(graph: &Graph, settings: &Settings) -> Result<ScopePlan, ScopeError>
     if drafts.is_empty() {
         return Ok(plan);
     }
-    let events = events::collect(graph, settings.mode)?;
+    let planned = drafts.iter().map(|draft| scopes[draft.scope.0].branch).collect();
+    let events = events::collect(graph, settings.mode, &planned)?;
     let drafts = match (settings.mode, settings.cuts) {
-        (Mode::Default, Cuts::PerStream) => cut_per_stream(&context, drafts, &events),
+        (Mode::Default, Cuts::PerStream) => cut_per_stream(&context, &scopes, drafts, &events),
         (Mode::Default, Cuts::AllStreams) | (Mode::Compat, _) => drafts,
     };
     let pieces = settle(&context, drafts, &events, &mut plan)?;
@@ -43,16 +44,15 @@ pub fn plan(graph: &Graph, settings: &Settings) -> Result<ScopePlan, ScopeError>
     let lists = rewriter.event_lists();
     let mut files = FileDigests::default();
     for (number, piece) in pieces.iter().enumerate() {
-        let mut finished = piece::finish(&context, &rewriter.pieces[number], &piece.draft, &lists, &mut files)?;
+        let (draft, scope) = (&piece.draft, piece.draft.scope.0);
+        let placed = &rewriter.pieces[number];
+        let mut finished = piece::finish(&context, placed, draft, &scopes[scope], &lists, &mut files)?;
         finished.warnings.clone_from(&piece.warnings);
+        plan.scopes[scope].pieces.push(finished.name.clone());
         plan.pieces.push(finished);
     }
     plan.nodes = listing::nodes(&context, &rewriter, &plan.pieces);
     plan.events = listing::events(&context, &rewriter, &plan.pieces);
-    for scope in &mut plan.scopes {
-        let of_scope = plan.pieces.iter().filter(|piece| piece.scope == scope.name);
-        scope.pieces = of_scope.map(|piece| piece.name.clone()).collect();
-    }
     Ok(plan)
 }
 
@@ -107,13 +107,13 @@ fn cut_scopes(context: &Context<'_>, scopes: &[Scope], plan: &mut ScopePlan) -> 
 }
 
 /// The members of every scope that is fused, cut anew where dependencies ask for it.
-fn cut_per_stream(context: &Context<'_>, drafts: Vec<Draft>, events: &[Event]) -> Vec<Draft> {
+fn cut_per_stream(context: &Context<'_>, scopes: &[Scope], drafts: Vec<Draft>, events: &[Event]) -> Vec<Draft> {
     let order = Order::new(context, events);
-    let mut members: BTreeMap<String, Vec<NodeIndex>> = BTreeMap::new();
+    let mut members: BTreeMap<ScopeIndex, Vec<NodeIndex>> = BTreeMap::new();
     for draft in drafts {
         members.entry(draft.scope).or_default().extend(draft.members);
     }
-    members.iter().flat_map(|(scope, members)| layers::layers(context, &order, scope, members)).collect()
+    members.iter().flat_map(|(scope, members)| layers::layers(context, &order, &scopes[scope.0], members)).collect()
 }
 
 fn describe(context: &Context<'_>, scope: &Scope, outcome: &'static str, cuts: &[cut::Cut]) -> ScopeReport {
@@ -125,6 +125,7 @@ fn describe(context: &Context<'_>, scope: &Scope, outcome: &'static str, cuts: &
     }
     ScopeReport {
         name: scope.name.clone(),
+        branch: context.graph.branch_name(scope.branch).to_owned(),
         strict: scope.strict.map(super::strict::Strict::as_str),
         outcome,
         members: scope.kept.iter().map(|node| name(*node)).collect(),
@@ -157,10 +158,9 @@ fn settle(
     for part in parts {
         match (context.settings.single_ops, part.draft.members.as_slice()) {
             (SingleOps::Leave, &[alone]) => {
-                plan.record(context, Level::Info, alone, &part.draft.scope, Reason::SingleOp);
-                if let Some(scope) = plan.scopes.iter_mut().find(|scope| scope.name == part.draft.scope) {
-                    scope.left_out.push(Dropped::new(context.node(alone), Reason::SingleOp));
-                }
+                let scope = part.draft.scope.0;
+                plan.record(context, Level::Info, alone, &context.node(alone).scope, Reason::SingleOp);
+                plan.scopes[scope].left_out.push(Dropped::new(context.node(alone), Reason::SingleOp));
             }
             (SingleOps::Leave | SingleOps::Fuse, _) => settled.push(part),
         }
@@ -181,30 +181,29 @@ fn without_hazards(
         let segments = order.segments(context, &draft.members);
         let name = |index: NodeIndex| context.node(index).name.clone();
         let whole = segments.len() == 1;
+        let scope = context.node(draft.members[0]).scope.as_str();
         let starts: Vec<i64> = segments.iter().map(|segment| context.node(segment.members[0]).id).collect();
         for (number, segment) in segments.into_iter().enumerate() {
             let Segment { members, cut_by, inner_waits, dependents } = segment;
             if let Some(Detour { first, through, node }) = cut_by {
                 if context.settings.hazards == Hazards::Refuse {
                     return Err(ScopeError::WaitCycle {
-                        scope: draft.scope.clone(),
+                        scope: scope.to_owned(),
                         first: name(first),
                         through: name(through),
                         node: name(node),
                     });
                 }
-                plan.record(context, Level::Event, members[0], &draft.scope, Reason::WaitCycle);
+                plan.record(context, Level::Event, members[0], scope, Reason::WaitCycle);
                 let through = format!("{} -> {} -> {}", name(first), name(through), name(node));
                 let cut = CutReport::new(context.node(members[0]), Reason::WaitCycle, Some(through));
-                plan.scopes.iter_mut().filter(|scope| scope.name == draft.scope).for_each(|scope| {
-                    scope.cuts.push(cut.clone());
-                });
+                plan.scopes[draft.scope.0].cuts.push(cut);
             }
             let begin = if number == 0 { draft.bounds.0 } else { starts[number] - 1 };
             let end = starts.get(number + 1).copied().unwrap_or(draft.bounds.1);
-            let piece_name = if whole { draft.name.clone() } else { Draft::split_name(&draft.scope, (begin, end)) };
+            let piece_name = if whole { draft.name.clone() } else { Draft::split_name(scope, (begin, end)) };
             let warnings = inner_waits.iter().map(|wait| inner_wait_warning(&name, wait)).collect();
-            let part = Draft { name: piece_name, scope: draft.scope.clone(), bounds: (begin, end), members };
+            let part = Draft { name: piece_name, scope: draft.scope, bounds: (begin, end), members };
             settled.push(Settled { draft: part, dependents, warnings });
         }
     }
@@ -231,7 +230,7 @@ fn unique_names(mut parts: Vec<Settled>, plan: &ScopePlan) -> Vec<Settled> {
         let wanted = part.draft.name.clone();
         let mut number = 2;
         while used.contains(&part.draft.name)
-            || (part.draft.name != part.draft.scope && scopes.contains(part.draft.name.as_str()))
+            || (part.draft.name != plan.scopes[part.draft.scope.0].name && scopes.contains(part.draft.name.as_str()))
         {
             part.draft.name = format!("{wanted}_{number}");
             number += 1;

@@ -1,5 +1,6 @@
 //! The plan as a table a person can read.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::outcome::{Piece, ScopePlan, ScopeReport, Status};
@@ -19,14 +20,19 @@ pub fn text(plan: &ScopePlan) -> String {
     if plan.status == Status::UnknownShape {
         let _ = writeln!(out, "  not planned: the shapes of this graph are not static");
     }
+    let mut pieces: HashMap<(&str, &str), Vec<&Piece>> = HashMap::new();
+    for piece in &plan.pieces {
+        pieces.entry((&piece.branch, &piece.scope)).or_default().push(piece);
+    }
     for scope in &plan.scopes {
         let _ = writeln!(out);
-        scope_text(&mut out, plan, scope);
+        let pieces = pieces.get(&(scope.branch.as_str(), scope.name.as_str()));
+        scope_text(&mut out, scope, pieces.map_or(&[], Vec::as_slice));
     }
     out
 }
 
-fn scope_text(out: &mut String, plan: &ScopePlan, scope: &ScopeReport) {
+fn scope_text(out: &mut String, scope: &ScopeReport, pieces: &[&Piece]) {
     let strict = scope.strict.map_or_else(String::new, |strict| format!(", strict-scope-check={strict}"));
     let fate = match (scope.outcome, scope.pieces.len()) {
         ("bypassed", _) => "left unfused as a whole".to_owned(),
@@ -35,8 +41,8 @@ fn scope_text(out: &mut String, plan: &ScopePlan, scope: &ScopeReport) {
         (_, 1) => "1 super kernel".to_owned(),
         (_, count) => format!("{count} super kernels"),
     };
-    let _ = writeln!(out, "scope {}: {fate}{strict}", scope.name);
-    let pieces = plan.pieces.iter().filter(|piece| piece.scope == scope.name);
+    let branch = if scope.branch.is_empty() { String::new() } else { format!(" in graph {}", scope.branch) };
+    let _ = writeln!(out, "scope {}{branch}: {fate}{strict}", scope.name);
     for piece in pieces {
         piece_text(out, piece);
     }

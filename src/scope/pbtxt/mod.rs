@@ -7,12 +7,11 @@ mod lexer;
 mod message;
 mod reduce;
 
+use super::dump::{self, DumpPlace};
 use super::error::ScopeError;
 use super::graph::Graph;
 
 /// Reads a dump: a `ModelDef`, or a `GraphDef` alone.
 pub fn read(text: &[u8]) -> Result<Graph, ScopeError> {
-    let graph = reduce::graph(&message::parse(text)?)?;
-    graph.check()?;
-    Ok(graph)
+    dump::assemble(reduce::graphs(&message::parse(text)?)?, DumpPlace::Line(1))
 }

@@ -1,73 +1,45 @@
-//! Picks a [`Graph`] out of the fields of a dump.
+//! Picks the graphs out of the fields of a dump.
 //!
 //! ```text
 //! ModelDef = { graph { GraphDef } }            nested graphs are flattened by topological id
 //! GraphDef = { op { OpDef } } name attr
-//! OpDef    = name type id stream_id { input: "source:output" } { attr { key value } }
+//! OpDef    = name type id stream_id { input: "source:output" } { attr { key value } } { subgraph_name }
 //! value    = s | i | b | list | ...            `input` with output -1 is a control edge
 //! ```
 
-use std::collections::HashMap;
-
 use super::message::{Field, Message, Value};
 use crate::scope::attributes::{self, AttributeValue};
+use crate::scope::dump::{DumpGraph, DumpOp, DumpPlace, Input, UNKNOWN_SHAPE, wrong};
 use crate::scope::error::ScopeError;
-use crate::scope::graph::{ControlEdge, DataEdge, Graph, Node, NodeIndex};
-use crate::scope::json::find;
+use crate::scope::graph::Node;
 
-/// Attribute of the root graph that says its shapes are not static.
-const UNKNOWN_SHAPE: &str = "_graph_unknown_flag";
-
-/// The graph of a `ModelDef`, or of a `GraphDef` given alone.
-pub fn graph(model: &Message) -> Result<Graph, ScopeError> {
+/// The graphs of a `ModelDef`, or a `GraphDef` given alone.
+pub fn graphs(model: &Message) -> Result<Vec<DumpGraph>, ScopeError> {
     let graphs: Vec<&Message> =
         model.all("graph").map(|field| message_of(field, "graph")).collect::<Result<_, ScopeError>>()?;
     let graphs = if graphs.is_empty() { vec![model] } else { graphs };
-    let root = graphs[0];
-    let mut ops = Vec::new();
-    for graph in &graphs {
-        for field in graph.all("op") {
-            ops.push(read_op(message_of(field, "op")?, field.line)?);
-        }
-    }
-    if ops.is_empty() {
-        return Err(ScopeError::DumpField { line: 1, problem: "there is no `op` in this dump".to_owned() });
-    }
-    // The list is the execution order, and that is what topological ids count.
-    ops.sort_by_key(|op| op.node.id);
-    let unknown_shape = attribute_fields(root)?
+    graphs.into_iter().map(read_graph).collect()
+}
+
+fn read_graph(graph: &Message) -> Result<DumpGraph, ScopeError> {
+    let unknown_shape = attribute_fields(graph)?
         .into_iter()
         .any(|(key, value)| key == UNKNOWN_SHAPE && value == AttributeValue::Switch(true));
-    let mut graph = Graph { name: text_field(root, "name")?.unwrap_or_default(), unknown_shape, ..Graph::default() };
-    let inputs: Vec<Vec<Input>> = ops
-        .into_iter()
-        .map(|op| {
-            graph.nodes.push(op.node);
-            op.inputs
-        })
-        .collect();
-    connect(&mut graph, &inputs)?;
-    Ok(graph)
+    let ops = graph.all("op").map(|field| read_op(message_of(field, "op")?, field.line));
+    Ok(DumpGraph {
+        name: text_field(graph, "name")?.unwrap_or_default(),
+        unknown_shape,
+        ops: ops.collect::<Result<_, ScopeError>>()?,
+    })
 }
 
-struct Op {
-    node: Node,
-    inputs: Vec<Input>,
-}
-
-/// One `input: "source:output"`; an empty string is an optional input that is not connected.
-struct Input {
-    text: String,
-    line: usize,
-}
-
-fn read_op(op: &Message, line: usize) -> Result<Op, ScopeError> {
+fn read_op(op: &Message, line: usize) -> Result<DumpOp, ScopeError> {
     let name = text_field(op, "name")?.unwrap_or_default();
     let op_type = text_field(op, "type")?.unwrap_or_default();
     let id = integer_field(op, "id")?.unwrap_or(0);
     let stream = integer_field(op, "stream_id")?.unwrap_or(0);
     if op_type.is_empty() {
-        return Err(ScopeError::DumpField { line, problem: format!("op `{name}` has no `type`") });
+        return Err(wrong(DumpPlace::Line(line), format!("op `{name}` has no `type`")));
     }
     let mut node = Node::new(name, op_type, id, stream);
     for (key, value) in attribute_fields(op)? {
@@ -75,41 +47,10 @@ fn read_op(op: &Message, line: usize) -> Result<Op, ScopeError> {
     }
     let inputs = op
         .all("input")
-        .map(|field| Ok(Input { text: text_of(field)?, line: field.line }))
+        .map(|field| Ok(Input { text: text_of(field)?, place: DumpPlace::Line(field.line) }))
         .collect::<Result<_, ScopeError>>()?;
-    Ok(Op { node, inputs })
-}
-
-fn connect(graph: &mut Graph, inputs: &[Vec<Input>]) -> Result<(), ScopeError> {
-    let names: HashMap<&str, NodeIndex> = graph.by_name();
-    let (mut data, mut control) = (Vec::new(), Vec::new());
-    for (position, inputs) in inputs.iter().enumerate() {
-        let to = NodeIndex(position);
-        let mut number = 0;
-        for input in inputs {
-            if input.text.is_empty() {
-                number += 1;
-                continue;
-            }
-            let wrong = || ScopeError::DumpField {
-                line: input.line,
-                problem: format!("input `{}` is not of the form `source:output`", input.text),
-            };
-            // Names contain colons now and then; the index is behind the last one.
-            let (source, output) = input.text.rsplit_once(':').ok_or_else(wrong)?;
-            let output: i64 = output.parse().map_err(|_| wrong())?;
-            let from = find(&names, source, || format!("line {}: input", input.line))?;
-            if output == -1 {
-                control.push(ControlEdge { from, to });
-            } else {
-                let output = u32::try_from(output).map_err(|_| wrong())?;
-                data.push(DataEdge { from, output, to, input: number });
-                number += 1;
-            }
-        }
-    }
-    (graph.data, graph.control) = (data, control);
-    Ok(())
+    let subgraphs = op.all("subgraph_name").map(text_of).collect::<Result<_, ScopeError>>()?;
+    Ok(DumpOp { node, inputs, subgraphs })
 }
 
 /// The attributes of an op or graph that can matter: `attr { key: "k" value { ... } }`.
@@ -118,7 +59,7 @@ fn attribute_fields(owner: &Message) -> Result<Vec<(String, AttributeValue)>, Sc
     for field in owner.all("attr") {
         let entry = message_of(field, "attr")?;
         let Some(key) = text_field(entry, "key")? else {
-            return Err(ScopeError::DumpField { line: field.line, problem: "an `attr` has no `key`".to_owned() });
+            return Err(wrong(DumpPlace::Line(field.line), "an `attr` has no `key`"));
         };
         let value = match entry.last("value") {
             Some(value) => attribute_value(message_of(value, "value")?)?,
@@ -149,14 +90,14 @@ fn attribute_value(value: &Message) -> Result<AttributeValue, ScopeError> {
 }
 
 fn wrong_kind(field: &Field, expected: &str) -> ScopeError {
-    ScopeError::DumpField { line: field.line, problem: format!("`{}` is not {expected}", field.name) }
+    wrong(DumpPlace::Line(field.line), format!("`{}` is not {expected}", field.name))
 }
 
 fn message_of<'a>(field: &'a Field, name: &str) -> Result<&'a Message, ScopeError> {
     match &field.value {
         Value::Message(message) => Ok(message),
         Value::Text(_) | Value::Scalar(_) => {
-            Err(ScopeError::DumpField { line: field.line, problem: format!("`{name}` is not a message") })
+            Err(wrong(DumpPlace::Line(field.line), format!("`{name}` is not a message")))
         }
     }
 }

@@ -133,6 +133,7 @@ impl<'a> Rewriter<'a> {
         let index = PieceIndex(self.pieces.len());
         let set: HashSet<NodeIndex> = members.iter().copied().collect();
         let (removed, pool) = self.touching(members);
+        self.refuse_shared_ids(&removed)?;
         let mut piece = Piece {
             index,
             members,
@@ -159,6 +160,18 @@ impl<'a> Rewriter<'a> {
         self.next_id = self.next_id.saturating_add(piece.count);
         self.place(piece);
         Ok(index)
+    }
+
+    /// A piece must not touch an event whose id another one has: which wait would be replaced?
+    fn refuse_shared_ids(&self, touched: &[EventIndex]) -> Result<(), ScopeError> {
+        for event in touched.iter().map(|index| &self.events[index.0]) {
+            if let (Some(other), Origin::Graph { send, .. }) = (event.shares_id_with, event.origin) {
+                let name = |node| self.context.node(node).name.clone();
+                let problem = format!("`{}` has the same id {}, and a super kernel touches it", name(other), event.id);
+                return Err(ScopeError::Event { node: name(send), problem });
+            }
+        }
+        Ok(())
     }
 
     /// Live events with an end among `members`, and the ids among them that can be given out again.
@@ -213,7 +226,7 @@ impl<'a> Rewriter<'a> {
             list.sort_by_key(|(rank, _)| *rank);
         }
         for &(stream, first, last) in &piece.side_streams {
-            let (before, after) = self.queues.neighbours(stream, first, last);
+            let (before, after) = self.queues.neighbours(stream, first, last, |party| self.is_near(first, party));
             if let Some(before) = before {
                 let consumer = Party::Node(first);
                 let top = Wanted { producer: before, consumer, send_stream: stream, recv_stream: piece.main_stream };
@@ -238,6 +251,16 @@ impl<'a> Rewriter<'a> {
             work.extend(of(Side::Receive, receives.get(&member)));
         }
         work
+    }
+
+    /// Is a party of a queue in the same run as a member? The reference looks at the member's own graph only.
+    fn is_near(&self, member: NodeIndex, party: Party) -> bool {
+        let branch = |node: NodeIndex| self.context.node(node).branch;
+        let (own, other) = (branch(member), branch(self.at(party)));
+        match self.context.mode() {
+            Mode::Default => self.context.graph.are_nested(own, other),
+            Mode::Compat => own == other,
+        }
     }
 
     /// Where the send of an event stands among the sends of its producer.
@@ -377,6 +400,7 @@ impl<'a> Rewriter<'a> {
             send_stream: wanted.send_stream,
             recv_stream: wanted.recv_stream,
             origin: Origin::Created,
+            shares_id_with: None,
             alive: true,
         });
         Ok(())

@@ -65,14 +65,20 @@ impl Queues {
         Self(queues)
     }
 
-    /// What stands in a queue right before one node and right behind another.
-    pub fn neighbours(&self, stream: i64, first: NodeIndex, last: NodeIndex) -> (Option<Party>, Option<Party>) {
+    /// The nearest entries of a queue before one node and behind another that `counts`.
+    pub fn neighbours(
+        &self,
+        stream: i64,
+        first: NodeIndex,
+        last: NodeIndex,
+        counts: impl Fn(Party) -> bool,
+    ) -> (Option<Party>, Option<Party>) {
         let Some(queue) = self.0.get(&stream) else {
             return (None, None);
         };
-        let before = queue.range(..first).next_back();
-        let after = queue.range(NodeIndex(last.0 + 1)..).next();
-        (before.map(|(_, party)| *party), after.map(|(_, party)| *party))
+        let before = queue.range(..first).rev().map(|(_, party)| *party).find(|party| counts(*party));
+        let after = queue.range(NodeIndex(last.0 + 1)..).map(|(_, party)| *party).find(|party| counts(*party));
+        (before, after)
     }
 
     /// Takes a node out: it is in a piece now.

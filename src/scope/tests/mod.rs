@@ -1,5 +1,6 @@
 //! The planner on whole graphs: worked examples, modes, events, hazards, and random graphs.
 
+mod branches;
 mod cutting;
 mod dumps;
 mod hazards;
@@ -7,7 +8,7 @@ mod random;
 mod rewriting;
 mod strictness;
 
-use super::graph::{ControlEdge, EventKind, Graph, Node, NodeIndex};
+use super::graph::{BranchIndex, ControlEdge, EventKind, Graph, Node, NodeIndex};
 use super::outcome::{Piece, ScopePlan};
 use super::{Mode, ScopeError, Settings, plan};
 

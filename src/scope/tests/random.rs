@@ -101,7 +101,7 @@ fn required_order(graph: &Graph) -> Vec<(String, String)> {
             pairs.push((before.to_owned(), node.name.clone()));
         }
     }
-    for event in crate::scope::events::collect(graph, Mode::Default).unwrap() {
+    for event in crate::scope::events::collect(graph, Mode::Default, &HashSet::from([BranchIndex::ROOT])).unwrap() {
         if let (crate::scope::events::Party::Node(from), crate::scope::events::Party::Node(to)) =
             (event.producer, event.consumer)
         {

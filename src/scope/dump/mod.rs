@@ -1,0 +1,134 @@
+//! What dumps in text and in binary form have in common: a list of graphs, each a list of ops, made into one graph.
+
+mod flatten;
+
+use std::collections::HashMap;
+use std::fmt;
+
+use super::error::ScopeError;
+use super::graph::{ControlEdge, DataEdge, Graph, Node, NodeIndex};
+use super::json::find;
+
+/// Attribute of the root graph that says its shapes are not static.
+pub const UNKNOWN_SHAPE: &str = "_graph_unknown_flag";
+
+/// Where something was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DumpPlace {
+    /// In a text, counted from 1.
+    Line(usize),
+    /// In a binary file.
+    Offset(usize),
+}
+
+impl fmt::Display for DumpPlace {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(formatter, "line {line}"),
+            Self::Offset(offset) => write!(formatter, "offset {offset}"),
+        }
+    }
+}
+
+/// An error in a dump.
+pub fn wrong(place: DumpPlace, problem: impl Into<String>) -> ScopeError {
+    ScopeError::DumpField { place, problem: problem.into() }
+}
+
+/// One graph of a dump; the first is the root.
+#[derive(Debug, Default)]
+pub struct DumpGraph {
+    /// What ops that hold it call it.
+    pub name: String,
+    /// Its shapes are not static.
+    pub unknown_shape: bool,
+    /// In the order of the file.
+    pub ops: Vec<DumpOp>,
+}
+
+/// One op of a dump.
+#[derive(Debug)]
+pub struct DumpOp {
+    /// With its attributes.
+    pub node: Node,
+    /// `source:output`, in order.
+    pub inputs: Vec<Input>,
+    /// Names of the graphs it holds.
+    pub subgraphs: Vec<String>,
+}
+
+/// One `source:output`; an empty text is an optional input that is not connected.
+#[derive(Debug)]
+pub struct Input {
+    /// As written.
+    pub text: String,
+    /// Where.
+    pub place: DumpPlace,
+}
+
+/// Makes one graph of all graphs of a dump and checks it.
+pub fn assemble(mut graphs: Vec<DumpGraph>, start: DumpPlace) -> Result<Graph, ScopeError> {
+    if graphs.iter().all(|graph| graph.ops.is_empty()) {
+        return Err(wrong(start, "there is no `op` in this dump"));
+    }
+    let (name, unknown_shape) = (std::mem::take(&mut graphs[0].name), graphs[0].unknown_shape);
+    let flat = flatten::flatten(graphs);
+    let mut graph = Graph { name, unknown_shape, branches: flat.branches, ..Graph::default() };
+    let mut inputs = Vec::with_capacity(flat.ops.len());
+    let mut original = Vec::with_capacity(flat.ops.len());
+    let mut used: HashMap<String, usize> = HashMap::new();
+    for op in &flat.ops {
+        *used.entry(op.node.name.clone()).or_default() += 1;
+    }
+    for op in flat.ops {
+        let mut node = op.node;
+        original.push(node.name.clone());
+        // Nested graphs may use names again; edges are by name, so every node needs one of its own.
+        if let (Some(branch), true) = (graph.branch(node.branch), used[&node.name] > 1) {
+            node.name = format!("{}/{}", branch.name, node.name);
+        }
+        inputs.push(op.inputs);
+        graph.nodes.push(node);
+    }
+    connect(&mut graph, &original, &inputs)?;
+    let graph = super::brackets::resolve(graph)?;
+    graph.check()?;
+    Ok(graph)
+}
+
+fn connect(graph: &mut Graph, original: &[String], inputs: &[Vec<Input>]) -> Result<(), ScopeError> {
+    let mut names: HashMap<&str, NodeIndex> = HashMap::new();
+    let mut own_names = HashMap::new();
+    for (index, name) in original.iter().enumerate() {
+        names.entry(name).or_insert(NodeIndex(index));
+        own_names.entry((graph.nodes[index].branch, name.as_str())).or_insert(NodeIndex(index));
+    }
+    let (mut data, mut control) = (Vec::new(), Vec::new());
+    for (position, inputs) in inputs.iter().enumerate() {
+        let to = NodeIndex(position);
+        let mut number = 0;
+        for input in inputs {
+            if input.text.is_empty() {
+                number += 1;
+                continue;
+            }
+            let malformed = || wrong(input.place, format!("input `{}` is not of the form `source:output`", input.text));
+            // Names contain colons now and then; the index is behind the last one.
+            let (source, output) = input.text.rsplit_once(':').ok_or_else(malformed)?;
+            let output: i64 = output.parse().map_err(|_| malformed())?;
+            let from = match own_names.get(&(graph.node(to).branch, source)) {
+                Some(from) => *from,
+                None => find(&names, source, || format!("{}: input", input.place))?,
+            };
+            if output == -1 {
+                control.push(ControlEdge { from, to });
+            } else {
+                let output = u32::try_from(output).map_err(|_| malformed())?;
+                data.push(DataEdge { from, output, to, input: number });
+                number += 1;
+            }
+        }
+    }
+    (graph.data, graph.control) = (data, control);
+    Ok(())
+}
