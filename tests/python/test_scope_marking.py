@@ -92,6 +92,78 @@ def test_unpaired_frames_are_noticed_and_a_surplus_pop_is_harmless() -> None:
     assert marking.depth() == 0
 
 
+def marks(graph: Graph) -> list[tuple[str, str, str]]:
+    nodes = Graph.parse(graph.to_json()).nodes
+    return [(node["name"], node.get("scope", ""), node.get("options", "")) for node in nodes]
+
+
+def test_a_range_between_two_calls_is_marked() -> None:
+    graph = Graph()
+    with graph:
+        graph.op("a", "Add")
+        scope.super_kernel_scope_begin("p", "x=1")
+        graph.op("b", "Add")
+        scope.super_kernel_scope_begin("q")
+        graph.op("c", "Add")
+        # Paired by name, not by nesting.
+        scope.super_kernel_scope_end("p")
+        graph.op("d", "Add")
+        with mark("r"):
+            graph.op("e", "Add")
+            scope.super_kernel_scope_end("q")
+            graph.op("f", "Add")
+        scope.super_kernel_scope_begin(None)
+        graph.op("g", "Add")
+        scope.super_kernel_scope_end(None)
+    assert marks(graph) == [
+        ("a", "", ""),
+        ("b", "p", "x=1"),
+        ("c", "q", ""),
+        ("d", "q", ""),
+        ("e", "r", ""),
+        ("f", "r", ""),
+        ("g", "", ""),
+    ]
+    assert marking.depth() == 0
+
+
+def test_ranges_must_be_paired() -> None:
+    with pytest.raises(RuntimeError, match="'p'"):
+        scope.super_kernel_scope_end("p")
+    with mark("p"), pytest.raises(RuntimeError, match="has begun"):
+        scope.super_kernel_scope_end("p")
+    with pytest.raises(RuntimeError, match="not paired"), Graph("g"):
+        scope.super_kernel_scope_begin("p")
+    # A range that was begun inside a block goes on behind it.
+    with mark("q"):
+        pass
+    assert scope.current_attributes() == {"_super_kernel_scope": "p", "_super_kernel_options": ""}
+    scope.super_kernel_scope_end("p")
+    with mark("q"):
+        scope.super_kernel_scope_begin("p")
+    assert scope.current_attributes()["_super_kernel_scope"] == "p"
+    scope.super_kernel_scope_end("p")
+    assert marking.depth() == 0
+
+
+def test_streams_may_be_parallel_inside() -> None:
+    with scope.npu_stream_switch("s", 1, True):
+        assert scope.current_attributes() == {
+            "_user_stream_label": "s",
+            "_user_stream_priority": "1",
+            "_enable_inner_parallel": True,
+        }
+        with scope.npu_stream_switch("t", enable_inner_parallel=False):
+            assert scope.current_attributes()["_enable_inner_parallel"] is False
+    with scope.npu_stream_switch("s"):
+        assert "_enable_inner_parallel" not in scope.current_attributes()
+    graph = Graph()
+    with scope.npu_stream_switch("s", 0, enable_inner_parallel=True):
+        graph.op("a", "Add")
+    assert graph.nodes[0]["attrs"]["_enable_inner_parallel"] is True
+    assert scope.plan(graph).pieces == []
+
+
 def test_one_name_twice_is_one_scope() -> None:
     graph = Graph()
     for name in ("a", "b"):
@@ -111,6 +183,12 @@ def super_kernel(scope, options=""):
     calls.append(("enter", scope, options))
     yield "torchair"
     calls.append(("exit", scope, options))
+
+def super_kernel_scope_begin(scope, options=""):
+    calls.append(("begin", scope, options))
+
+def super_kernel_scope_end(scope):
+    calls.append(("end", scope))
 """
 
 
@@ -136,6 +214,10 @@ def test_torchair_gets_the_call_where_it_is_importable(torchair: Path) -> None:
     with mark("sp2"):
         assert scope.current_attributes()["_super_kernel_scope"] == "sp2"
     assert len(calls) == 2, "`mark` is always ours"
+    scope.super_kernel_scope_begin("sp3", "y=2")
+    scope.super_kernel_scope_end("sp3")
+    assert calls[2:] == [("begin", "sp3", "y=2"), ("end", "sp3")]
+    assert marking.depth() == 0
 
 
 def test_a_torchair_that_cannot_be_imported_is_no_torchair(torchair: Path) -> None:

@@ -30,7 +30,7 @@ def random_graph(seed: int) -> dict[str, Any]:
     odd = chance.choice([0.0, 0.05, 0.2])
     strict = chance.random() < 0.15
     marked = chance.choice([0.5, 0.8, 1.0])
-    branches = ["", "gear_0", "gear_1"] if chance.random() < 0.0 else [""]
+    branches = ["", "gear_0", "gear_1"] if chance.random() < 0.15 else [""]
     count = chance.randint(2, 26)
     nodes: list[dict[str, Any]] = []
     number = chance.randint(-1, 3)
@@ -65,7 +65,9 @@ def random_graph(seed: int) -> dict[str, Any]:
     for to in range(1, count):
         for slot in range(chance.choice([0, 1, 1, 2])):
             source = nodes[chance.randrange(to)]
-            data.append({"from": source["name"], "output": chance.randint(0, 1), "to": nodes[to]["name"], "input": slot})
+            data.append(
+                {"from": source["name"], "output": chance.randint(0, 1), "to": nodes[to]["name"], "input": slot}
+            )
     return with_events(chance, nodes, data)
 
 
@@ -86,7 +88,7 @@ def with_events(chance: random.Random, nodes: list[dict[str, Any]], data: list[d
             continue
         event_id = next(ids)
         # Now and then a number that is used already: by another kind, or in another graph.
-        if again and chance.random() < 0.0:
+        if again and chance.random() < 0.08:
             event_id = chance.choice(again)[0]
         kind = chance.choice(["", "", "", "Mem", "Notify"])
         again.append((event_id, kind))

@@ -65,7 +65,9 @@ def is_ignored(node: dict[str, Any]) -> bool:
 
 def unfusable(node: dict[str, Any], with_tiling: bool) -> bool:
     """Section 3.2."""
-    blocked = node.get("tiling_on_aicpu", False) and not node.get("tiling_sink", False) and node.get("reuse_binary", False)
+    blocked = (
+        node.get("tiling_on_aicpu", False) and not node.get("tiling_sink", False) and node.get("reuse_binary", False)
+    )
     own = node.get("support", 0) != 1 or node.get("local_memory_size", 0) > 0 or (with_tiling and blocked)
     return not node.get("hccl", False) and bool(own)
 
@@ -134,8 +136,8 @@ def cut(nodes: list[dict[str, Any]], scope: Scope) -> list[tuple[str, list[dict[
     return pieces
 
 
-def read_events(graph: dict[str, Any], branches: set[str]) -> list[Event]:
-    """Section 1.3, in the graphs that hold a piece."""
+def read_events(graph: dict[str, Any]) -> list[Event]:
+    """Section 1.3; ids are looked up in one graph each."""
     nodes = {node["name"]: node for node in graph["nodes"]}
     events = []
     numbers: dict[tuple[str, int], int] = defaultdict(int)
@@ -145,7 +147,7 @@ def read_events(graph: dict[str, Any], branches: set[str]) -> list[Event]:
             receives[node.get("branch", ""), RECVS[node["type"]], node["event_id"]].append(node)
     for send in graph["nodes"]:
         branch = send.get("branch", "")
-        if send["type"] not in SENDS or branch not in branches:
+        if send["type"] not in SENDS:
             continue
         kind = SENDS[send["type"]]
         producers = [before for before, after in graph["control"] if after == send["name"]]
@@ -288,7 +290,9 @@ class Rewriting:
         kind, number = ("normal", self.pool.pop(0)) if runtime and self.pool else ("mem", self.start + self.count)
         self.count += 1
         suffix = "" if kind == "normal" else "Mem"
-        event = Event(number, kind, producer, consumer, send_stream, recv_stream, f"sk_send_{number}", f"sk_rcv_{number}")
+        event = Event(
+            number, kind, producer, consumer, send_stream, recv_stream, f"sk_send_{number}", f"sk_rcv_{number}"
+        )
         # Names of ends repeat when an id is given out again in another graph.
         event.send, event.recv = self.free(event.send), self.free(event.recv)
         self.nodes[event.send] = {"type": "Send" + suffix, "stream": send_stream, "shown": f"sk_send_{number}"}
@@ -351,15 +355,13 @@ def plan(graph: dict[str, Any]) -> dict[str, Any]:
     if not pieces:
         return {"pieces": [], "events": [], "nodes": []}
     pieces.sort(key=lambda piece: piece[0])
-    rewriting = Rewriting(graph, read_events(graph, {scope.branch for _, scope, _ in pieces}))
+    rewriting = Rewriting(graph, read_events(graph))
     kernels = [rewriting.build(name, members) for name, _, members in pieces]
     described = []
     counts = {}
     for (name, scope, members), (kernel, main) in zip(pieces, kernels):
         written = [
-            node
-            for node in members
-            if node.get("ai_core", True) or node.get("hccl") or node["type"].startswith("Hcom")
+            node for node in members if node.get("ai_core", True) or node.get("hccl") or node["type"].startswith("Hcom")
         ]
         inputs, outputs = connections(graph, [node["name"] for node in members])
         counts[kernel] = (len(inputs), len(outputs))

@@ -28,7 +28,7 @@ def add_graph_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "file",
         metavar="GRAPH",
-        help="a graph in JSON form (docs/scopes.md) or a dump in protobuf text form",
+        help="a graph in JSON form (docs/scopes.md) or a dump in protobuf text or binary form",
     )
     command.add_argument("--compat", action="store_true", help="follow the reference stack value for value")
     command.add_argument("--fuse-single-ops", action="store_true", help="also build super kernels of one op")

@@ -13,6 +13,8 @@ from superkernel.scope._marking import (
     merge_frames,
     npu_stream_switch,
     super_kernel,
+    super_kernel_scope_begin,
+    super_kernel_scope_end,
 )
 from superkernel.scope._plan import Piece, ScopePlan, plan
 
@@ -36,4 +38,6 @@ __all__ = [
     "npu_stream_switch",
     "plan",
     "super_kernel",
+    "super_kernel_scope_begin",
+    "super_kernel_scope_end",
 ]

@@ -69,7 +69,7 @@ class Graph:
         attributes = _marking.current_attributes()
         label = attributes.pop("_user_stream_label", None)
         if stream is None:
-            stream = 0 if label is None else self._labels.setdefault(label, len(self._labels) + 1)
+            stream = 0 if label is None else self._labels.setdefault(str(label), len(self._labels) + 1)
         if "scope" in fields:
             attributes.pop(_marking.SCOPE, None)
             attributes.pop(_marking.OPTIONS, None)
@@ -85,6 +85,14 @@ class Graph:
                     {"from": _name(origin), "output": output, "to": name, "input": number},
                 )
         return Node(self, name)
+
+    def branch(self, name: str, parent: str = "") -> str:
+        """Declares a nested graph, a branch of the model; nodes enter it with ``op(..., branch=name)``.
+
+        A branch that is not declared is nested in the root.
+        """
+        self._content.setdefault("branches", []).append({"name": name, "parent": parent})
+        return name
 
     def event(
         self,
@@ -132,7 +140,7 @@ class Graph:
 
     @classmethod
     def read(cls, path: PathLike, *, compile_results: bool = False) -> Graph:
-        """Reads the JSON form or a dump in protobuf text form, told apart by content.
+        """Reads the JSON form or a dump in protobuf text or binary form, told apart by content.
 
         With ``compile_results`` the flags of the operators come from the JSONs their ``json_path`` names.
         """
