@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::artifact::half_name;
+use crate::build::manifest::Manifest;
 use crate::build::{ResultJson, ResultOp};
 use crate::diagnostic::Diagnostic;
 use crate::json::{Document, JsonError, JsonFile, JsonPath};
 use crate::model::{
-    Chip, CoreKind, KernelType, ModelError, SubKernelCode, SubKernelFile, SuperKernelType, TaskType, TilingFunctions,
+    Chip, CoreKind, KernelType, ModelError, Slot, SubKernelCode, SubKernelFile, SuperKernelType, TaskType,
+    TilingFunctions,
 };
 use crate::sim::SimError;
 use crate::sim::meta;
@@ -68,6 +70,8 @@ pub struct Launchable {
     pub kernel_type: KernelType,
     /// Blocks it is launched with; `None`: its files do not say.
     pub blocks: Option<u32>,
+    /// Its parameters: a slot's number is its place here. Empty if its files do not say.
+    pub parameters: Vec<Slot>,
     /// What its files describe.
     pub form: Form,
 }
@@ -116,7 +120,12 @@ pub fn find(path: &Path, object: Option<&Path>, chip: Chip) -> Result<Launchable
     if SubKernelFile::recognizes(&json) {
         from_sub_kernel(&SubKernelFile::from_json(&json_path, json), &json_path, object, chip)
     } else {
-        Ok(from_result(ResultJson::from_node(&json.root())?, &json_path, object))
+        let mut found = from_result(ResultJson::from_node(&json.root())?, &json_path, object);
+        // The build record belongs to the JSON beside it, or to another build.
+        let record = Manifest::read_file(&json_path.with_extension("manifest.json")).ok();
+        let record = record.filter(|record| record.json == json.digest.to_string());
+        found.parameters = record.map_or_else(Vec::new, |record| record.notes.parameters);
+        Ok(found)
     }
 }
 
@@ -132,7 +141,7 @@ pub fn of_functions(
     let kernel_type = KernelType::from_name(kernel_type).ok_or_else(unknown)?;
     let name = entries.aic.clone().or_else(|| entries.aiv.clone()).unwrap_or_default();
     let form = Form::SubKernel { entries, tiling_keys: Vec::new(), params: Vec::new() };
-    Ok(Launchable { name, object: object.to_path_buf(), kernel_type, blocks, form })
+    Ok(Launchable { name, object: object.to_path_buf(), kernel_type, blocks, parameters: Vec::new(), form })
 }
 
 fn from_result(json: ResultJson, json_path: &Path, object: Option<&Path>) -> Launchable {
@@ -144,6 +153,7 @@ fn from_result(json: ResultJson, json_path: &Path, object: Option<&Path>) -> Lau
         object,
         kernel_type: json.kernel_type.kernel_type(),
         blocks: Some(json.blocks),
+        parameters: Vec::new(),
     }
 }
 
@@ -200,6 +210,7 @@ fn from_sub_kernel(
         object,
         kernel_type: kernel.kernel_type,
         blocks,
+        parameters: kernel.params.iter().map(|name| Slot::of_sub_kernel(name, None)).collect(),
         form: Form::SubKernel { entries, tiling_keys, params: kernel.params },
     })
 }
@@ -219,5 +230,6 @@ fn from_meta(object: &Path) -> Result<Launchable, LoadError> {
         object: object.to_path_buf(),
         kernel_type: kernel_type.kernel_type(),
         blocks: None,
+        parameters: Vec::new(),
     })
 }

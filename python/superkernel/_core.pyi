@@ -5,13 +5,17 @@ from pathlib import Path
 from typing import Any, Callable, final
 
 __all__ = [
+    "BuildRecord",
     "KernelDescription",
     "OpDescription",
+    "Parameter",
     "ScopePiece",
     "ScopeProblem",
+    "StoredCall",
     "__version__",
     "build",
     "build_op",
+    "build_record",
     "build_stages",
     "cache_clear",
     "cache_entries",
@@ -37,6 +41,9 @@ __all__ = [
     "parse_options",
     "plan",
     "program_text",
+    "reproducer_paths",
+    "reproducer_read",
+    "reproducer_write",
     "scope_launch_layout",
     "scope_plan",
     "scope_read",
@@ -179,6 +186,19 @@ class OpDescription:
     def param_count(self) -> int | None: ...
 
 @final
+class Parameter:
+    @property
+    def slot(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def op(self) -> int | None: ...
+    @property
+    def role(self) -> str: ...
+    @property
+    def hidden(self) -> bool: ...
+
+@final
 class KernelDescription:
     @property
     def name(self) -> str: ...
@@ -194,6 +214,8 @@ class KernelDescription:
     def functions(self) -> dict[str, str]: ...
     @property
     def ops(self) -> list[OpDescription]: ...
+    @property
+    def parameters(self) -> list[Parameter]: ...
     @property
     def params(self) -> list[str]: ...
     @property
@@ -244,3 +266,42 @@ class AiCore:
     def set_register(self, name: str, value: int, index: int = 0) -> None: ...
     def issue(self, op: str, types: list[str], words: list[int]) -> None: ...
     def operands(self) -> list[tuple[str, str, bool, list[int], int]]: ...
+
+# -- records ---------------------------------------------------------------------------------------------------------
+
+@final
+class BuildRecord:
+    @property
+    def because(self) -> list[str]: ...
+    @property
+    def kernel_infos(self) -> Any: ...
+    @property
+    def settings(self) -> dict[str, Any]: ...
+
+@final
+class StoredCall:
+    @property
+    def name(self) -> str: ...
+    @property
+    def kernel_infos(self) -> Any: ...
+    @property
+    def settings(self) -> dict[str, Any]: ...
+    @property
+    def error(self) -> str | None: ...
+    @property
+    def object_sha256(self) -> str | None: ...
+
+def build_record(directory: str | PathLike[str], name: str) -> BuildRecord: ...
+def reproducer_paths(kernel_infos: object) -> list[str]: ...
+def reproducer_write(
+    *,
+    kernel_infos: object,
+    inside: dict[str, str],
+    name: str,
+    settings: dict[str, Any],
+    machine: dict[str, Any],
+    report: dict[str, Any] | None,
+    object_sha256: str | None,
+    error: dict[str, Any] | None,
+) -> bytes: ...
+def reproducer_read(path: str | PathLike[str], record: str | PathLike[str]) -> StoredCall: ...

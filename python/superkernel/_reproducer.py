@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import io
-import json
 import os
 import platform
 import sys
@@ -19,27 +17,10 @@ from superkernel._build import settings
 from superkernel._config import repeatable
 from superkernel._errors import SuperKernelError, make_error
 
-__all__ = ["Reproducer", "load", "save"]
+__all__ = ["load", "save"]
 
-_FORMAT = 1
 _RECORD = "reproducer.json"
 _FILES = "files/"
-_PATHS = ("json_path", "bin_path")
-
-
-class Reproducer:
-    """A build read back from a file."""
-
-    def __init__(self, record: dict[str, Any], directory: Path) -> None:
-        self.record = record
-        self.name: str = record["name"]
-        self.settings = repeatable(record["settings"])
-        self.kernel_infos = _with_paths(record["kernel_infos"], lambda path: str(directory / path))
-
-    def recorded_error(self) -> str | None:
-        """The id of the error it ended with."""
-        error = self.record["result"].get("error")
-        return None if error is None else str(error.get("errId"))
 
 
 def save(path: str, kernel_infos: Mapping[str, Any], name: str, result: Mapping[str, Any]) -> None:
@@ -53,38 +34,36 @@ def save(path: str, kernel_infos: Mapping[str, Any], name: str, result: Mapping[
             # A missing input is a finding too: the replay misses it in the same way.
             return f"missing/{os.path.basename(original)}"
         digest = hashlib.sha256(content).hexdigest()[:16]
-        inside = f"{_FILES}{digest}_{os.path.basename(original)}"
-        files[inside] = content
-        return inside
+        member = f"{_FILES}{digest}_{os.path.basename(original)}"
+        files[member] = content
+        return member
 
+    inside = {original: store(original) for original in _core.reproducer_paths(kernel_infos)}
     current = settings()
-    record = {
-        "format": _FORMAT,
-        "package": _core.__version__,
-        "name": name,
+    report = result.get("report")
+    record = _core.reproducer_write(
+        kernel_infos=kernel_infos,
+        inside=inside,
+        name=name,
         # Directories and limits are the business of the machine that repeats it.
-        "settings": repeatable(current),
-        "kernel_infos": _with_paths(kernel_infos, store),
-        "machine": {
-            "system": platform.platform(),
-            "python": sys.version,
-            "toolchain": _tool_facts(current),
-        },
-        "result": dict(result),
-        "object_sha256": _object_digest(result),
-    }
+        settings=repeatable(current),
+        machine={"system": platform.platform(), "python": sys.version, "toolchain": _tool_facts(current)},
+        report=report,
+        object_sha256=None if report is None else hashlib.sha256(Path(report["object"]).read_bytes()).hexdigest(),
+        error=result.get("error"),
+    )
     try:
         with tarfile.open(path, "w") as archive:
-            _add(archive, _RECORD, json.dumps(record, indent=1).encode())
-            for inside, content in sorted(files.items()):
-                _add(archive, inside, content)
+            _add(archive, _RECORD, record)
+            for member, content in sorted(files.items()):
+                _add(archive, member, content)
     except OSError as error:
         raise make_error(
             "SK0001", f"cannot write `{path}`: {error.strerror or error}", "check the directory and the free space"
         ) from None
 
 
-def load(path: str, directory: Path) -> Reproducer:
+def load(path: str, directory: Path) -> _core.StoredCall:
     """Unpacks a reproducer into ``directory``."""
 
     def refuse(problem: str) -> SuperKernelError:
@@ -103,27 +82,11 @@ def load(path: str, directory: Path) -> Reproducer:
                     target = directory / member.name
                     target.parent.mkdir(exist_ok=True)
                     target.write_bytes(content.read())
-        record = json.loads((directory / _RECORD).read_bytes())
-        if record["format"] != _FORMAT:
-            raise refuse(f"its format is {record['format']}, this version reads {_FORMAT}")
-        return Reproducer(record, directory)
     except FileNotFoundError as error:
         raise refuse(f"{error.strerror}: {error.filename}") from None
-    except (OSError, tarfile.TarError) as error:
+    except (OSError, ValueError, tarfile.TarError) as error:
         raise refuse(str(error)) from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise refuse(f"its record is damaged ({error})") from None
-
-
-def _with_paths(kernel_infos: Mapping[str, Any], change: Any) -> Any:
-    """``kernel_infos`` with every file name changed; whatever else is in it stays as it is."""
-    infos = copy.deepcopy(kernel_infos)
-    ops = infos.get("op_list") if isinstance(infos, dict) else None
-    for op in ops if isinstance(ops, list) else []:
-        for key in _PATHS:
-            if isinstance(op, dict) and isinstance(op.get(key), str):
-                op[key] = change(op[key])
-    return infos
+    return _core.reproducer_read(path, directory / _RECORD)
 
 
 def _tool_facts(current: dict[str, Any]) -> dict[str, str]:
@@ -131,13 +94,6 @@ def _tool_facts(current: dict[str, Any]) -> dict[str, str]:
         return dict(_core.toolchain_facts(current))
     except SuperKernelError as error:
         return {"error": str(error)}
-
-
-def _object_digest(result: Mapping[str, Any]) -> str | None:
-    report = result.get("report")
-    if report is None:
-        return None
-    return hashlib.sha256(Path(report["object"]).read_bytes()).hexdigest()
 
 
 def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::error::BuildError;
 use crate::artifact::{LaunchMeta, RUN_CONFIG, SuperKernelSymbols};
 use crate::elf::{self, Binding};
+use crate::json::{JsonError, Node};
 use crate::model::SuperKernel;
 use crate::toolchain::ToolchainKind;
 
@@ -21,7 +22,18 @@ pub struct Sizes {
     /// Bytes of executable code.
     pub code: u64,
     /// Number of symbols.
-    pub symbols: usize,
+    pub symbols: u64,
+}
+
+impl Sizes {
+    /// As the manifest has them.
+    pub(super) fn read(json: &Node<'_>) -> Result<Self, JsonError> {
+        Ok(Self {
+            file: json.required("file")?.count()?,
+            code: json.required("code")?.count()?,
+            symbols: json.required("symbols")?.count()?,
+        })
+    }
 }
 
 /// Checks entries, visibility, meta sections and unresolved functions. `inner` are the functions that must be there
@@ -48,7 +60,7 @@ pub fn check(
     }
     const EXECUTABLE: u64 = 4;
     let code = sections.iter().filter(|section| section.flags & EXECUTABLE != 0).map(|section| section.size).sum();
-    Ok(Sizes { file: object.len() as u64, code, symbols: found.len() })
+    Ok(Sizes { file: object.len() as u64, code, symbols: found.len() as u64 })
 }
 
 /// The entries must be seen; on the host nothing else but the run configuration may be.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::diagnostic::Diagnostic;
 use crate::fs::FileError;
+use crate::json::JsonError;
 use crate::toolchain::ToolchainError;
 
 /// Why a build did not produce a kernel.
@@ -48,6 +49,24 @@ pub enum BuildError {
         /// Everything that is wrong with it.
         problems: Vec<String>,
     },
+    /// There is no record of a build.
+    #[error("there is no usable build record of `{kernel}`: {source}")]
+    NoRecord {
+        /// The kernel's name.
+        kernel: String,
+        /// What is wrong with the file.
+        #[source]
+        source: Box<JsonError>,
+    },
+    /// A reproducer's record cannot be used.
+    #[error("`{}` is not a reproducer: {source}", path.display())]
+    Reproducer {
+        /// The reproducer.
+        path: PathBuf,
+        /// What is wrong with its record.
+        #[source]
+        source: Box<JsonError>,
+    },
 }
 
 impl Diagnostic for BuildError {
@@ -58,6 +77,8 @@ impl Diagnostic for BuildError {
             Self::Tool { source, .. } => source.id(),
             Self::BadToolOutput { .. } => "SK0802",
             Self::Check { .. } => "SK0803",
+            Self::NoRecord { .. } => "SK0805",
+            Self::Reproducer { .. } => "SK0807",
         }
     }
 
@@ -74,6 +95,8 @@ impl Diagnostic for BuildError {
             Self::Check { .. } => {
                 "check the sub-kernels' objects named above; if they are right, please report this with `superkernel compile --save-reproducer`".to_owned()
             }
+            Self::NoRecord { .. } => "check the name and the directory (`--kernel-meta-parent-dir`)".to_owned(),
+            Self::Reproducer { .. } => "make it again with --save-reproducer".to_owned(),
         }
     }
 }

@@ -1,20 +1,23 @@
-//! What a kernel was made from, stored beside it: decides whether it can stay.
+//! What a kernel was made from, stored beside it: decides whether it can stay. Written and read here.
 
 use std::path::Path;
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::check::Sizes;
 use super::files::KernelFiles;
 use super::fingerprint::Fingerprint;
+use crate::json::{Document, JsonError, JsonFile, JsonPath, Node};
+use crate::model::{OpIndex, Slot, SlotRole};
 use crate::store::digest::ContentDigest;
 
 /// Format of the file.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
+/// Beside the settings of a call: its argument.
+const KERNEL_INFOS: &str = "kernel_infos";
 
 /// The record of one build.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Manifest {
     /// Everything the result depends on.
     pub fingerprint: Fingerprint,
@@ -22,88 +25,138 @@ pub struct Manifest {
     pub object: String,
     /// Digest of the description.
     pub json: String,
-    /// The rest: sizes, timings, commands, inputs.
-    pub notes: Map<String, Value>,
-}
-
-/// The file, as it is written.
-#[derive(Serialize)]
-struct File<'a> {
-    version: u64,
-    digest: String,
-    result: Digests<'a>,
-    parts: &'a Map<String, Value>,
-    #[serde(flatten)]
-    notes: &'a Map<String, Value>,
-}
-
-#[derive(Serialize)]
-struct Digests<'a> {
-    object_sha256: &'a str,
-    json_sha256: &'a str,
+    /// What no decision depends on.
+    pub notes: Notes,
 }
 
 /// What is noted beside the facts that decide.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Notes {
     /// Why it was built.
     pub because: Vec<String>,
+    /// Its parameters: a slot's number is its place here.
+    pub parameters: Vec<Slot>,
     /// Sizes of the result; absent for one taken from the cache.
     pub sizes: Option<Sizes>,
     /// Milliseconds per stage.
     pub timings: Value,
     /// Every command that ran.
     pub commands: Vec<String>,
-    /// The call, so that it can be repeated: `kernel_infos` and settings.
-    pub inputs: Value,
+    /// The call, so that it can be repeated.
+    pub call: Call,
 }
+
+/// A call of `compile` in a form that can be repeated later and from elsewhere.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// The op list and the options; paths are absolute.
+    pub kernel_infos: Value,
+    /// The settings that decide about the result, as `configure` takes them.
+    pub settings: Map<String, Value>,
+}
+
+// -- writing ----------------------------------------------------------------------------------------------------------
 
 impl Manifest {
     /// The record of a finished kernel.
     pub fn new(fingerprint: Fingerprint, object: &[u8], json: &[u8], notes: Notes) -> Self {
-        let noted = json!({
-            "because": notes.because,
-            "sizes": notes.sizes,
-            "timings_ms": notes.timings,
-            "commands": notes.commands,
-            "inputs": notes.inputs,
-        });
-        let Value::Object(noted) = noted else { unreachable!("`json!` with braces is an object") };
         let (object, json) = (ContentDigest::of(object).to_string(), ContentDigest::of(json).to_string());
-        Self { fingerprint, object, json, notes: noted }
+        Self { fingerprint, object, json, notes }
     }
 
     /// As bytes of the file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let file = File {
-            version: VERSION,
-            digest: self.fingerprint.digest().to_string(),
-            result: Digests { object_sha256: &self.object, json_sha256: &self.json },
-            parts: self.fingerprint.parts(),
-            notes: &self.notes,
-        };
-        let mut bytes = serde_json::to_vec_pretty(&file).expect("strings, numbers and JSON values can be written");
+        let notes = &self.notes;
+        let slot = |(number, slot): (usize, &Slot)| json!({"slot": number, "name": slot.name, "op": slot.op, "role": slot.role.as_str()});
+        let file = json!({
+            "version": VERSION,
+            "digest": self.fingerprint.digest().to_string(),
+            "result": {"object_sha256": self.object, "json_sha256": self.json},
+            "parts": self.fingerprint.parts(),
+            "because": notes.because,
+            "parameters": notes.parameters.iter().enumerate().map(slot).collect::<Vec<_>>(),
+            "sizes": notes.sizes,
+            "timings_ms": notes.timings,
+            "commands": notes.commands,
+            "inputs": notes.call.to_json(),
+        });
+        let mut bytes = serde_json::to_vec_pretty(&file).expect("a JSON value can be written");
         bytes.push(b'\n');
         bytes
     }
+}
 
-    /// The record of `files`; `None` if there is none that can be understood.
-    pub fn read(files: &KernelFiles) -> Option<Self> {
-        Self::parse(&std::fs::read(files.manifest()).ok()?)
+impl Call {
+    fn to_json(&self) -> Value {
+        let mut call = Map::new();
+        call.insert(KERNEL_INFOS.to_owned(), self.kernel_infos.clone());
+        call.extend(self.settings.clone());
+        Value::Object(call)
+    }
+}
+
+// -- reading ----------------------------------------------------------------------------------------------------------
+
+impl Manifest {
+    /// The record of `files`.
+    pub fn read(files: &KernelFiles) -> Result<Self, JsonError> {
+        Self::read_file(&files.manifest())
     }
 
-    fn parse(bytes: &[u8]) -> Option<Self> {
-        let Value::Object(mut value) = serde_json::from_slice(bytes).ok()? else { return None };
-        if value.get("version")?.as_u64()? != VERSION {
-            return None;
+    /// The record in a file.
+    pub fn read_file(path: &Path) -> Result<Self, JsonError> {
+        let file = JsonFile::read(Document::Manifest, path, &JsonPath::top(Document::Manifest))?;
+        Self::from_node(&file.root())
+    }
+
+    fn from_node(json: &Node<'_>) -> Result<Self, JsonError> {
+        let version = json.required("version")?;
+        if version.count()? != VERSION {
+            return Err(version.wrong_type("the format of this version of the package, 2"));
         }
-        let fingerprint = Fingerprint::from_json(value.shift_remove("parts")?)?;
-        let digest = |name: &str| value.get("result")?.get(name)?.as_str().map(str::to_owned);
-        let (object, json) = (digest("object_sha256")?, digest("json_sha256")?);
-        for known in ["version", "digest", "result"] {
-            value.shift_remove(known);
-        }
-        Some(Self { fingerprint, object, json, notes: value })
+        let parts = json.required("parts")?;
+        let fingerprint = Fingerprint::from_json(parts.value.clone()).ok_or_else(|| parts.wrong_type("an object"))?;
+        let result = json.required("result")?;
+        let digest = |key: &str| Ok(result.required(key)?.string()?.to_owned());
+        Ok(Self {
+            fingerprint,
+            object: digest("object_sha256")?,
+            json: digest("json_sha256")?,
+            notes: Notes {
+                because: strings(&json.required("because")?)?,
+                parameters: json
+                    .required("parameters")?
+                    .elements()?
+                    .map(|slot| read_slot(&slot))
+                    .collect::<Result<_, _>>()?,
+                sizes: json.optional("sizes")?.map(|sizes| Sizes::read(&sizes)).transpose()?,
+                timings: Value::Object(json.required("timings_ms")?.object()?.clone()),
+                commands: strings(&json.required("commands")?)?,
+                call: Call::read(&json.required("inputs")?)?,
+            },
+        })
+    }
+}
+
+fn strings(list: &Node<'_>) -> Result<Vec<String>, JsonError> {
+    list.elements()?.map(|text| text.string().map(str::to_owned)).collect()
+}
+
+fn read_slot(json: &Node<'_>) -> Result<Slot, JsonError> {
+    let role = json.required("role")?;
+    Ok(Slot {
+        name: json.required("name")?.string()?.to_owned(),
+        op: json.optional("op")?.map(|op| op.count32()).transpose()?.map(|op| OpIndex(op as usize)),
+        role: SlotRole::from_name(role.string()?).ok_or_else(|| role.wrong_type("what a slot can be for"))?,
+    })
+}
+
+impl Call {
+    fn read(json: &Node<'_>) -> Result<Self, JsonError> {
+        let kernel_infos = json.required(KERNEL_INFOS)?.value.clone();
+        let mut settings = json.object()?.clone();
+        settings.shift_remove(KERNEL_INFOS);
+        Ok(Self { kernel_infos, settings })
     }
 }
 
@@ -120,7 +173,7 @@ pub enum Standing {
 
 /// Compares the kernel on disk with what would be built now.
 pub fn standing(files: &KernelFiles, fingerprint: &Fingerprint) -> Standing {
-    let Some(manifest) = Manifest::read(files) else {
+    let Ok(manifest) = Manifest::read(files) else {
         return if files.object().exists() {
             Standing::Outdated(vec![format!("`{}` has no usable build record", files.object().display())])
         } else {
@@ -153,19 +206,57 @@ mod tests {
     }
 
     fn manifest() -> Manifest {
-        let notes =
-            Notes { because: vec![], sizes: None, timings: json!({}), commands: vec![], inputs: json!({"name": "k"}) };
+        let slot = |name: &str, op, role| Slot { name: name.to_owned(), op, role };
+        let notes = Notes {
+            because: vec!["split-mode".to_owned()],
+            parameters: vec![
+                slot("ffts_addr", None, SlotRole::FftsAddress),
+                slot("x_3", Some(OpIndex(3)), SlotRole::Parameter),
+            ],
+            sizes: Some(Sizes { file: 3, code: 2, symbols: 1 }),
+            timings: json!({"total": 1.5}),
+            commands: vec!["ld".to_owned()],
+            call: Call {
+                kernel_infos: json!({"op_list": []}),
+                settings: Map::from_iter([("soc".to_owned(), json!("Ascend950"))]),
+            },
+        };
         Manifest::new(fingerprint("4"), b"object", b"json", notes)
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Manifest, JsonError> {
+        let folder = tempfile::tempdir().unwrap();
+        let files = KernelFiles::new(folder.path(), "k");
+        std::fs::write(files.manifest(), bytes).unwrap();
+        Manifest::read(&files)
     }
 
     #[test]
     fn reading_gives_what_was_written() {
         let written = manifest();
-        let read = Manifest::parse(&written.to_bytes()).unwrap();
-        assert_eq!(read.fingerprint, written.fingerprint);
-        assert_eq!((read.object, read.json, read.notes), (written.object, written.json, written.notes));
-        assert!(Manifest::parse(b"{}").is_none());
-        assert!(Manifest::parse(b"not json").is_none());
+        assert_eq!(parse(&written.to_bytes()).unwrap(), written);
+    }
+
+    #[test]
+    fn every_missing_key_and_every_other_version_is_told() {
+        let whole: Value = serde_json::from_slice(&manifest().to_bytes()).unwrap();
+        for key in whole.as_object().unwrap().keys().filter(|key| !["digest", "sizes"].contains(&key.as_str())) {
+            let mut value = whole.clone();
+            value.as_object_mut().unwrap().shift_remove(key);
+            let error = parse(value.to_string().as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(key) && error.contains("k.manifest.json"), "{error}");
+        }
+        let mut value = whole;
+        value["version"] = json!(1);
+        assert!(parse(value.to_string().as_bytes()).unwrap_err().to_string().contains("`version`"));
+        assert!(parse(b"not json").is_err());
+    }
+
+    #[test]
+    fn roles_print_as_they_are_read() {
+        for role in SlotRole::ALL {
+            assert_eq!(SlotRole::from_name(role.as_str()), Some(role));
+        }
     }
 
     #[test]

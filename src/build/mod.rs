@@ -22,6 +22,7 @@ pub mod fingerprint;
 mod log;
 pub mod manifest;
 mod outcome;
+pub mod reproducer;
 mod request;
 mod result_json;
 mod stage;
@@ -106,10 +107,11 @@ fn build_with_threads(request: &Request, observer: &dyn Observer, cancel: &Cance
         let json = request.description(kernel, &made.object, inputs.toolchain.kind());
         let notes = Notes {
             because: because.clone(),
+            parameters: kernel.slots.slots.clone(),
             sizes: Some(made.sizes.clone()),
             timings: noted,
             commands: made.commands,
-            inputs: request.record(),
+            call: request.call(),
         };
         let manifest = Manifest::new(fingerprint, &made.object, &json, notes).to_bytes();
         publish(&files.release(&made.object, &json, &manifest), &work, cancel)

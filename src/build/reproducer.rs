@@ -68,7 +68,7 @@ impl Reproducer {
 
     /// Reads the `record` of the reproducer `path`, whose files were unpacked beside it.
     pub fn read(path: &Path, record: &Path) -> Result<Self, BuildError> {
-        let broken = |source| BuildError::Reproducer { path: path.to_path_buf(), source };
+        let broken = |error| BuildError::Reproducer { path: path.to_path_buf(), source: Box::new(error) };
         let file = JsonFile::read(Document::Reproducer, record, &JsonPath::top(Document::Reproducer));
         let mut read = file.and_then(|file| Self::from_node(&file.root())).map_err(broken)?;
         let folder = record.parent().unwrap_or(Path::new(""));

@@ -1,14 +1,14 @@
 //! What a caller asks for.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::files::KernelFiles;
 use super::fingerprint::Fingerprint;
-use super::manifest::{Standing, standing};
+use super::manifest::{Call, Standing, standing};
 use super::result_json::ResultJson;
 use crate::artifact::SuperKernelSymbols;
 use crate::environment::{Environment, Intermediates, absolute};
-use crate::model::SuperKernel;
+use crate::model::{self, SuperKernel};
 use crate::store::cache::Cache;
 use crate::store::digest::ContentDigest;
 use crate::toolchain::ToolchainKind;
@@ -92,27 +92,9 @@ impl Request {
     }
 
     /// The call in a form that can be repeated later and from elsewhere.
-    pub(super) fn record(&self) -> Value {
-        let mut record = Map::new();
-        record.insert("kernel_infos".to_owned(), with_absolute_paths(&self.kernel_infos));
-        record.extend(self.environment.settings.recorded());
-        Value::Object(record)
-    }
-}
-
-/// The op list with paths that mean the same in every directory.
-fn with_absolute_paths(kernel_infos: &Value) -> Value {
-    let mut infos = kernel_infos.clone();
-    let ops = infos.get_mut("op_list").and_then(Value::as_array_mut);
-    for op in ops.into_iter().flatten().filter_map(Value::as_object_mut) {
-        make_absolute(op, "json_path");
-        make_absolute(op, "bin_path");
-    }
-    infos
-}
-
-fn make_absolute(op: &mut Map<String, Value>, key: &str) {
-    if let Some(Value::String(path)) = op.get_mut(key) {
-        *path = absolute(path.as_ref()).to_string_lossy().into_owned();
+    pub(super) fn call(&self) -> Call {
+        let kernel_infos =
+            model::with_paths(&self.kernel_infos, |path| absolute(path.as_ref()).to_string_lossy().into_owned());
+        Call { kernel_infos, settings: self.environment.settings.recorded() }
     }
 }

@@ -10,6 +10,7 @@ mod ids;
 mod load;
 mod op;
 mod params;
+mod paths;
 mod soc;
 mod streams;
 mod sub_kernel_json;
@@ -23,7 +24,8 @@ pub use op::{
     DcciFlags, DebugOutput, EarlyStartFlags, EventUse, Function, Op, OtherEnd, ParamOffsets, SubKernel, SubKernelCode,
     TaskType, TilingFunctions,
 };
-pub use params::{Slot, SlotLayout};
+pub use params::{FFTS_PARAMETER, Slot, SlotLayout, SlotRole};
+pub use paths::with_paths;
 pub use soc::{CoreCounts, Platform, Soc};
 pub use streams::{Link, StreamForm, form_of_links};
 pub use sub_kernel_json::SubKernelFile;

@@ -10,6 +10,98 @@ pub struct Slot {
     pub name: String,
     /// The op it belongs to.
     pub op: Option<OpIndex>,
+    /// What it is for.
+    pub role: SlotRole,
+}
+
+impl Slot {
+    /// The parameter `name` of a sub-kernel; `op` is its op in a super kernel.
+    pub fn of_sub_kernel(name: &str, op: Option<OpIndex>) -> Self {
+        let role = if name == FFTS_PARAMETER { SlotRole::FftsAddress } else { SlotRole::Parameter };
+        let name = op.map_or_else(|| name.to_owned(), |index| format!("{name}_{index}"));
+        Self { name, op, role }
+    }
+}
+
+/// The first parameter of mixed sub-kernels on chips with an FFTS slot.
+pub const FFTS_PARAMETER: &str = "ffts_addr";
+
+/// What a slot is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SlotRole {
+    /// The FFTS address, of the super kernel or among an op's own parameters.
+    FftsAddress,
+    /// A parameter that an op's source declares.
+    Parameter,
+    /// The address of a dynamic op's tiling key.
+    TilingKey,
+    /// The address of a dynamic op's block count.
+    BlockNum,
+    /// The lock word that says that a dynamic op's tiling is there.
+    TilingLock,
+    /// The lock word of an event that an op sends.
+    NotifyLock,
+    /// The lock word of an event that an op receives.
+    WaitLock,
+    /// The super kernel's own workspace.
+    Workspace,
+    /// The profiling buffer.
+    Profiling,
+    /// The task id.
+    TaskId,
+}
+
+impl SlotRole {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::FftsAddress,
+        Self::Parameter,
+        Self::TilingKey,
+        Self::BlockNum,
+        Self::TilingLock,
+        Self::NotifyLock,
+        Self::WaitLock,
+        Self::Workspace,
+        Self::Profiling,
+        Self::TaskId,
+    ];
+
+    /// Its name in the build record.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::FftsAddress => "ffts-address",
+            Self::Parameter => "parameter",
+            Self::TilingKey => "tiling-key",
+            Self::BlockNum => "block-num",
+            Self::TilingLock => "tiling-lock",
+            Self::NotifyLock => "notify-lock",
+            Self::WaitLock => "wait-lock",
+            Self::Workspace => "workspace",
+            Self::Profiling => "profiling",
+            Self::TaskId => "task-id",
+        }
+    }
+
+    /// The role of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == name)
+    }
+
+    /// Does the op's author not know of it?
+    pub fn is_hidden(self) -> bool {
+        match self {
+            Self::Parameter => false,
+            Self::FftsAddress
+            | Self::TilingKey
+            | Self::BlockNum
+            | Self::TilingLock
+            | Self::NotifyLock
+            | Self::WaitLock
+            | Self::Workspace
+            | Self::Profiling
+            | Self::TaskId => true,
+        }
+    }
 }
 
 /// All slots, and where the super kernel's own ones are.
@@ -31,9 +123,9 @@ impl SlotLayout {
         self.profiling.map(|slot| slot.after(1))
     }
 
-    fn add(&mut self, name: String, op: Option<OpIndex>) -> SlotNumber {
+    fn add(&mut self, name: String, op: Option<OpIndex>, role: SlotRole) -> SlotNumber {
         let number = self.next();
-        self.slots.push(Slot { name, op });
+        self.slots.push(Slot { name, op, role });
         number
     }
 
@@ -54,17 +146,17 @@ pub(super) fn lay_out(
     check_size(ops)?;
     let mut layout = SlotLayout::default();
     if chip.has_ffts_slot() {
-        layout.ffts = Some(layout.add("ffts_addr".to_owned(), None));
+        layout.ffts = Some(layout.add(FFTS_PARAMETER.to_owned(), None, SlotRole::FftsAddress));
     }
     for op in ops.iter_mut() {
         lay_out_op(op, &mut layout);
     }
     if has_debug_output || options.feed_sync_all {
-        layout.workspace = Some(layout.add("workspace".to_owned(), None));
+        layout.workspace = Some(layout.add("workspace".to_owned(), None, SlotRole::Workspace));
     }
     if options.profiling {
-        layout.profiling = Some(layout.add("profiling".to_owned(), None));
-        layout.add("task_id".to_owned(), None);
+        layout.profiling = Some(layout.add("profiling".to_owned(), None, SlotRole::Profiling));
+        layout.add("task_id".to_owned(), None, SlotRole::TaskId);
     }
     Ok(layout)
 }
@@ -74,20 +166,20 @@ fn lay_out_op(op: &mut Op, layout: &mut SlotLayout) {
     let owner = Some(index);
     let mut offsets = ParamOffsets { param: layout.next(), ..ParamOffsets::default() };
     for name in &op.kernel.params {
-        layout.add(format!("{name}_{index}"), owner);
+        layout.slots.push(Slot::of_sub_kernel(name, owner));
     }
     if op.is_dynamic() {
-        offsets.tiling_key = Some(layout.add(format!("__ac_dynamic_tiling_key_{index}"), owner));
-        layout.add(format!("__ac_dynamic_block_num_{index}"), owner);
-        layout.add(format!("__ac_wait_lock_{index}"), owner);
+        offsets.tiling_key = Some(layout.add(format!("__ac_dynamic_tiling_key_{index}"), owner, SlotRole::TilingKey));
+        layout.add(format!("__ac_dynamic_block_num_{index}"), owner, SlotRole::BlockNum);
+        layout.add(format!("__ac_wait_lock_{index}"), owner, SlotRole::TilingLock);
     }
     offsets.notify = layout.next();
     for (number, event) in op.send_events.iter_mut().enumerate() {
-        event.slot = layout.add(format!("__ac_notify_lock_{index}_{number}"), owner);
+        event.slot = layout.add(format!("__ac_notify_lock_{index}_{number}"), owner, SlotRole::NotifyLock);
     }
     offsets.wait = layout.next();
     for (number, event) in op.recv_events.iter_mut().enumerate() {
-        event.slot = layout.add(format!("__ac_wait_lock_{index}_{number}"), owner);
+        event.slot = layout.add(format!("__ac_wait_lock_{index}_{number}"), owner, SlotRole::WaitLock);
     }
     op.offsets = offsets;
 }

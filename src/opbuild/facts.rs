@@ -3,7 +3,7 @@
 use super::error::OpBuildError;
 use super::request::{Choice, OpRequest, Position};
 use super::scan::Findings;
-use crate::model::EarlyStartFlags;
+use crate::model::{EarlyStartFlags, FFTS_PARAMETER};
 use crate::nearest::nearest;
 
 /// Everything about the operator that its defines and its JSON depend on.
@@ -22,9 +22,6 @@ pub struct Facts {
     /// `SyncAll` announces itself.
     pub feed_sync_all: bool,
 }
-
-/// The first parameter of mixed operators on chips with an FFTS slot.
-pub const FFTS_PARAMETER: &str = "ffts_addr";
 
 impl Facts {
     /// Checks `request` against `findings`.

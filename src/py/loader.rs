@@ -7,12 +7,13 @@ use pyo3::prelude::*;
 
 use super::errors::to_python;
 use crate::loader::{self, Form, Launchable, LaunchableOp, LoadError};
-use crate::model::{CoreKind, Soc};
+use crate::model::{CoreKind, Slot, Soc};
 use crate::sim::request::Entries;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<KernelDescription>()?;
     module.add_class::<OpDescription>()?;
+    module.add_class::<Parameter>()?;
     module.add_function(wrap_pyfunction!(sim_describe, module)?)
 }
 
@@ -29,6 +30,28 @@ struct OpDescription {
     param_offset: u32,
     /// Slots of its own parameters; `None`: up to the end.
     param_count: Option<u32>,
+}
+
+/// One parameter slot of a kernel.
+#[pyclass(frozen, get_all, module = "superkernel._core")]
+struct Parameter {
+    /// Its number.
+    slot: usize,
+    /// Its name: `x_0` is `x` of op 0.
+    name: String,
+    /// The op's place in `op_list`.
+    op: Option<usize>,
+    /// `parameter`, `ffts-address`, `notify-lock`, ...
+    role: &'static str,
+    /// Whether the op's author does not know of it.
+    hidden: bool,
+}
+
+#[pymethods]
+impl Parameter {
+    fn __repr__(&self) -> String {
+        format!("Parameter({}, {:?}, {})", self.slot, self.name, self.role)
+    }
 }
 
 /// Functions by core kind, `aic` and `aiv`.
@@ -84,6 +107,19 @@ impl KernelDescription {
             Form::SuperKernel { ops, .. } => ops.iter().map(OpDescription::new).collect(),
             Form::SubKernel { .. } => Vec::new(),
         }
+    }
+
+    /// All parameter slots in order; empty if the files do not say.
+    #[getter]
+    fn parameters(&self) -> Vec<Parameter> {
+        let parameter = |(number, slot): (usize, &Slot)| Parameter {
+            slot: number,
+            name: slot.name.clone(),
+            op: slot.op.map(|op| op.0),
+            role: slot.role.as_str(),
+            hidden: slot.role.is_hidden(),
+        };
+        self.0.parameters.iter().enumerate().map(parameter).collect()
     }
 
     /// Names of a sub-kernel's parameters, as far as its JSON was there.

@@ -15,6 +15,7 @@ mod logging;
 mod opbuild;
 mod options;
 mod plan;
+mod records;
 mod scope;
 mod settings;
 mod sim;
@@ -31,6 +32,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     options::register(module)?;
     settings::register(module)?;
     build::register(module)?;
+    records::register(module)?;
     plan::register(module)?;
     generate::register(module)?;
     elf::register(module)?;

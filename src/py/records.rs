@@ -57,7 +57,8 @@ fn settings<'py>(py: Python<'py>, call: &Call) -> PyResult<Bound<'py, PyAny>> {
 #[pyfunction]
 fn build_record(py: Python<'_>, directory: PathBuf, name: String) -> PyResult<BuildRecord> {
     let read = py.detach(|| Manifest::read(&KernelFiles::new(&directory, &name)));
-    read.map(BuildRecord).map_err(|source| to_python(py, &BuildError::NoRecord { kernel: name, source }))
+    let unusable = |error| BuildError::NoRecord { kernel: name, source: Box::new(error) };
+    read.map(BuildRecord).map_err(|error| to_python(py, &unusable(error)))
 }
 
 /// A build read back from a reproducer.

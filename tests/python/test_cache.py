@@ -205,6 +205,18 @@ def test_why(ops, tmp_path: Path):
     assert missing.returncode == 1 and "SK0805" in missing.stderr
 
 
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"version": 1}', '{"version": 1e30}', '{"version": [2]}'])
+def test_why_tells_what_is_wrong_with_a_record(ops, tmp_path: Path, content: str):
+    build(infos_of(ops))
+    record = tmp_path / "kernel_meta" / "k.manifest.json"
+    record.write_text(content)
+    done = subprocess.run([COMMAND, "why", "k"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 1 and "SK0805" in done.stderr and record.name in done.stderr, done.stderr
+    # It costs a rebuild and no more.
+    build(infos_of(ops))
+    assert json.loads(record.read_text())["version"] == 2
+
+
 # -- the cache directory ---------------------------------------------------------------------------------------------
 
 

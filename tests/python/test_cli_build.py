@@ -172,6 +172,11 @@ def pack(path: Path, members: dict[str, bytes]) -> None:
         {"/tmp/outside": b"x"},
         {"reproducer.json": b"no json"},
         {"reproducer.json": b"{}"},
+        {"reproducer.json": b"[1]"},
+        {"reproducer.json": b'{"format": 2}'},
+        {"reproducer.json": b'{"format": 1, "name": 7}'},
+        {"reproducer.json": b'{"format": 1, "name": "k", "settings": [], "kernel_infos": {}, "result": {}}'},
+        {"reproducer.json": b'{"format": 1, "name": "k", "settings": {}, "kernel_infos": {}, "result": 1}'},
         {"files/only": b"x"},
     ],
 )

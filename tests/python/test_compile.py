@@ -20,6 +20,7 @@ import pytest
 import superkernel
 from kernel_library import AIC, AIV, MIX_1_1, MIX_1_2, MIX_AIC, MIX_AIV, KernelLibrary, functions_of
 from superkernel import elf
+from superkernel.sim import Device
 
 META = {
     "aiv": bytes([1, 0, 4, 0, 5, 0, 0, 0, 3, 0, 4, 0, 0, 0, 1, 0]),
@@ -101,6 +102,31 @@ def test_chip_c310(library: KernelLibrary, tmp_path: Path):
         ops = [library.op("late", MIX_1_2, soc="Ascend950"), library.op("early", AIV, soc="Ascend950")]
         superkernel.compile(library.infos(*ops), "next_generation")
     check_pair(meta(tmp_path), "next_generation")
+
+
+def test_every_slot_of_a_built_kernel_is_known_to_the_loader(library: KernelLibrary, tmp_path: Path):
+    one, cube, mixed = library.op("one"), library.op("cube", AIC, 3), library.op("both", MIX_1_2)
+    ops = [
+        one.entry(stream_id=1, send_events=[7]),
+        cube.entry(stream_id=2, recv_events=[7]),
+        {},
+        mixed.entry(stream_id=2),
+    ]
+    infos = library.infos(*ops, options="feed-sync-all=1:profiling=1")
+    superkernel.compile(infos, "known")
+    with Device("Ascend910_93") as device:
+        found = device.load(meta(tmp_path) / "known.json").description.parameters
+        expected = superkernel.plan(infos, "known")["slots"]
+        assert [{"slot": slot.slot, "name": slot.name, "op": slot.op} for slot in found] == expected
+        roles = {slot.name: slot.role for slot in found}
+        assert roles["ffts_addr"] == roles["ffts_addr_3"] == "ffts-address"
+        assert (roles["__ac_notify_lock_0_0"], roles["__ac_wait_lock_1_0"]) == ("notify-lock", "wait-lock")
+        assert (roles["workspace"], roles["profiling"], roles["task_id"]) == ("workspace", "profiling", "task-id")
+        assert {slot.role for slot in found if not slot.hidden} == {"parameter"}
+        # A record of another build says nothing about this one.
+        description = json.loads((meta(tmp_path) / "known.json").read_text())
+        (meta(tmp_path) / "known.json").write_text(json.dumps(description))
+        assert device.load(meta(tmp_path) / "known.json").description.parameters == []
 
 
 def test_the_description(library: KernelLibrary, tmp_path: Path):

@@ -29,13 +29,14 @@ def run(options: argparse.Namespace) -> int:
 
     import superkernel
     from superkernel import _build, _reproducer
+    from superkernel._config import repeatable
     from superkernel.cli import report as print_error
 
     with tempfile.TemporaryDirectory(prefix="superkernel-replay-") as unpacked:
         stored = _reproducer.load(options.file, Path(unpacked))
         # Whether CANN is here is this machine's matter, unless the record insists.
-        settings = {"kernel_meta_parent_dir": unpacked, **stored.settings, **given_settings(options)}
-        recorded = stored.recorded_error()
+        settings = {"kernel_meta_parent_dir": unpacked, **repeatable(stored.settings), **given_settings(options)}
+        recorded = stored.error
         with superkernel.configure(**settings):
             try:
                 report = _build.build(stored.kernel_infos, stored.name, keep=options.keep, rebuild=True)
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         digest = hashlib.sha256(Path(report["object"]).read_bytes()).hexdigest()
         if recorded is not None:
             verdict = f"the recorded build failed with {recorded}"
-        elif digest == stored.record["object_sha256"]:
+        elif digest == stored.object_sha256:
             verdict = "same object as recorded"
         else:
             verdict = "another object than recorded (other tools make other code)"

@@ -30,41 +30,29 @@ def run(options: argparse.Namespace) -> None:
     import os
 
     import superkernel
-    from superkernel import _build
+    from superkernel import _build, _core
     from superkernel._config import repeatable
-    from superkernel._errors import make_error
     from superkernel.cli._input import read_json
 
     given = given_settings(options)
     with superkernel.configure(**given):
         directory = os.path.join(superkernel.current_config()["kernel_meta_parent_dir"], "kernel_meta")
-    path = os.path.join(directory, f"{options.name}.manifest.json")
-    try:
-        with open(path, encoding="utf-8") as file:
-            manifest = json.load(file)
-        recorded = manifest["inputs"]
-        kernel_infos = recorded["kernel_infos"]
-        because = list(manifest["because"])
-    except (OSError, ValueError, KeyError, TypeError):
-        raise make_error(
-            "SK0805",
-            f"there is no usable build record of `{options.name}` in `{directory}`",
-            "check the name and the directory (`--kernel-meta-parent-dir`)",
-        ) from None
+    record = _core.build_record(directory, options.name)
+    kernel_infos = record.kernel_infos
 
     if options.against is not None:
         kernel_infos = read_json(options.against)
         settings = given
     else:
         # The question is about the files: the settings are those of the last build unless others are given.
-        settings = {**repeatable(recorded), **given}
+        settings = {**repeatable(record.settings), **given}
     with superkernel.configure(**settings):
         standing, reasons = _build.compare(kernel_infos, options.name)
     if options.json:
-        print(json.dumps({"because": because, "standing": standing, "reasons": reasons}, indent=2))
+        print(json.dumps({"because": record.because, "standing": standing, "reasons": reasons}, indent=2))
         return
     print(f"{options.name} was built because:")
-    for reason in because or ["there was no kernel of this name"]:
+    for reason in record.because or ["there was no kernel of this name"]:
         print(f"  {reason}")
     if standing == "up to date":
         print("Nothing has changed since: it would not be built again.")
