@@ -5,6 +5,7 @@ use std::cell::Cell;
 
 use super::issued::{ElementType, Issued, OpCode};
 use super::memory::{LocalMemory, Memory};
+use super::moves::burst::Burst;
 use super::operand::Operands;
 use super::registers::Registers;
 use super::vector::VectorInstruction;
@@ -103,6 +104,8 @@ impl Arguments<'_> {
 pub enum Instruction {
     /// The vector unit.
     Vector(VectorInstruction),
+    /// Rows of bytes.
+    Burst(Burst),
 }
 
 impl Instruction {
@@ -118,6 +121,7 @@ impl Instruction {
     pub fn operands(&self, operands: &mut Operands) {
         match self {
             Self::Vector(vector) => vector.operands(operands),
+            Self::Burst(burst) => burst.operands(operands),
         }
     }
 
@@ -128,16 +132,23 @@ impl Instruction {
     /// [`Instruction::operands`] must have passed [`Operands::check`], and its operands in global memory must be
     /// accessible.
     pub unsafe fn execute(&self, registers: &mut Registers) -> Result<(), Fault> {
-        match self {
-            // SAFETY: the caller's promise.
-            Self::Vector(vector) => unsafe { vector.execute(registers) },
+        // SAFETY: the caller's promise is handed on.
+        unsafe {
+            match self {
+                Self::Vector(vector) => return vector.execute(registers),
+                Self::Burst(burst) => burst.execute(),
+            }
         }
+        Ok(())
     }
 }
 
 fn decode(arguments: &Arguments<'_>) -> Result<Instruction, Fault> {
     if let Some(vector) = VectorInstruction::decode(arguments)? {
         return Ok(Instruction::Vector(vector));
+    }
+    if let Some(burst) = Burst::decode(arguments)? {
+        return Ok(Instruction::Burst(burst));
     }
     Err(arguments.not_emulated())
 }

@@ -9,13 +9,15 @@
 //!    alignment, hazards between pipes, races between cores and the timeline all hang on this declaration.
 //! 3. [`Instruction::execute`] does it, at once or later.
 //!
-//! One file per family: [`vector`] for the vector unit. This module knows nothing of runs, fibers or other cores.
+//! One file per family: [`vector`] for the vector unit, [`moves`] for data movement. This module knows nothing of runs, fibers or other cores.
 
+pub mod atomic;
 pub mod element;
 pub mod float16;
 pub mod instruction;
 pub mod issued;
 pub mod memory;
+pub mod moves;
 pub mod operand;
 pub mod registers;
 pub mod vector;

@@ -190,6 +190,7 @@ fn prepare(
         block_local,
         block_local_initial: initial,
         operands: Operands::default(),
+        workspace: None,
     };
     for core in 0..count {
         run.current = core;

@@ -186,8 +186,12 @@ extern "C" fn get_register(register: u32) -> u64 {
     with_run(|run| run.core().unit.registers.get_number(register))
 }
 
+extern "C" fn system_workspace() -> *mut u8 {
+    with_run(|run| run.system_workspace())
+}
+
 /// The functions in the order of the table in `shim.cpp`.
-pub(super) fn table() -> [*const (); 22] {
+pub(super) fn table() -> [*const (); 23] {
     [
         core as *const (),
         cross_core_set as *const (),
@@ -210,6 +214,7 @@ pub(super) fn table() -> [*const (); 22] {
         issue as *const (),
         set_register as *const (),
         get_register as *const (),
+        system_workspace as *const (),
         std::ptr::null(),
     ]
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::CStr;
 
+use super::memory::SystemWorkspace;
 use super::report::Status;
 use super::run::Run;
 use super::services::Next;
@@ -9,6 +10,14 @@ use crate::aicore::operand::{Access, Operand};
 use crate::aicore::{Fault, Instruction, Issued, Memory, OpCode};
 
 impl Run {
+    /// Memory for the messages of matmul objects; null if there is no more memory.
+    pub fn system_workspace(&mut self) -> *mut u8 {
+        if self.workspace.is_none() {
+            self.workspace = SystemWorkspace::new().ok();
+        }
+        self.workspace.as_ref().map_or(std::ptr::null_mut(), SystemWorkspace::base)
+    }
+
     /// Decodes, checks and executes one instruction of the current core.
     pub fn issue(&mut self, issued: &Issued) -> Next {
         match self.perform(issued) {
@@ -47,7 +56,8 @@ impl Run {
 
     fn check_global(&self, op: OpCode, operand: &Operand) -> Result<(), Fault> {
         let extent = operand.shape.extent();
-        if self.memory.holds(operand.address, extent) {
+        let inside = |workspace: &SystemWorkspace| workspace.holds(operand.address, extent);
+        if self.memory.holds(operand.address, extent) || self.workspace.as_ref().is_some_and(inside) {
             return Ok(());
         }
         let place = self.memory.describe(operand.address);

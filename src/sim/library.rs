@@ -16,6 +16,8 @@ use crate::toolchain::{HostCompiler, ToolchainError};
 const SHIM: &str = include_str!("shim.cpp");
 /// Prefix of the sections that hold per-core variables (`__BLOCK_LOCAL__`).
 const BLOCK_LOCAL: &str = "sk_block_local.";
+/// A kernel with this section keeps per-core state in ordinary variables: all of them are per core.
+const WHOLE_IMAGE: &str = "sk_whole_image";
 
 /// Links kernel objects and archives with the shim into a shared library at `output`.
 ///
@@ -108,7 +110,12 @@ impl Library {
             .find(|symbol| object::ObjectSymbol::name(symbol) == Ok("sk_shim_table"))
             .ok_or_else(|| broken("the shim is missing".to_owned()))?;
         let distance = table.wrapping_sub(object::ObjectSymbol::address(&linked) as usize);
-        let sections = file.sections().filter(|section| section.name().is_ok_and(|name| name.starts_with(BLOCK_LOCAL)));
+        let whole = file.section_by_name(WHOLE_IMAGE).is_some();
+        let sections = file.sections().filter(|section| {
+            section
+                .name()
+                .is_ok_and(|name| name.starts_with(BLOCK_LOCAL) || (whole && matches!(name, ".data" | ".bss")))
+        });
         Ok(sections
             .map(|section| (distance.wrapping_add(section.address() as usize) as *mut u8, section.size() as usize))
             .collect())

@@ -103,6 +103,55 @@ impl GlobalMemory {
     }
 }
 
+/// Zeroed global memory that a kernel did not bring along: the messages of matmul objects go through it.
+#[derive(Debug)]
+pub struct SystemWorkspace {
+    base: *mut u8,
+}
+
+impl SystemWorkspace {
+    /// Its size.
+    pub const BYTES: u64 = 16 << 20;
+
+    /// Pages cost nothing until they are touched.
+    pub fn new() -> Result<Self, SimError> {
+        // SAFETY: an anonymous mapping at an address of the system's choice touches nothing that exists.
+        let base = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                Self::BYTES as usize,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return Err(SimError::Memory { bytes: Self::BYTES, source: std::io::Error::last_os_error() });
+        }
+        Ok(Self { base: base.cast() })
+    }
+
+    /// Its first byte.
+    pub fn base(&self) -> *mut u8 {
+        self.base
+    }
+
+    /// Does it hold these bytes?
+    pub fn holds(&self, address: u64, bytes: u64) -> bool {
+        address.checked_sub(self.base as u64).is_some_and(|offset| offset.saturating_add(bytes) <= Self::BYTES)
+    }
+}
+
+impl Drop for SystemWorkspace {
+    fn drop(&mut self) {
+        // SAFETY: exactly the mapping made in `new`; the fibers that used it are gone.
+        unsafe {
+            libc::munmap(self.base.cast(), Self::BYTES as usize);
+        }
+    }
+}
+
 /// Every core's memories start at a multiple of this. Kernels combine addresses in FB with other fields in one word,
 /// which can be taken apart only if FB starts at such an address.
 const CORE_SPACING: usize = 4 << 20;
@@ -141,12 +190,10 @@ impl LocalMemories {
             .map(|core| {
                 let mut used = first + core * CORE_SPACING;
                 let mut place = |size: u64| {
-                    if size == 0 {
-                        return LocalMemory::ABSENT;
-                    }
+                    // A memory that the kind does not have still gets an address of its own: headers compute with it.
                     // SAFETY: the memories of a core take less than their spacing, and there is one spacing too many.
                     let start = unsafe { base.add(used) };
-                    used += (size as usize).next_multiple_of(PAGE);
+                    used += (size as usize).next_multiple_of(PAGE).max(PAGE);
                     LocalMemory { base: start, size }
                 };
                 let [ub, l1, l0a, l0b, l0c, bt, fb] = local_memory_sizes(chip, topology.place(core).kind);

@@ -7,7 +7,7 @@ use super::clock::{Clock, Moment};
 use super::core_state::CoreState;
 use super::flags::FlagBank;
 use super::lines::Lines;
-use super::memory::{GlobalMemory, LINE, LineView, LocalMemories};
+use super::memory::{GlobalMemory, LINE, LineView, LocalMemories, SystemWorkspace};
 use super::order::{OrderLog, Part};
 use super::report::{Counts, Event, Failure, Status};
 use super::request::{DelayPoint, DelaySpec, EventsSpec, Request};
@@ -140,6 +140,8 @@ pub struct Run {
     pub block_local: Vec<(*mut u8, usize)>,
     /// Their values at the start.
     pub block_local_initial: Vec<u8>,
+    /// Memory for the messages of matmul objects, once somebody asked for it.
+    pub workspace: Option<SystemWorkspace>,
     /// What the instruction at hand touches; kept for its allocation.
     pub operands: Operands,
 }

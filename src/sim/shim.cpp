@@ -30,6 +30,7 @@ struct SkShimTable {
     void (*issue)(const SkInstruction *);
     void (*set_register)(uint32_t, uint64_t);
     uint64_t (*get_register)(uint32_t);
+    uint8_t *(*system_workspace)(void);
     void *end;
 };
 
@@ -63,6 +64,13 @@ SK_HIDDEN void sk_rt_sub_kernel_end(uint64_t offset) { sk_shim_table.sub_kernel_
 SK_HIDDEN void sk_rt_issue(const SkInstruction *instruction) { sk_shim_table.issue(instruction); }
 SK_HIDDEN void sk_rt_set_register(uint32_t number, uint64_t value) { sk_shim_table.set_register(number, value); }
 SK_HIDDEN uint64_t sk_rt_get_register(uint32_t number) { return sk_shim_table.get_register(number); }
+SK_HIDDEN uint8_t *sk_rt_system_workspace(void) { return sk_shim_table.system_workspace(); }
+
+// Argument checks of the vendor's headers, whatever they are called: the core makes its own.
+SK_HIDDEN int sk_rt_agree(void) { return 1; }
+
+// Variables of a kernel belong to cores and are exchanged between them: none of them is ever destroyed.
+SK_HIDDEN int __cxa_atexit(void (*)(void *), void *, void *) { return 0; }
 
 // A kernel compiled with -fsanitize-coverage=trace-pc calls this from every basic block: even loops that never touch
 // the device interface can then be interrupted and counted.

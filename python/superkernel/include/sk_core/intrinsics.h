@@ -6,5 +6,6 @@
 #include "sk_core/vector.h"
 #include "sk_core/convert.h"
 #include "sk_core/select.h"
+#include "sk_core/moves.h"
 
 #endif

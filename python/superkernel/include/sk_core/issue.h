@@ -202,6 +202,11 @@ template <class T> inline uint64_t Word(T value) { return static_cast<uint64_t>(
 struct Source {
     const char *file;
     uint32_t line;
+
+    // Defaulted arguments of a call inside a defaulted argument are those of the outermost call.
+    static constexpr Source Here(const char *file = __builtin_FILE(), uint32_t line = __builtin_LINE()) {
+        return Source{file, line};
+    }
 };
 
 // A scalar operand as the element type the instruction works on.
@@ -220,6 +225,6 @@ inline void Issue(SkOp op, SkType dst, SkType src0, SkType src1, Source source, 
 } // namespace sk_core
 
 // Every intrinsic takes the place of its call as a defaulted last argument.
-#define SK_CORE_HERE sk_core::Source sk_core_source = sk_core::Source{__builtin_FILE(), __builtin_LINE()}
+#define SK_CORE_HERE sk_core::Source sk_core_source = sk_core::Source::Here()
 
 #endif

@@ -56,29 +56,6 @@ inline uint64_t Span(uint64_t bursts, uint64_t length, uint64_t step) {
     return bursts == 0 ? 0 : (bursts - 1) * step + length;
 }
 
-// Moves between a local memory and GM in units of 32 bytes; gaps are counted between the pieces.
-inline void LocalToGlobal(const Memory &memory, volatile void *global, const volatile void *local, uint64_t bursts,
-                          uint64_t length, uint64_t sourceGap, uint64_t targetGap, const char *call, Site site) {
-    const uint64_t bytes = length * BLOCK_BYTES;
-    const uint64_t sourceStep = bytes + sourceGap * BLOCK_BYTES;
-    const uint8_t *source = Resolve(memory, local, Span(bursts, bytes, sourceStep), site);
-    RequireBlockAligned(source, memory, call, site);
-    CopyBursts(reinterpret_cast<uint8_t *>(reinterpret_cast<uintptr_t>(global)), source, bursts, bytes,
-               bytes + targetGap * BLOCK_BYTES, sourceStep);
-    sk_rt_work(PIPE_MTE3, bursts * bytes);
-}
-
-inline void GlobalToLocal(const Memory &memory, volatile void *local, const volatile void *global, uint64_t bursts,
-                          uint64_t length, uint64_t sourceGap, uint64_t targetGap, const char *call, Site site) {
-    const uint64_t bytes = length * BLOCK_BYTES;
-    const uint64_t targetStep = bytes + targetGap * BLOCK_BYTES;
-    uint8_t *target = Resolve(memory, local, Span(bursts, bytes, targetStep), site);
-    RequireBlockAligned(target, memory, call, site);
-    CopyBursts(target, reinterpret_cast<const uint8_t *>(reinterpret_cast<uintptr_t>(global)), bursts, bytes,
-               targetStep, bytes + sourceGap * BLOCK_BYTES);
-    sk_rt_work(PIPE_MTE2, bursts * bytes);
-}
-
 } // namespace
 } // namespace sk_host
 
@@ -100,40 +77,6 @@ inline void create_cbuf_matrix(T *local, int64_t config, V value, sk_host::Site 
         }
     }
     sk_rt_work(PIPE_MTE2, repeats * bytes);
-}
-
-inline void copy_cbuf_to_gm(volatile void *global, const volatile void *local, int64_t, uint64_t bursts, uint64_t length,
-                            uint64_t sourceGap, uint64_t targetGap, sk_host::Site site = sk_host::Site::Here()) {
-    sk_host::LocalToGlobal(sk_host::L1(), global, local, bursts, length, sourceGap, targetGap, "copy_cbuf_to_gm", site);
-}
-
-inline void copy_ubuf_to_gm(volatile void *global, const volatile void *local, int64_t, uint64_t bursts, uint64_t length,
-                            uint64_t sourceGap, uint64_t targetGap, sk_host::Site site = sk_host::Site::Here()) {
-    sk_host::LocalToGlobal(sk_host::UnifiedBuffer(), global, local, bursts, length, sourceGap, targetGap,
-                           "copy_ubuf_to_gm", site);
-}
-
-inline void copy_gm_to_ubuf(volatile void *local, const volatile void *global, int64_t, uint64_t bursts, uint64_t length,
-                            uint64_t sourceGap, uint64_t targetGap, sk_host::Site site = sk_host::Site::Here()) {
-    sk_host::GlobalToLocal(sk_host::UnifiedBuffer(), local, global, bursts, length, sourceGap, targetGap,
-                           "copy_gm_to_ubuf", site);
-}
-
-inline void copy_gm_to_cbuf(volatile void *local, const volatile void *global, int64_t, uint64_t bursts, uint64_t length,
-                            uint64_t sourceGap, uint64_t targetGap, sk_host::Site site = sk_host::Site::Here()) {
-    sk_host::GlobalToLocal(sk_host::L1(), local, global, bursts, length, sourceGap, targetGap, "copy_gm_to_cbuf", site);
-}
-
-// All lengths and strides in bytes; strides go from the start of a piece to the start of the next.
-inline void copy_ubuf_to_gm_align_v2(volatile void *global, const volatile void *local, int64_t, uint64_t bursts,
-                                     uint64_t length, int64_t, uint64_t targetStride, uint64_t sourceStride,
-                                     sk_host::Site site = sk_host::Site::Here()) {
-    const sk_host::Memory memory = sk_host::UnifiedBuffer();
-    const uint8_t *source = sk_host::Resolve(memory, local, sk_host::Span(bursts, length, sourceStride), site);
-    sk_host::RequireBlockAligned(source, memory, "copy_ubuf_to_gm_align_v2", site);
-    sk_host::CopyBursts(reinterpret_cast<uint8_t *>(reinterpret_cast<uintptr_t>(global)), source, bursts, length,
-                        targetStride, sourceStride);
-    sk_rt_work(PIPE_MTE3, bursts * length);
 }
 
 } // namespace

@@ -92,6 +92,9 @@ void sk_rt_issue(const struct SkInstruction *instruction) noexcept;
 void sk_rt_set_register(uint32_t number, uint64_t value) noexcept;
 uint64_t sk_rt_get_register(uint32_t number) noexcept;
 
+// Memory for messages between cores that the vendor's matmul objects use: zeroed for every launch, 16 MiB.
+uint8_t *sk_rt_system_workspace(void) noexcept;
+
 // Deterministic clock in simulated cycles.
 int64_t sk_rt_system_cycle(void) noexcept;
 

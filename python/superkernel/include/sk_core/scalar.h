@@ -1,0 +1,76 @@
+// What the scalar unit does besides registers: order of pipes, flags between cores, caches, accesses around the cache.
+#ifndef SK_CORE_SCALAR_H
+#define SK_CORE_SCALAR_H
+
+namespace {
+
+inline int64_t get_block_idx() { return sk_rt_core()->blockIdx; }
+inline int64_t get_block_num() { return sk_rt_core()->blockNum; }
+inline int64_t get_subblockid() { return sk_rt_core()->subBlockIdx; }
+inline int64_t get_subblockdim() { return sk_rt_core()->subBlockDim; }
+inline int64_t get_coreid() { return sk_rt_core()->coreId; }
+inline int64_t get_para_base() { return static_cast<int64_t>(sk_rt_core()->paraBase); }
+inline int64_t get_arch_ver() { return static_cast<int64_t>(2201ull << 32); }
+inline int64_t get_pc() { return 0; }
+inline int64_t get_imm(int64_t = 0) { return 0; }
+inline int64_t get_icache_prl_st() { return 0; }
+
+// Cross-core flags. Scheduler message: bits 0-3 the constant 1, bits 4-5 the mode, bits 8-11 the flag.
+inline void ffts_cross_core_sync(pipe_t pipe, uint64_t message) {
+    sk_rt_cross_core_set(pipe, static_cast<uint32_t>(message >> 4 & 0x3), static_cast<uint32_t>(message >> 8 & 0xf));
+}
+inline void set_ffts_base_addr(uint64_t address) { sk_rt_set_ffts_base_addr(address); }
+inline void wait_flag_dev(int64_t flag) { sk_rt_wait_flag(PIPE_S, static_cast<uint32_t>(flag & 0xf)); }
+
+// Order of the core's own pipes.
+inline void pipe_barrier(pipe_t) { __asm__ volatile("" ::: "memory"); }
+inline void set_flag(pipe_t source, pipe_t target, int64_t id) {
+    sk_rt_pipe_event(0, source, target, static_cast<uint32_t>(id));
+}
+inline void wait_flag(pipe_t source, pipe_t target, int64_t id) {
+    sk_rt_pipe_event(1, source, target, static_cast<uint32_t>(id));
+}
+
+// Caches. Addresses are never dereferenced here; the fences keep the compiler from carrying values across.
+inline void sk_core_dcci(const volatile void *address, uint64_t line) {
+    __asm__ volatile("" ::: "memory");
+    sk_rt_dcci(reinterpret_cast<uintptr_t>(address), line == ENTIRE_DATA_CACHE ? 1u : 0u);
+    __asm__ volatile("" ::: "memory");
+}
+inline void dcci(const volatile void *address, uint64_t line) { sk_core_dcci(address, line); }
+inline void dcci(const volatile void *address, uint64_t line, uint64_t) { sk_core_dcci(address, line); }
+template <class Mode> inline void dsb(Mode) { __asm__ volatile("" ::: "memory"); }
+inline void preload(const void *, int64_t units) { sk_rt_note(SK_NOTE_PRELOAD, static_cast<uint64_t>(units)); }
+template <class Offset> inline void dc_preload(const volatile uint64_t *, Offset) {}
+
+inline void trap(const char *file = __builtin_FILE(), uint32_t line = __builtin_LINE()) {
+    sk_rt_fault(SK_FAULT_TRAP, "trap()", file, line);
+}
+
+// Accesses to global memory around the cache. `offset` counts bytes.
+template <class T> inline T ld_dev(const volatile T *address, int64_t offset) {
+    sk_core_dcci(address, SINGLE_CACHE_LINE);
+    return *reinterpret_cast<const volatile T *>(reinterpret_cast<uintptr_t>(address) + static_cast<uintptr_t>(offset));
+}
+template <class T, class V> inline void st_dev(V value, volatile T *address, int64_t offset) {
+    *reinterpret_cast<volatile T *>(reinterpret_cast<uintptr_t>(address) + static_cast<uintptr_t>(offset)) =
+        static_cast<T>(value);
+    sk_core_dcci(address, SINGLE_CACHE_LINE);
+}
+
+// Conversions of one scalar.
+inline half conv_f322f16o(float value) { return half::Rounded(value, sk_host_float16::Rounding::Odd); }
+inline int32_t sk_core_saturated(double value) {
+    return value != value                 ? 0
+           : value >= 2147483647.0        ? INT32_MAX
+           : value <= -2147483648.0       ? INT32_MIN
+                                          : static_cast<int32_t>(value);
+}
+inline int32_t conv_f322s32a(float value) { return sk_core_saturated(__builtin_round(static_cast<double>(value))); }
+inline int32_t conv_f322s32c(float value) { return sk_core_saturated(__builtin_ceil(static_cast<double>(value))); }
+inline int32_t conv_f322s32f(float value) { return sk_core_saturated(__builtin_floor(static_cast<double>(value))); }
+inline int32_t conv_f322s32r(float value) { return sk_core_saturated(__builtin_rint(static_cast<double>(value))); }
+
+} // namespace
+
+#endif

@@ -1,0 +1,2 @@
+// Half and bfloat16 are part of stub_def.h.
+#include "stub_def.h"

@@ -1,0 +1,7 @@
+//! Data movement.
+//!
+//! | file | instructions |
+//! |---|---|
+//! | [`burst`] | rows of bytes between memories, with gaps and padding |
+
+pub mod burst;
