@@ -383,7 +383,9 @@ def test_interrupting_stops_the_compiler(tmp_path: Path) -> None:
 
 def test_what_a_killed_build_left_is_swept_by_the_next(tmp_path: Path) -> None:
     slow = tmp_path / "slow-c++"
-    slow.write_text('#!/bin/sh\ncase "$*" in *-print-prog-name*) echo ld;; *) echo $$ > started; exec sleep 600;; esac\n')
+    slow.write_text(
+        '#!/bin/sh\ncase "$*" in *-print-prog-name*) echo ld;; *) echo $$ > started; exec sleep 600;; esac\n'
+    )
     slow.chmod(0o755)
     out = tmp_path / "out"
     script = f"from superkernel.sim import build_op\nbuild_op('int a;\\n{{', 'k', out_dir={str(out)!r})\n"

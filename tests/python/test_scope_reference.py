@@ -20,17 +20,18 @@ BATCHES = 10
 def planned(graph: dict[str, Any]) -> dict[str, Any]:
     """The planner's answer in the words of the reference."""
     plan = scope.plan(graph, compat=True)
+    keys = ("name", "scope", "node_name", "main_stream", "members", "options", "kernel_name")
     pieces = [
         {
-            **{key: piece.data[key] for key in ("name", "scope", "node_name", "main_stream", "members", "options")},
-            "ops": [(op["name"], op["stream"], op["recv_event_list"], op["send_event_list"]) for op in piece.ops],
-            "core_limits": piece.core_limits,
-            "inputs": [tuple(item) for item in piece.data["inputs"]],
-            "outputs": [tuple(item) for item in piece.data["outputs"]],
-            "kernel_name": piece.kernel_name,
+            **{key: piece[key] for key in keys},
+            "ops": [(op["name"], op["stream"], op["recv_event_list"], op["send_event_list"]) for op in piece["ops"]],
+            "core_limits": None if piece["core_limits"] is None else tuple(piece["core_limits"]),
+            "inputs": [tuple(item) for item in piece["inputs"]],
+            "outputs": [tuple(item) for item in piece["outputs"]],
         }
-        for piece in plan.pieces
+        for piece in plan.to_dict()["pieces"]
     ]
+    assert [piece["kernel_name"] for piece in pieces] == [piece.kernel_name for piece in plan.pieces]
     events = sorted(
         (event["id"], event["kind"], event["from"], event["to"], event["send_stream"], event["recv_stream"])
         for event in plan.events
