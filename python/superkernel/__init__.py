@@ -23,7 +23,7 @@ from superkernel._install.packages import warn_of_stranger
 from superkernel._plan import plan
 
 if TYPE_CHECKING:
-    from superkernel import elf, scope, sim
+    from superkernel import cost, elf, scope, sim
     from superkernel.scope import compile_graph
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "compile",
     "compile_graph",
     "configure",
+    "cost",
     "current_config",
     "elf",
     "generate",
@@ -58,6 +59,7 @@ from superkernel.super_kernel import compile  # noqa: E402
 # What a compile does not need is loaded when it is asked for: the graph engine and the command line start faster.
 _ON_DEMAND = {
     "compile_graph": "superkernel.scope",
+    "cost": "superkernel.cost",
     "elf": "superkernel.elf",
     "scope": "superkernel.scope",
     "sim": "superkernel.sim",

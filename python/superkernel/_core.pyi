@@ -23,6 +23,11 @@ __all__ = [
     "cache_stats",
     "check_setting",
     "compare_build",
+    "cost_calibrate",
+    "cost_predict",
+    "cost_prices",
+    "cost_suggest",
+    "cost_tune",
     "default_cores",
     "default_setting",
     "elf_edit",
@@ -229,6 +234,23 @@ def sim_describe(
     block_dim: int | None,
     soc: str,
 ) -> KernelDescription: ...
+
+# -- cost ------------------------------------------------------------------------------------------------------------
+
+def cost_prices(path: str | None) -> tuple[list[tuple[str, float, float, str, str]], str]: ...
+def cost_predict(
+    model: dict[str, Any], request: dict[str, object], profiles: list[str], prices: str | None
+) -> dict[str, Any]: ...
+def cost_tune(
+    model: dict[str, Any], request: dict[str, object], profiles: list[str], prices: str | None, candidates: int
+) -> dict[str, Any]: ...
+def cost_suggest(graph: str, request: dict[str, object], profiles: list[str], prices: str | None) -> dict[str, Any]: ...
+def cost_calibrate(
+    runs: list[tuple[dict[str, Any], list[str], list[str]]],
+    request: dict[str, object],
+    prices: str | None,
+    made_from: str,
+) -> dict[str, Any]: ...
 
 # -- sim -------------------------------------------------------------------------------------------------------------
 

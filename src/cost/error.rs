@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use crate::diagnostic::Diagnostic;
 use crate::fs::FileError;
+use crate::model::ModelError;
+use crate::plan::PlanError;
+use crate::scope::ScopeError;
 
 /// Why nothing can be predicted.
 #[derive(Debug, thiserror::Error)]
@@ -11,6 +14,15 @@ pub enum CostError {
     /// A file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The op list is wrong.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// No program can be made.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The graph is wrong.
+    #[error(transparent)]
+    Scope(#[from] ScopeError),
     /// A prices file is wrong.
     #[error("the prices in `{origin}` cannot be used: {problem}")]
     BadPrices {
@@ -55,6 +67,9 @@ impl Diagnostic for CostError {
     fn id(&self) -> &'static str {
         match self {
             Self::File(error) => error.id(),
+            Self::Model(error) => error.id(),
+            Self::Plan(error) => error.id(),
+            Self::Scope(error) => error.id(),
             Self::BadPrices { .. } => "SK1101",
             Self::BadProfile { .. } => "SK1102",
             Self::NothingMeasured { .. } => "SK1103",
@@ -66,6 +81,9 @@ impl Diagnostic for CostError {
     fn solution(&self) -> String {
         match self {
             Self::File(error) => return error.solution(),
+            Self::Model(error) => return error.solution(),
+            Self::Plan(error) => return error.solution(),
+            Self::Scope(error) => return error.solution(),
             Self::BadPrices { .. } => "correct the file; docs/cost-model.md lists the prices",
             Self::BadProfile { .. } => {
                 "give an op_summary*.csv or op_statistic.csv of the profiler, or the JSON of `superkernel profile`"

@@ -3,7 +3,7 @@
 //! The order in which the cores are looked at does not matter: the k-th wait of a flag takes the k-th set, whenever that
 //! was. So all times are sums and maxima of what is charged, and a larger charge never makes a launch shorter.
 
-use super::account::{Charge, CoreAccount, CriticalPath, OpSpan, Part, Share};
+use super::account::{Charge, CodeUnits, CoreAccount, CriticalPath, OpSpan, Part, Share};
 use super::code::{ASSUMED_UNITS, CodeCache, CodeId, CodeSize, Found};
 use super::error::CostError;
 use super::prices::{PerPrice, Price};
@@ -522,6 +522,13 @@ fn alone(bytes: Option<u64>, cores: u32, copies: u32) -> CodeSize {
     let units = bytes.map_or(ASSUMED_UNITS, |bytes| u32::try_from(bytes.div_ceil(2048)).unwrap_or(u32::MAX));
     let copies = copies.max(1);
     CodeSize { units, sharers: cores.div_ceil(copies).saturating_sub(1), other_copies: copies.min(cores.max(1)) - 1 }
+}
+
+/// What fetching the code of an op costs when it runs as a task of its own: every core fetches the one copy there is.
+pub(super) fn code_alone(bytes: Option<u64>, cores: u32) -> CodeUnits {
+    let size = alone(bytes, cores, 1);
+    let units = f64::from(size.units);
+    CodeUnits { misses: units, shares: units * f64::from(size.sharers), copies: 0.0 }
 }
 
 fn hop(flag: Flag) -> Price {

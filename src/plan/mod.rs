@@ -28,6 +28,13 @@ use steps::Steps;
 ///
 /// Sizes that are not known stay open in the program; it cannot be emitted then.
 pub fn plan(kernel: &SuperKernel, sizes: &TextSizes) -> Result<Program, PlanError> {
+    let program = draft(kernel, sizes)?;
+    program::verify(&program).map_err(|violations| PlanError::Broken { violations })?;
+    Ok(program)
+}
+
+/// Makes the program without checking it: for looking at many that will not be built.
+pub(crate) fn draft(kernel: &SuperKernel, sizes: &TextSizes) -> Result<Program, PlanError> {
     let functions = Functions::of(kernel);
     let ops = OpPlanner { kernel, functions: &functions, sizes };
     let mut steps = Steps::default();
@@ -45,7 +52,7 @@ pub fn plan(kernel: &SuperKernel, sizes: &TextSizes) -> Result<Program, PlanErro
         }
     }
     prologue::epilogue(kernel, &mut steps);
-    let program = Program {
+    Ok(Program {
         kernel_name: kernel.name.clone(),
         chip: kernel.platform.chip(),
         kernel_type: kernel.kernel_type,
@@ -58,9 +65,7 @@ pub fn plan(kernel: &SuperKernel, sizes: &TextSizes) -> Result<Program, PlanErro
         functions: functions.list,
         edges,
         steps: steps.finish(),
-    };
-    program::verify(&program).map_err(|violations| PlanError::Broken { violations })?;
-    Ok(program)
+    })
 }
 
 fn facts(kernel: &SuperKernel, position: OpPosition, op: &Op) -> OpFacts {

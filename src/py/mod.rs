@@ -5,6 +5,7 @@
 mod aicore;
 mod build;
 mod convert;
+mod cost;
 mod elf;
 mod errors;
 mod generate;
@@ -40,5 +41,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     sim::register(module)?;
     aicore::register(module)?;
     opbuild::register(module)?;
+    cost::register(module)?;
     scope::register(module)
 }

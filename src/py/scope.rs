@@ -35,7 +35,7 @@ fn scope_read<'py>(py: Python<'py>, data: &[u8], compile_results: bool) -> PyRes
 
 /// What `scope_plan` is told beside the graph, one keyword each.
 #[derive(FromPyObject)]
-struct PlanRequest {
+pub(super) struct PlanRequest {
     #[pyo3(item)]
     compat: bool,
     #[pyo3(item)]
@@ -57,7 +57,18 @@ struct PlanRequest {
 }
 
 impl PlanRequest {
-    fn settings(self) -> Settings {
+    /// The SoC.
+    pub(super) fn soc(&self) -> &str {
+        &self.soc
+    }
+
+    /// Cube and vector cores, where they are known.
+    pub(super) fn cores(&self) -> (Option<u32>, Option<u32>) {
+        let known = |count: u32| Some(count).filter(|count| *count > 0);
+        (known(self.aic_num), known(self.aiv_num))
+    }
+
+    pub(super) fn settings(&self) -> Settings {
         let mut settings = Settings::new(if self.compat { Mode::Compat } else { Mode::Default });
         match self.fuse_single_ops {
             Some(true) => settings.single_ops = SingleOps::Fuse,
@@ -70,9 +81,9 @@ impl PlanRequest {
         if self.cut_per_stream {
             settings.cuts = Cuts::PerStream;
         }
-        settings.target = Target { soc: self.soc, aic_num: self.aic_num, aiv_num: self.aiv_num };
-        settings.tiling_on_aicpu = self.tiling_on_aicpu;
-        settings.exclude = self.exclude;
+        settings.target = Target { soc: self.soc.clone(), aic_num: self.aic_num, aiv_num: self.aiv_num };
+        settings.tiling_on_aicpu.clone_from(&self.tiling_on_aicpu);
+        settings.exclude.clone_from(&self.exclude);
         settings
     }
 }

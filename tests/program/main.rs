@@ -4,5 +4,6 @@
 mod support;
 
 mod cost;
+mod forecast;
 mod random;
 mod rules;

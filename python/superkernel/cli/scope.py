@@ -23,13 +23,13 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.set_defaults(run=run)
 
 
-def add_graph_arguments(command: argparse.ArgumentParser) -> None:
+def add_graph_arguments(
+    command: argparse.ArgumentParser,
+    metavar: str = "GRAPH",
+    text: str = "a graph in JSON form (docs/scopes.md) or a dump in protobuf text or binary form",
+) -> None:
     """The graph and how it is planned."""
-    command.add_argument(
-        "file",
-        metavar="GRAPH",
-        help="a graph in JSON form (docs/scopes.md) or a dump in protobuf text or binary form",
-    )
+    command.add_argument("file", metavar=metavar, help=text)
     command.add_argument("--compat", action="store_true", help="follow the reference stack value for value")
     command.add_argument("--fuse-single-ops", action="store_true", help="also build super kernels of one op")
     command.add_argument(

@@ -79,12 +79,25 @@ def plan(
     ``tiling_on_aicpu`` names op types whose tiling may run on the AICPU. Nodes named in ``exclude`` are treated as if
     they could not be fused.
     """
+    request = request_for(compat, fuse_single_ops, hazards, cuts, tiling_on_aicpu, exclude)
+    return ScopePlan(*_core.scope_plan(as_graph(graph).to_json(), request))
+
+
+def request_for(
+    compat: bool = False,
+    fuse_single_ops: bool | None = None,
+    hazards: Literal["cut", "refuse"] = "cut",
+    cuts: Literal["all-streams", "per-stream"] = "all-streams",
+    tiling_on_aicpu: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+) -> dict[str, object]:
+    """The arguments of :func:`plan` as the core takes them, with the settings in force."""
     if hazards not in ("cut", "refuse"):
         raise ValueError(f"hazards cannot be {hazards!r}; expected 'cut' or 'refuse'")
     if cuts not in ("all-streams", "per-stream"):
         raise ValueError(f"cuts cannot be {cuts!r}; expected 'all-streams' or 'per-stream'")
     environment = snapshot()
-    request: dict[str, object] = {
+    return {
         "compat": compat,
         "fuse_single_ops": fuse_single_ops,
         "refuse_hazards": hazards == "refuse",
@@ -95,4 +108,3 @@ def plan(
         "tiling_on_aicpu": names(tiling_on_aicpu),
         "exclude": names(exclude),
     }
-    return ScopePlan(*_core.scope_plan(as_graph(graph).to_json(), request))

@@ -1,0 +1,77 @@
+"""What ``predict``, ``tune`` and ``suggest`` share: their arguments and their tables."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from superkernel.cli._settings import add_settings
+from superkernel.cli.scope import add_graph_arguments
+
+#: Stands above every table: nobody shall take a prediction for a measurement.
+LABEL = "PREDICTED by the cost model (docs/cost-model.md), not measured"
+
+
+def add_arguments(command: argparse.ArgumentParser, metavar: str, text: str) -> None:
+    """The model, its profile, the prices, the form of the output."""
+    add_graph_arguments(command, metavar, text)
+    command.add_argument(
+        "--profile",
+        action="append",
+        required=True,
+        metavar="PATH",
+        help="a run of the model without super kernels: op_summary*.csv, kernel_details.csv, op_statistic.csv, the "
+        "JSON of a profiling buffer, or the profiler's folder; may be given again",
+    )
+    add_prices(command)
+    command.add_argument("--json", action="store_true", help="print everything as JSON")
+    add_settings(command, "soc", "aic_num", "aiv_num")
+
+
+def add_prices(command: argparse.ArgumentParser) -> None:
+    """``--prices``."""
+    command.add_argument(
+        "--prices", metavar="FILE", help="prices to use (default: those stored for the SoC, else round numbers)"
+    )
+
+
+def add_kernel_name(command: argparse.ArgumentParser) -> None:
+    """``--name`` of the kernel of an op list."""
+    command.add_argument("--name", default="ascendc_super_kernel_plus", help="kernel name (default: %(default)s)")
+
+
+def read_model(options: argparse.Namespace) -> Any:
+    """The file, or the graph in it if compile results are to be taken along."""
+    if not options.compile_results:
+        return options.file
+    from superkernel.scope import Graph
+
+    return Graph.read(options.file, compile_results=True)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Iterable[str]:
+    """Columns; the first ``left`` are text, the rest numbers."""
+    lines = [tuple(header), *(tuple(row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    for line in lines:
+        cells = (
+            cell.ljust(width) if column < left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths))
+        )
+        yield "  " + "  ".join(cells).rstrip()
+
+
+def us(value: float) -> str:
+    """Microseconds with two digits."""
+    return f"{value:.2f}"
+
+
+def interval(estimate: dict[str, float]) -> str:
+    """A value and its range."""
+    return f"{us(estimate['us'])} ({us(estimate['low'])} .. {us(estimate['high'])})"
+
+
+def reasons(kernel: dict[str, Any], most: int = 3) -> str:
+    """The largest reasons of a gain, signed."""
+    return ", ".join(f"{reason['what']} {reason['us']:+.2f}" for reason in kernel["reasons"][:most])

@@ -1,0 +1,99 @@
+"""``superkernel predict``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import Any
+
+from superkernel.cli import _forecast
+from superkernel.cli._settings import given_settings
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the sub-command."""
+    command = subparsers.add_parser(
+        "predict",
+        help="predict what super kernels gain, before running them",
+        description="Predict per super kernel: the time of its ops as tasks of their own, as one kernel, the gain with "
+        "its 95 % range, and the largest reasons. The program's own synchronisation is played with the durations of "
+        "the profile. Nothing is measured.",
+    )
+    _forecast.add_arguments(command, "FILE", "a marked graph (docs/scopes.md), or `kernel_infos` of one super kernel")
+    _forecast.add_kernel_name(command)
+    command.add_argument("--ops", action="store_true", help="also print every op")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Prints the table."""
+    import superkernel
+    from superkernel import cost
+    from superkernel.cli.scope import planning
+
+    with superkernel.configure(**given_settings(options)):
+        found = cost.predict(
+            _forecast.read_model(options),
+            options.profile,
+            name=options.name,
+            prices=options.prices,
+            **planning(options),
+        )
+    if options.json:
+        import json
+
+        print(json.dumps(found, indent=2))
+    else:
+        print("\n".join(lines(found, options.ops)))
+
+
+def lines(found: dict[str, Any], with_ops: bool) -> Iterable[str]:
+    """The report."""
+    yield _forecast.LABEL
+    yield f"prices: {found['prices']}"
+    yield ""
+    kernels = found["kernels"]
+    yield from _forecast.table(
+        ("super kernel", "ops", "unfused us", "fused us", "gain us", "95 % range", "gain %"),
+        [
+            (
+                kernel["name"],
+                str(len(kernel["ops"])),
+                _forecast.us(kernel["unfused"]["us"]),
+                _forecast.us(kernel["fused"]["us"]),
+                _forecast.us(kernel["gain"]["us"]),
+                f"{_forecast.us(kernel['gain']['low'])} .. {_forecast.us(kernel['gain']['high'])}",
+                f"{kernel['gain_percent']:.1f}",
+            )
+            for kernel in kernels
+        ],
+    )
+    before = sum(kernel["unfused"]["us"] for kernel in kernels)
+    after = sum(kernel["fused"]["us"] for kernel in kernels)
+    if len(kernels) > 1 and before > 0:
+        percent = 100 * (before - after) / before
+        yield f"  all: {_forecast.us(before)} us -> {_forecast.us(after)} us ({percent:.1f} %)"
+    yield ""
+    for kernel in kernels:
+        yield f"{kernel['name']}: {_forecast.reasons(kernel)}"
+        for note in kernel["notes"]:
+            yield f"  note: {note}"
+        if with_ops:
+            yield from _forecast.table(
+                ("op", "from", "unfused us", "starts", "ends", "imbalance", "decides"),
+                [
+                    (
+                        op["name"],
+                        op["source"],
+                        _forecast.us(op["unfused"]["us"]),
+                        _forecast.us(op["start"]),
+                        _forecast.us(op["end"]),
+                        _forecast.us(op["imbalance"]),
+                        "yes" if op["decides"] else "",
+                    )
+                    for op in kernel["ops"]
+                ],
+                left=2,
+            )
+    for skipped in found["skipped"]:
+        yield f"{skipped['name']}: left out: {skipped['why']}"

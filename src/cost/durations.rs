@@ -1,0 +1,290 @@
+//! Which duration belongs to which op, where it comes from, and how far it can be trusted.
+
+use serde::Serialize;
+
+use super::account::CodeUnits;
+use super::play::code_alone;
+use super::prices::{PerPrice, Price, Prices};
+use super::profile::{BufferSource, Content, Profile, SUPER_KERNEL, Sample, Task};
+use super::work::{OpWork, Spent};
+use crate::model::{ByPosition, CoreClass, CoreKind, KernelType, OpPosition, SuperKernel};
+use crate::objects::TextSizes;
+
+/// What is known about an op before its duration is looked up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpKey {
+    /// Its name in the graph; empty if there is no graph.
+    pub name: String,
+    /// Its kernel's name.
+    pub kernel_name: String,
+    /// Its type; may be empty.
+    pub op_type: String,
+    /// The cores it runs on.
+    pub kernel_type: KernelType,
+    /// Blocks it runs on.
+    pub block_num: u32,
+}
+
+impl OpKey {
+    /// The ops of a super kernel; `names` are those of the graph, if there is one.
+    pub fn of(kernel: &SuperKernel, names: &[String]) -> ByPosition<Self> {
+        let name = |position: OpPosition| names.get(position.0).cloned().unwrap_or_default();
+        kernel
+            .ops
+            .enumerate()
+            .map(|(position, op)| Self {
+                name: name(position),
+                kernel_name: op.kernel.kernel_name.clone(),
+                op_type: op.kernel.op_type.clone(),
+                kernel_type: op.kernel.kernel_type,
+                block_num: op.block_num,
+            })
+            .collect()
+    }
+
+    /// How reports call it.
+    pub fn label(&self) -> &str {
+        if self.name.is_empty() { &self.kernel_name } else { &self.name }
+    }
+}
+
+/// Where a duration comes from, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// The profile has a row of this name.
+    Measured,
+    /// The records of a profiling buffer, core by core.
+    Recorded,
+    /// Modelled by the simulator, core by core.
+    Simulated,
+    /// Other ops of its type with as many blocks.
+    SameTypeAndBlocks,
+    /// Other ops of its type.
+    SameType,
+    /// Any ops on the same kind of cores.
+    SameCores,
+}
+
+impl Source {
+    /// Is it a duration of this very op?
+    pub fn is_own(self) -> bool {
+        match self {
+            Self::Measured | Self::Recorded | Self::Simulated => true,
+            Self::SameTypeAndBlocks | Self::SameType | Self::SameCores => false,
+        }
+    }
+}
+
+/// The duration of one op.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Duration {
+    /// As a task of its own.
+    pub task: Option<Sample>,
+    /// Its cube and vector halves, where the profiler tells them apart.
+    pub halves: Option<(f64, f64)>,
+    /// By core, where records tell them: without task start and synchronisation.
+    pub cores: Option<OpWork>,
+    /// The gap in front of it.
+    pub wait: Option<Sample>,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// Looks durations up in profiles.
+pub struct Durations<'a> {
+    profiles: &'a [Profile],
+}
+
+/// An estimate from other ops is off by so much of itself at least.
+const ESTIMATE_ERROR: f64 = 0.5;
+/// A type's average stands for an op of the same type and size.
+const SAME_SIZE_ERROR: f64 = 0.1;
+
+impl<'a> Durations<'a> {
+    /// Those of all these profiles together.
+    pub fn new(profiles: &'a [Profile]) -> Self {
+        Self { profiles }
+    }
+
+    fn tasks(&self) -> impl Iterator<Item = &'a Task> {
+        self.profiles.iter().flat_map(Profile::tasks).filter(|task| task.op_type != SUPER_KERNEL)
+    }
+
+    /// The duration of an op, or the best guess; `None` if nothing is known about any op on such cores.
+    pub fn of(&self, op: &OpKey, position: OpPosition, kernel: &str) -> Option<Duration> {
+        self.recorded(op, position, kernel)
+            .or_else(|| self.named(&op.name))
+            .or_else(|| self.named(&op.kernel_name))
+            .or_else(|| {
+                let same = |task: &&Task| task.op_type == op.op_type && task.block_dim == Some(op.block_num);
+                self.guessed(Source::SameTypeAndBlocks, SAME_SIZE_ERROR, self.tasks().filter(same), op)
+            })
+            .or_else(|| {
+                self.guessed(
+                    Source::SameType,
+                    ESTIMATE_ERROR,
+                    self.tasks().filter(|task| task.op_type == op.op_type),
+                    op,
+                )
+            })
+            .or_else(|| self.of_type(op))
+            .or_else(|| {
+                let class = op.kernel_type.class();
+                let same = |task: &&Task| task_class(&task.task_type) == Some(class);
+                self.guessed(Source::SameCores, 1.0, self.tasks().filter(same), op)
+            })
+    }
+
+    fn recorded(&self, op: &OpKey, position: OpPosition, kernel: &str) -> Option<Duration> {
+        for profile in self.profiles {
+            let Content::Buffer(buffer) = &profile.content else { continue };
+            let named = |name: &str| !name.is_empty() && (name == op.name || name == op.kernel_name);
+            let found = buffer
+                .ops
+                .iter()
+                .find(|recorded| named(&recorded.name) || (buffer.kernel == kernel && recorded.position == position.0));
+            if let Some(found) = found {
+                let spent = |kind| Spent::PerCore(buffer.times(found, kind));
+                let source = match buffer.source {
+                    BufferSource::Device => Source::Recorded,
+                    BufferSource::Simulator => Source::Simulated,
+                };
+                let cores = Some(OpWork { aic: spent(CoreKind::Aic), aiv: spent(CoreKind::Aiv) });
+                return Some(Duration { task: None, halves: None, cores, wait: None, source });
+            }
+        }
+        None
+    }
+
+    fn named(&self, name: &str) -> Option<Duration> {
+        if name.is_empty() {
+            return None;
+        }
+        let tasks: Vec<&Task> = self.tasks().filter(|task| task.name == name).collect();
+        let task = Sample::of(tasks.iter().map(|task| task.duration).collect())?;
+        let middle = |time: fn(&Task) -> Option<f64>| {
+            Sample::of(tasks.iter().filter_map(|task| time(task)).collect()).map(|sample| sample.us)
+        };
+        let halves = match (middle(|task| task.aic_time), middle(|task| task.aiv_time)) {
+            (None, None) => None,
+            (aic, aiv) => Some((aic.unwrap_or(0.0), aiv.unwrap_or(0.0))),
+        };
+        let wait = Sample::of(tasks.iter().filter_map(|task| task.wait).collect());
+        Some(Duration { task: Some(task), halves, cores: None, wait, source: Source::Measured })
+    }
+
+    /// The average of other ops. It is off by their spread, and by `least` of itself at least.
+    fn guessed<'b>(
+        &self,
+        source: Source,
+        least: f64,
+        tasks: impl Iterator<Item = &'b Task>,
+        op: &OpKey,
+    ) -> Option<Duration> {
+        if op.op_type.is_empty() && source != Source::SameCores {
+            return None;
+        }
+        let values: Vec<f64> = tasks.map(|task| task.duration).collect();
+        let sample = Sample::of(values)?;
+        let error = sample.spread.max(least * sample.us);
+        let task = Some(Sample::assumed(sample.us, error));
+        Some(Duration { task, halves: None, cores: None, wait: None, source })
+    }
+
+    /// `op_statistic.csv` knows types only.
+    fn of_type(&self, op: &OpKey) -> Option<Duration> {
+        let totals = self.profiles.iter().flat_map(|profile| match &profile.content {
+            Content::Types(types) => types.as_slice(),
+            Content::Tasks(_) | Content::Buffer(_) => &[],
+        });
+        let class = op.kernel_type.class();
+        let row = totals
+            .filter(|row| !op.op_type.is_empty() && row.op_type == op.op_type)
+            .max_by_key(|row| task_class(&row.core_type) == Some(class))?;
+        let count = row.count?;
+        let us = row.total / count;
+        let half = row.most.zip(row.least).map_or(0.0, |(most, least)| 0.5 * (most - least));
+        let task = Some(Sample::assumed(us, half.max(SAME_SIZE_ERROR * us)));
+        Some(Duration { task, halves: None, cores: None, wait: None, source: Source::SameType })
+    }
+}
+
+/// The kinds of core behind the profiler's words.
+pub fn task_class(task_type: &str) -> Option<CoreClass> {
+    match task_type {
+        "AI_CORE" | "AICORE" => Some(CoreClass::Aic),
+        "AI_VECTOR_CORE" | "MIX_AIV" => Some(CoreClass::Aiv),
+        "MIX_AIC" => Some(CoreClass::Mix),
+        _ => None,
+    }
+}
+
+/// An op's work, and how it follows from what was measured: work = measured - counts x prices.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Derived {
+    /// The work.
+    pub work: OpWork,
+    /// Prices that were taken off.
+    pub counts: PerPrice,
+    /// Standard error of what was measured.
+    pub error: f64,
+    /// The time of the op as a task of its own.
+    pub alone: f64,
+    /// Its prices in that time, beside those that cancel.
+    pub alone_counts: PerPrice,
+}
+
+/// The work of an op under some prices. A task is its start, its code, and its work; records hold the work alone.
+pub fn derive(duration: &Duration, op: &OpKey, position: OpPosition, sizes: &TextSizes, prices: &Prices) -> Derived {
+    let class = op.kernel_type.class();
+    let code = code_of(op, position, sizes);
+    let values = prices.values();
+    let overhead = values[Price::TaskStart as usize] + code.time(values);
+    let mut counts = [0.0; Price::COUNT];
+    for (price, count) in code.counts() {
+        counts[price as usize] = count;
+    }
+    let mut alone_counts = [0.0; Price::COUNT];
+    if let Some(cores) = &duration.cores {
+        alone_counts.clone_from(&counts);
+        alone_counts[Price::TaskStart as usize] = 1.0;
+        let most = cores.most(class.kinds());
+        return Derived {
+            work: cores.clone(),
+            counts: [0.0; Price::COUNT],
+            error: 0.05 * most,
+            alone: most + overhead,
+            alone_counts,
+        };
+    }
+    let task = duration.task.unwrap_or(Sample::assumed(0.0, 0.0));
+    let work = |us: f64| (us - overhead).max(0.0);
+    let code_time = code.time(values);
+    let spent = match duration.halves {
+        // The profiler counts these from the first instruction: the task's start is not in them.
+        Some((aic, aiv)) if class == CoreClass::Mix => {
+            OpWork { aic: Spent::Even((aic - code_time).max(0.0)), aiv: Spent::Even((aiv - code_time).max(0.0)) }
+        }
+        Some(_) | None => OpWork::even(work(task.us)),
+    };
+    counts[Price::TaskStart as usize] = 1.0;
+    if task.us <= overhead {
+        counts = [0.0; Price::COUNT];
+    }
+    Derived { work: spent, counts, error: task.error, alone: task.us, alone_counts }
+}
+
+/// The code an op fetches when it runs alone.
+pub(super) fn code_of(op: &OpKey, position: OpPosition, sizes: &TextSizes) -> CodeUnits {
+    let kinds = op.kernel_type.class().kinds();
+    let fetch = |kind: &CoreKind| {
+        let cores = match kind {
+            CoreKind::Aic => op.kernel_type.aic_cores(op.block_num),
+            CoreKind::Aiv => op.kernel_type.aiv_cores(op.block_num),
+        };
+        code_alone(sizes.get(position, *kind), cores)
+    };
+    // The half with more code decides.
+    kinds.iter().map(fetch).max_by(|left, right| left.misses.total_cmp(&right.misses)).unwrap_or_default()
+}

@@ -1,0 +1,224 @@
+//! The front door: predict, tune, suggest and calibrate, for an op list or a graph.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::calibrate::{self, Fit, Measured};
+use super::error::CostError;
+use super::inputs::Known;
+use super::play::Played;
+use super::predict::{Prediction, Subject, predict};
+use super::prices::{Price, Prices};
+use super::profile::Profile;
+use super::tune::{self, Tuning};
+use crate::plan;
+use crate::scope::{self, Cuts, Graph, Piece, Settings};
+
+/// What is predicted.
+pub enum Model {
+    /// One super kernel: what `compile` gets, and its name.
+    Kernel {
+        /// `kernel_infos`.
+        infos: Value,
+        /// The kernel's name.
+        name: String,
+    },
+    /// All super kernels of a marked graph.
+    Graph {
+        /// The graph.
+        graph: Graph,
+        /// How it is planned.
+        settings: Settings,
+    },
+}
+
+/// A super kernel that nothing can be said about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Skipped {
+    /// The piece.
+    pub name: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Predictions of a whole model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Forecast {
+    /// Always: nothing here was measured.
+    pub predicted: bool,
+    /// Where the prices come from.
+    pub prices: String,
+    /// One per super kernel.
+    pub kernels: Vec<Prediction>,
+    /// Super kernels that are left out.
+    pub skipped: Vec<Skipped>,
+}
+
+/// The super kernels of a model with their scopes, and what is left out.
+struct Subjects {
+    found: Vec<(String, Piece, Subject)>,
+    skipped: Vec<Skipped>,
+}
+
+fn of_graph(graph: &Graph, settings: &Settings, known: &Known<'_>) -> Result<Subjects, CostError> {
+    let planned = scope::plan(graph, settings)?;
+    let mut subjects = Subjects { found: Vec::new(), skipped: Vec::new() };
+    for piece in planned.pieces {
+        match known.of_piece(&piece)? {
+            Ok(subject) => subjects.found.push((piece.scope.clone(), piece, subject)),
+            Err(why) => subjects.skipped.push(Skipped { name: piece.name.clone(), why }),
+        }
+    }
+    Ok(subjects)
+}
+
+fn check_measured<'a>(subjects: impl Iterator<Item = &'a Subject>, known: &Known<'_>) -> Result<(), CostError> {
+    let (mut ops, mut any) = (0, false);
+    for subject in subjects {
+        ops += subject.keys.len();
+        any |= subject.is_measured();
+    }
+    if any || ops == 0 {
+        return Ok(());
+    }
+    let profiles: Vec<String> = known.profiles.iter().map(|profile| format!("`{}`", profile.path.display())).collect();
+    let profiles = if profiles.is_empty() { "no profile".to_owned() } else { profiles.join(", ") };
+    Err(CostError::NothingMeasured { profiles, ops })
+}
+
+/// What fusing gains, super kernel by super kernel.
+pub fn forecast(model: &Model, known: &Known<'_>, prices: &Prices) -> Result<Forecast, CostError> {
+    let (subjects, skipped) = match model {
+        Model::Kernel { infos, name } => (vec![known.of_kernel(infos, name)?], Vec::new()),
+        Model::Graph { graph, settings } => {
+            let subjects = of_graph(graph, settings, known)?;
+            (subjects.found.into_iter().map(|(_, _, subject)| subject).collect(), subjects.skipped)
+        }
+    };
+    check_measured(subjects.iter(), known)?;
+    let mut kernels = Vec::with_capacity(subjects.len());
+    for subject in &subjects {
+        let program = plan::plan(&subject.kernel, &subject.sizes)?;
+        kernels.push(predict(subject, &program, prices, Played::Every)?);
+    }
+    Ok(Forecast { predicted: true, prices: prices.origin.clone(), kernels, skipped })
+}
+
+/// The best options per scope.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TunedModel {
+    /// Always: nothing here was measured.
+    pub predicted: bool,
+    /// Where the prices come from.
+    pub prices: String,
+    /// One per scope, or the one kernel.
+    pub scopes: Vec<TunedScope>,
+    /// Super kernels that are left out.
+    pub skipped: Vec<Skipped>,
+}
+
+/// One scope.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TunedScope {
+    /// The search.
+    #[serde(flatten)]
+    pub tuning: Tuning,
+    /// Microseconds gained by `--cuts per-stream`, where that cuts differently; negative: lost.
+    pub per_stream_cuts_gain: Option<f64>,
+}
+
+/// Searches options, and for graphs cuts. At most `candidates` option strings per scope.
+pub fn tune(model: &Model, known: &Known<'_>, prices: &Prices, candidates: usize) -> Result<TunedModel, CostError> {
+    let (mut scopes, mut skipped) = (Vec::new(), Vec::new());
+    match model {
+        Model::Kernel { infos, name } => {
+            let subjects = [known.of_kernel(infos, name)?];
+            check_measured(subjects.iter(), known)?;
+            let tuning = tune::tune(name, &subjects, prices, candidates)?;
+            scopes.push(TunedScope { tuning, per_stream_cuts_gain: None });
+        }
+        Model::Graph { graph, settings } => {
+            let subjects = of_graph(graph, settings, known)?;
+            check_measured(subjects.found.iter().map(|(_, _, subject)| subject), known)?;
+            skipped = subjects.skipped;
+            let other = Settings { cuts: Cuts::PerStream, ..settings.clone() };
+            let layered = of_graph(graph, &other, known)?;
+            for (name, pieces) in by_scope(subjects.found) {
+                let tuning = tune::tune(&name, &pieces, prices, candidates)?;
+                let layers: Vec<&Subject> =
+                    layered.found.iter().filter(|(scope, ..)| *scope == name).map(|(_, _, subject)| subject).collect();
+                let differs = layers.len() != pieces.len();
+                let per_stream_cuts_gain = match differs {
+                    true => Some(time_of(pieces.iter(), prices)? - time_of(layers.into_iter(), prices)?),
+                    false => None,
+                };
+                scopes.push(TunedScope { tuning, per_stream_cuts_gain });
+            }
+        }
+    }
+    Ok(TunedModel { predicted: true, prices: prices.origin.clone(), scopes, skipped })
+}
+
+fn by_scope(found: Vec<(String, Piece, Subject)>) -> Vec<(String, Vec<Subject>)> {
+    let mut scopes: Vec<(String, Vec<Subject>)> = Vec::new();
+    for (scope, _, subject) in found {
+        match scopes.iter_mut().find(|(name, _)| *name == scope) {
+            Some((_, subjects)) => subjects.push(subject),
+            None => scopes.push((scope, vec![subject])),
+        }
+    }
+    scopes
+}
+
+/// The time of some super kernels after each other, as they are.
+fn time_of<'a>(subjects: impl Iterator<Item = &'a Subject>, prices: &Prices) -> Result<f64, CostError> {
+    let mut sum = 0.0;
+    for subject in subjects {
+        let work = tune::work_of(subject, prices);
+        let gap = if sum > 0.0 { prices.get(Price::LaunchGap) } else { 0.0 };
+        sum += gap + tune::Variant::whole(subject, &work).time(&subject.kernel.options, prices)?;
+    }
+    Ok(sum)
+}
+
+/// Profiles of one model without and with super kernels.
+pub struct Runs {
+    /// The model.
+    pub model: Model,
+    /// Without.
+    pub unfused: Vec<Profile>,
+    /// With.
+    pub fused: Vec<Profile>,
+}
+
+/// Fits the prices to runs of some models.
+pub fn calibrate(runs: &[Runs], known: &Known<'_>, before: &Prices, origin: &str) -> Result<Fit, CostError> {
+    let mut measured = Vec::new();
+    for run in runs {
+        let known = Known { platform: known.platform, profiles: &run.unfused };
+        let subjects: Vec<(Vec<String>, Subject)> = match &run.model {
+            Model::Kernel { infos, name } => vec![(vec![name.clone()], known.of_kernel(infos, name)?)],
+            Model::Graph { graph, settings } => {
+                let named =
+                    |piece: &Piece| vec![piece.node_name.clone(), piece.kernel_name.clone(), piece.name.clone()];
+                let found = of_graph(graph, settings, &known)?.found;
+                found.into_iter().map(|(_, piece, subject)| (named(&piece), subject)).collect()
+            }
+        };
+        check_measured(subjects.iter().map(|(_, subject)| subject), &known)?;
+        let by_order = calibrate::in_order(&run.fused, subjects.len());
+        for (number, (names, subject)) in subjects.into_iter().enumerate() {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            match Measured::find(subject.clone(), &names, &run.fused)? {
+                Some(kernel) => measured.push(kernel),
+                None => {
+                    if let Some(sample) = by_order.get(number) {
+                        measured.push(Measured::new(subject, *sample)?);
+                    }
+                }
+            }
+        }
+    }
+    let unfused: Vec<Profile> = runs.iter().flat_map(|run| run.unfused.iter().cloned()).collect();
+    calibrate::fit(&measured, &unfused, before, origin)
+}
