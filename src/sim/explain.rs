@@ -2,102 +2,122 @@
 
 use std::ffi::CStr;
 
-use super::report::{CoreReport, Counts, Failure, Report, Status};
-use super::run::{Poll, Progress, Run};
+use super::driver::Driver;
+use super::machine::{Machine, Poll, Progress};
+use super::observer::Observer;
+use super::report::{CoreReport, Counts, Failure, Hazard, Report, Status};
+use super::run::Run;
 use super::topology::CoreIndex;
 use crate::model::CoreKind;
 
 /// Names listed before "and n more".
 const NAMES: usize = 6;
 
-impl Run {
+impl Observer {
     /// Nobody can go on.
-    pub fn report_deadlock(&mut self) {
-        let stuck: Vec<CoreIndex> =
-            (0..self.cores.len()).filter(|&core| self.cores[core].progress != Progress::Finished).collect();
-        let finished = self.cores.len() - stuck.len();
-        let mut text = format!("{} of {} cores can never go on", stuck.len(), self.cores.len());
+    pub(super) fn deadlock(&mut self, machine: &Machine) {
+        let stuck = machine.cores.iter().filter(|core| core.progress != Progress::Finished).count();
+        let finished = machine.cores.len() - stuck;
+        let mut text = format!("{stuck} of {} cores can never go on", machine.cores.len());
         if finished > 0 {
             text.push_str(&format!(" ({finished} have finished)"));
         }
         let failure = Failure { core: None, op: None, text, file: None, line: None };
         self.failure.get_or_insert((Status::Deadlock, failure));
     }
+}
 
-    /// The report of a run that has ended.
-    pub fn report(mut self: Box<Self>) -> Report {
-        for core in 0..self.partial_output.len() {
-            if !self.partial_output[core].is_empty() {
-                self.current = core;
-                self.print("\n");
-            }
-        }
-        let hazards = match &self.order {
-            Some(order) => order.hazards(&self.request.ops, &self.memory, &self.topology),
-            None => Vec::new(),
-        };
-        if let Some(order) = &self.order
-            && !order.unwatched().is_empty()
-        {
-            let names: Vec<_> = order.unwatched().iter().map(|&at| self.memory.buffers()[at].name.clone()).collect();
-            self.warnings.push(format!(
+/// The report of a run that has ended.
+pub(super) fn report(run: Run) -> Report {
+    let Run { machine, mut observer, driver, request } = run;
+    observer.finish_lines();
+    let mut hazards = Vec::new();
+    if let Some(order) = &observer.order {
+        hazards = order.hazards(&observer.ops, &machine.memory, &machine.topology);
+        let names: Vec<&str> = order.unwatched().iter().map(|&at| machine.memory.buffers()[at].name.as_str()).collect();
+        if !names.is_empty() {
+            observer.warnings.push(format!(
                 "order checking takes these large buffers as never written, unless the access is declared: {}",
                 names.join(", ")
             ));
         }
-        self.pipe_event_warnings();
-        let mut counts = Counts::default();
-        for core in &self.cores {
-            counts.add(&core.counts);
-        }
-        let (status, failure) = match self.failure.take() {
-            Some((status, failure)) => (status, Some(failure)),
-            None => self.quiet_failures(&hazards),
-        };
-        let cores: Vec<CoreReport> = (0..self.cores.len()).map(|core| self.core_report(core, status)).collect();
-        let message = self.message(status, failure.as_ref(), &cores, &hazards);
-        Report {
-            status,
-            message,
-            failure,
-            steps: self.steps,
-            switches: self.switches,
-            counts,
-            cores,
-            hazards,
-            agents: self.agents.reports(),
-            events: self.events,
-            events_dropped: self.events_dropped,
-            warnings: self.warnings,
-            output: self.output,
-        }
     }
+    observer.warnings.extend(pipe_event_warning(&machine));
+    let mut counts = Counts::default();
+    for core in &observer.cores {
+        counts.add(&core.counts);
+    }
+    let ended = observer.failure.take();
+    let end = End { machine: &machine, observer: &observer, driver: &driver, is_alone: request.args_offset.is_some() };
+    let (status, failure) = match ended {
+        Some((status, failure)) => (status, Some(failure)),
+        None => end.quiet_failures(&hazards),
+    };
+    let cores: Vec<CoreReport> = machine.indices().map(|core| end.core_report(core, status)).collect();
+    let message = message(status, failure.as_ref(), &cores, &hazards);
+    Report {
+        status,
+        message,
+        failure,
+        steps: driver.steps,
+        switches: driver.switches,
+        counts,
+        cores,
+        hazards,
+        agents: driver.agents.reports(),
+        events: observer.events,
+        events_dropped: observer.events_dropped,
+        warnings: observer.warnings,
+        output: observer.output,
+    }
+}
 
+fn pipe_event_warning(machine: &Machine) -> Option<String> {
+    machine.indices().find_map(|core| {
+        let events = &machine.cores[core].pipe_events;
+        let ((source, target, id), raised) = events.iter().find(|(_, raised)| *raised > 0)?;
+        Some(format!(
+            "{}: SetFlag from pipe {source} to pipe {target}, event {id}, has {raised} sets without a WaitFlag",
+            machine.name(core)
+        ))
+    })
+}
+
+/// A run at its end.
+struct End<'a> {
+    machine: &'a Machine,
+    observer: &'a Observer,
+    driver: &'a Driver,
+    /// A sub-kernel without a super kernel around it.
+    is_alone: bool,
+}
+
+impl End<'_> {
     /// All cores finished; is something left behind?
-    fn quiet_failures(&self, hazards: &[super::report::Hazard]) -> (Status, Option<Failure>) {
+    fn quiet_failures(&self, hazards: &[Hazard]) -> (Status, Option<Failure>) {
         let failure = |core: Option<CoreIndex>, text: String| {
-            Some(Failure { core: core.map(|core| self.topology.name(core)), op: None, text, file: None, line: None })
+            Some(Failure { core: core.map(|core| self.machine.name(core)), op: None, text, file: None, line: None })
         };
-        for core in 0..self.cores.len() {
-            let name = self.topology.name(core);
+        for core in self.machine.indices() {
+            let name = self.machine.name(core);
             if let Some((flag, value)) = self.left_raised(core) {
                 let text = format!("flag {flag} of {name} is still raised {value} times at the end: a wait is missing");
                 return (Status::Leak, failure(Some(core), text));
             }
-            if let Some((flag, value)) = self.flags.raised_in_block(core).first() {
+            if let Some((flag, value)) = self.machine.flags.raised_in_block(core).first() {
                 let text = format!(
                     "in-block flag {flag} of {name} is still raised {value} times at the end: a wait is missing"
                 );
                 return (Status::Leak, failure(Some(core), text));
             }
-            if let Some((flag, value)) = self.flags.pending(core).first() {
+            if let Some((flag, value)) = self.machine.flags.pending(core).first() {
                 let text = format!(
                     "{value} sets of flag {flag} by {name} are still pending at the end: other cores never set it"
                 );
                 return (Status::Leak, failure(Some(core), text));
             }
         }
-        let silent = self.agents.missing();
+        let silent = self.driver.agents.missing();
         if !silent.is_empty() {
             return (
                 Status::Agent,
@@ -113,35 +133,20 @@ impl Run {
     /// The first counter that is not 0. A sub-kernel that ran alone may leave the flag by which it starts the next
     /// operator: there is none that would wait for it.
     fn left_raised(&self, core: CoreIndex) -> Option<(u32, usize)> {
-        let early_start_flag = match self.topology.place(core).kind {
+        let early_start_flag = match self.machine.topology.place(core).kind {
             CoreKind::Aic => 11,
             CoreKind::Aiv => 14,
         };
-        let expected = if self.request.args_offset.is_some() { self.cores[core].counts.set_next_task } else { 0 };
+        let expected = if self.is_alone { self.observer.cores[core].counts.set_next_task } else { 0 };
         let expected = |flag: u32| if flag == early_start_flag { expected as usize } else { 0 };
-        self.flags.raised(core).into_iter().find(|&(flag, value)| value > expected(flag))
-    }
-
-    fn pipe_event_warnings(&mut self) {
-        for core in 0..self.cores.len() {
-            if let Some(((source, target, id), raised)) =
-                self.cores[core].pipe_events.iter().find(|(_, raised)| *raised > 0)
-            {
-                let warning = format!(
-                    "{}: SetFlag from pipe {source} to pipe {target}, event {id}, has {raised} sets without a WaitFlag",
-                    self.topology.name(core)
-                );
-                self.warnings.push(warning);
-                return;
-            }
-        }
+        self.machine.flags.raised(core).into_iter().find(|&(flag, value)| value > expected(flag))
     }
 
     fn core_report(&self, index: CoreIndex, status: Status) -> CoreReport {
-        let core = &self.cores[index];
-        let place = self.topology.place(index);
+        let (core, watched) = (&self.machine.cores[index], &self.observer.cores[index]);
+        let place = self.machine.topology.place(index);
         let (state, flag) = match core.progress {
-            _ if core.failed => ("failed", None),
+            _ if watched.failed => ("failed", None),
             Progress::Ready if core.poll.is_some() => ("polling", None),
             Progress::Ready => ("ready", None),
             Progress::Flag(flag) => ("waiting", Some(flag)),
@@ -153,12 +158,14 @@ impl Run {
         let activity = (!core.state.activity.is_null())
             .then(|| unsafe { CStr::from_ptr(core.state.activity) }.to_string_lossy().into_owned());
         let polls = match (&core.poll, &core.last_flush) {
-            (Some(Poll::Line(..)), Some(last)) if state == "polling" => Some(self.memory.describe(last.address)),
+            (Some(Poll::Line(..)), Some(last)) if state == "polling" => {
+                Some(self.machine.memory.describe(last.address))
+            }
             (Some(_), _) if state == "polling" => Some("global memory".to_owned()),
             _ => None,
         };
         CoreReport {
-            core: self.topology.name(index),
+            core: self.machine.name(index),
             kind: match place.kind {
                 CoreKind::Aic => "aic",
                 CoreKind::Aiv => "aiv",
@@ -166,24 +173,24 @@ impl Run {
             block: place.block,
             sub_block: place.sub_block,
             state,
-            op: self.op_of(index),
-            last_op: core.last_op.map(|op| self.op_name(op)),
+            op: self.observer.op_of(index),
+            last_op: watched.last_op.map(|op| self.observer.op_name(op)),
             activity,
             flag,
             why: (status == Status::Deadlock).then(|| self.why(index, polls.as_deref())).flatten(),
             polls,
-            counters: self.flags.raised(index).into_iter().collect(),
-            in_block_counters: self.flags.raised_in_block(index).into_iter().collect(),
-            pending: self.flags.pending(index).into_iter().collect(),
-            counts: core.counts,
+            counters: self.machine.flags.raised(index).into_iter().collect(),
+            in_block_counters: self.machine.flags.raised_in_block(index).into_iter().collect(),
+            pending: self.machine.flags.pending(index).into_iter().collect(),
+            counts: watched.counts,
         }
     }
 
     /// What would have to happen before a stuck core can go on.
     fn why(&self, index: CoreIndex, polls: Option<&str>) -> Option<String> {
-        match self.cores[index].progress {
+        match self.machine.cores[index].progress {
             Progress::Flag(flag) => {
-                let missing = self.flags.missing_for(index, flag);
+                let missing = self.machine.flags.missing_for(index, flag);
                 if missing.is_empty() {
                     return Some(format!("waits for flag {flag}, which nobody sets"));
                 }
@@ -200,51 +207,45 @@ impl Run {
 
     /// `AIV3 (finished)`, `AIC0 (waiting for flag 12 in op 2 `add`)`.
     fn whereabouts(&self, core: CoreIndex) -> String {
-        let doing = match self.cores[core].progress {
+        let doing = match self.machine.cores[core].progress {
             Progress::Finished => "finished".to_owned(),
             Progress::Flag(flag) => format!("waiting for flag {flag}"),
             Progress::InBlock(id) => format!("waiting for in-block flag {id}"),
             Progress::Ready | Progress::Delayed(_) => "polling".to_owned(),
         };
-        match self.op_of(core) {
-            Some(op) => format!("{} ({doing} in {op})", self.topology.name(core)),
-            None => format!("{} ({doing})", self.topology.name(core)),
+        match self.observer.op_of(core) {
+            Some(op) => format!("{} ({doing} in {op})", self.machine.name(core)),
+            None => format!("{} ({doing})", self.machine.name(core)),
         }
     }
+}
 
-    fn message(
-        &self,
-        status: Status,
-        failure: Option<&Failure>,
-        cores: &[CoreReport],
-        hazards: &[super::report::Hazard],
-    ) -> String {
-        let Some(failure) = failure else { return String::new() };
-        let mut lines = Vec::new();
-        let mut head = failure.text.clone();
-        if let (Some(core), true) = (&failure.core, status != Status::Hazard && status != Status::Leak) {
-            head = format!("{core}{}: {head}", failure.op.as_ref().map(|op| format!(" in {op}")).unwrap_or_default());
-        }
-        if let (Some(file), Some(line)) = (&failure.file, failure.line) {
-            head.push_str(&format!(" ({file}:{line})"));
-        }
-        lines.push(head);
-        match status {
-            Status::Deadlock => lines.extend(deadlock_lines(cores)),
-            Status::Hazard => lines.extend(hazards.iter().skip(1).map(|hazard| hazard.text.clone())),
-            Status::Ok
-            | Status::Overflow
-            | Status::Leak
-            | Status::Trap
-            | Status::Assert
-            | Status::Api
-            | Status::NullCall
-            | Status::Crash
-            | Status::StepLimit
-            | Status::Agent => {}
-        }
-        lines.join("\n")
+fn message(status: Status, failure: Option<&Failure>, cores: &[CoreReport], hazards: &[Hazard]) -> String {
+    let Some(failure) = failure else { return String::new() };
+    let mut lines = Vec::new();
+    let mut head = failure.text.clone();
+    if let (Some(core), true) = (&failure.core, status != Status::Hazard && status != Status::Leak) {
+        head = format!("{core}{}: {head}", failure.op.as_ref().map(|op| format!(" in {op}")).unwrap_or_default());
     }
+    if let (Some(file), Some(line)) = (&failure.file, failure.line) {
+        head.push_str(&format!(" ({file}:{line})"));
+    }
+    lines.push(head);
+    match status {
+        Status::Deadlock => lines.extend(deadlock_lines(cores)),
+        Status::Hazard => lines.extend(hazards.iter().skip(1).map(|hazard| hazard.text.clone())),
+        Status::Ok
+        | Status::Overflow
+        | Status::Leak
+        | Status::Trap
+        | Status::Assert
+        | Status::Api
+        | Status::NullCall
+        | Status::Crash
+        | Status::StepLimit
+        | Status::Agent => {}
+    }
+    lines.join("\n")
 }
 
 /// One line per core, neighbours in the same situation taken together.

@@ -9,11 +9,12 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use corosensei::Yielder;
 
 use super::core_state::CoreState;
+use super::machine::Extent;
 use super::order::Precision;
 use super::report::Status;
-use super::run::Run;
-use super::services::Next;
+use super::run::{Next, Run};
 use crate::aicore::Issued;
+use crate::model::OpPosition;
 
 /// The run that is driven now; null outside of one.
 pub(super) static RUN: AtomicPtr<Run> = AtomicPtr::new(std::ptr::null_mut());
@@ -80,7 +81,7 @@ extern "C" fn cross_core_set(pipe: u32, mode: u32, flag: u32) {
 
 extern "C" fn wait_flag(_pipe: u32, flag: u32) {
     settle(with_run(Run::sync_point));
-    if with_run(|run| run.scheduler.switches_at_waits()) {
+    if with_run(|run| run.driver.scheduler.switches_at_waits()) {
         suspend();
     }
     retry_until_taken(|run| run.wait_flag(flag));
@@ -98,10 +99,7 @@ extern "C" fn intra_block_wait(_pipe: u32, id: u32) {
 }
 
 extern "C" fn set_ffts_base_addr(_address: u64) {
-    with_run(|run| {
-        let current = run.current;
-        run.ffts_known[current] = true;
-    });
+    with_run(|run| run.machine.core().ffts_known = true);
 }
 
 extern "C" fn pipe_event(is_wait: u32, source: u32, target: u32, id: u32) {
@@ -109,14 +107,15 @@ extern "C" fn pipe_event(is_wait: u32, source: u32, target: u32, id: u32) {
 }
 
 extern "C" fn dcci(address: u64, whole: u32) {
-    settle(with_run(|run| run.flush(address, whole != 0)));
-    with_run(|run| run.refill(address, whole != 0));
+    let extent = if whole != 0 { Extent::Whole } else { Extent::Line(address) };
+    settle(with_run(|run| run.flush(extent)));
+    with_run(|run| run.machine.refill(extent));
 }
 
 extern "C" fn system_cycle() -> i64 {
     with_run(|run| {
-        run.steps += 1;
-        run.steps as i64
+        run.driver.steps += 1;
+        run.driver.steps as i64
     })
 }
 
@@ -140,7 +139,7 @@ extern "C" fn fault(fault: u32, text: *const c_char, file: *const c_char, line: 
 extern "C" fn print(text: *const c_char, length: u64) {
     // SAFETY: the header passes a buffer of at least `length` bytes.
     let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length as usize) };
-    with_run(|run| run.print(&String::from_utf8_lossy(bytes)));
+    with_run(|run| run.observer.print(run.machine.current, &String::from_utf8_lossy(bytes)));
 }
 
 extern "C" fn note(note: u32, value: u64) {
@@ -148,7 +147,7 @@ extern "C" fn note(note: u32, value: u64) {
 }
 
 extern "C" fn op_begin(position: u32) {
-    settle(with_run(|run| run.op_begin(position, Precision::Label)));
+    settle(with_run(|run| run.op_begin(OpPosition(position as usize), Precision::Label)));
 }
 
 extern "C" fn op_end(_position: u32) {
@@ -157,7 +156,7 @@ extern "C" fn op_end(_position: u32) {
 
 extern "C" fn sub_kernel_begin(offset: u64) {
     settle(with_run(|run| {
-        let position = run.op_by_offset(offset);
+        let position = run.observer.op_by_offset(run.machine.current, offset);
         run.op_begin(position, Precision::Call)
     }));
 }
@@ -179,15 +178,15 @@ extern "C" fn issue(issued: *const Issued) {
 }
 
 extern "C" fn set_register(register: u32, value: u64) {
-    with_run(|run| run.core().unit.registers.set_number(register, value));
+    with_run(|run| run.machine.core().unit.registers.set_number(register, value));
 }
 
 extern "C" fn get_register(register: u32) -> u64 {
-    with_run(|run| run.core().unit.registers.get_number(register))
+    with_run(|run| run.machine.core().unit.registers.get_number(register))
 }
 
 extern "C" fn system_workspace() -> *mut u8 {
-    with_run(|run| run.system_workspace())
+    with_run(|run| run.machine.system_workspace())
 }
 
 /// The functions in the order of the table in `shim.cpp`.

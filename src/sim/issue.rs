@@ -1,35 +1,23 @@
-//! Instructions: every one a kernel issues goes through [`Run::issue`].
+//! Instructions: every one a kernel issues goes through [`Machine::issue`].
 
 use std::ffi::CStr;
 
+use super::machine::Machine;
 use super::memory::SystemWorkspace;
-use super::report::Status;
-use super::run::Run;
-use super::services::Next;
 use crate::aicore::operand::{Access, Operand};
 use crate::aicore::{Fault, Instruction, Issued, Memory, OpCode};
 
-impl Run {
+impl Machine {
     /// Memory for the messages of matmul objects; null if there is no more memory.
-    pub fn system_workspace(&mut self) -> *mut u8 {
+    pub(super) fn system_workspace(&mut self) -> *mut u8 {
         if self.workspace.is_none() {
             self.workspace = SystemWorkspace::new().ok();
         }
         self.workspace.as_ref().map_or(std::ptr::null_mut(), SystemWorkspace::base)
     }
 
-    /// Decodes, checks and executes one instruction of the current core.
-    pub fn issue(&mut self, issued: &Issued) -> Next {
-        match self.perform(issued) {
-            Ok(()) => Next::Continue,
-            Err(Fault(text)) => {
-                self.fail(Status::Api, text, site(issued));
-                Next::Stop
-            }
-        }
-    }
-
-    fn perform(&mut self, issued: &Issued) -> Result<(), Fault> {
+    /// Decodes, checks and executes one instruction of the current core; its pipe, and the bytes it wrote.
+    pub(super) fn issue(&mut self, issued: &Issued) -> Result<(u32, u64), Fault> {
         let current = self.current;
         let mut operands = std::mem::take(&mut self.operands);
         operands.clear();
@@ -50,8 +38,7 @@ impl Run {
         // against the buffers of the launch, which are mapped while it runs.
         unsafe { instruction.execute(&mut self.cores[current].unit.registers)? };
         self.operands = operands;
-        self.work(op.pipe() as u32, bytes);
-        Ok(())
+        Ok((op.pipe() as u32, bytes))
     }
 
     fn check_global(&self, op: OpCode, operand: &Operand) -> Result<(), Fault> {
@@ -69,7 +56,7 @@ impl Run {
 }
 
 /// The line of the call, if the record has it.
-fn site(issued: &Issued) -> Option<(String, u32)> {
+pub(super) fn site(issued: &Issued) -> Option<(String, u32)> {
     if issued.file.is_null() {
         return None;
     }

@@ -1,34 +1,37 @@
 //! Runs a host-built kernel on simulated AI cores.
 //!
-//! A kernel object is linked to a small shim ([`library`]) whose services ([`hooks`]) lead back here. Each core is a
-//! fiber on one thread ([`engine`]); a [`schedule`] decides who goes on at every switching point; [`flags`] and
-//! [`lines`] are the two ways cores hear of each other; [`order`] judges from what they heard whether operators that
-//! share memory were really ordered. What comes out is a [`report`].
+//! A kernel object is linked to a small shim ([`library`]) whose services (`hooks`) lead back here. A `run` is three
+//! things: the `machine` (cores, `flags` and `lines` by which they hear of each other, memories, instructions), the
+//! `observer` (events, output, failures, and the `order` log that judges from what cores heard whether operators that
+//! share memory were really ordered), and the `driver` (the `schedule`, agents, delays, limits). The `engine` resumes
+//! the fiber of the core whose turn it is; at the end `explain` makes the [`Report`].
 
-pub mod agents;
+mod agents;
 #[cfg(test)]
 mod agreement;
 pub mod arena;
-pub mod clock;
-pub mod core_state;
-pub mod engine;
-pub mod error;
+mod clock;
+mod core_state;
+mod driver;
+mod engine;
+mod error;
 mod explain;
-pub mod flags;
-pub mod hooks;
+mod flags;
+mod hooks;
 mod issue;
 pub mod library;
-pub mod lines;
-pub mod memory;
+mod lines;
+mod machine;
+mod memory;
 pub mod meta;
-pub mod order;
-pub mod report;
+mod observer;
+mod order;
+mod report;
 pub mod request;
-pub mod run;
-pub mod schedule;
-pub mod services;
-pub mod signals;
-pub mod topology;
+mod run;
+mod schedule;
+mod signals;
+mod topology;
 
 pub use engine::launch;
 pub use error::SimError;

@@ -14,6 +14,7 @@ use super::memory::GlobalMemory;
 use super::report::Hazard;
 use super::request::OpSpec;
 use super::topology::{CoreIndex, Topology};
+use crate::model::{ByPosition, OpPosition};
 
 /// Larger buffers are not watched: comparing them at every switch would dominate the run.
 const WATCH_LIMIT: u64 = 1 << 20;
@@ -32,8 +33,8 @@ pub enum Precision {
 /// One core's part of an operator, while it runs.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// Position of the operator.
-    pub op: u32,
+    /// The operator.
+    pub op: OpPosition,
     /// How it was marked.
     pub precision: Precision,
     begin: Clock,
@@ -64,7 +65,7 @@ struct OpLog {
 /// The record of a run.
 #[derive(Debug)]
 pub struct OrderLog {
-    ops: Vec<OpLog>,
+    ops: ByPosition<OpLog>,
     shadows: Vec<Option<Shadow>>,
     unwatched: Vec<usize>,
 }
@@ -132,8 +133,8 @@ impl OrderLog {
     }
 
     /// A core enters an operator.
-    pub fn begin(&self, op: u32, precision: Precision, clock: &Clock) -> Option<Part> {
-        self.ops.get(op as usize)?;
+    pub fn begin(&self, op: OpPosition, precision: Precision, clock: &Clock) -> Option<Part> {
+        self.ops.get(op)?;
         Some(Part { op, precision, begin: clock.clone(), end: None })
     }
 
@@ -151,7 +152,7 @@ impl OrderLog {
     /// A core leaves an operator.
     pub fn end(&mut self, part: Part, core: CoreIndex, clock: &mut Clock) {
         clock.tick(core);
-        let log = &mut self.ops[part.op as usize];
+        let log = &mut self.ops[part.op];
         if part.precision < log.precision {
             return;
         }
@@ -171,8 +172,8 @@ impl OrderLog {
     }
 
     /// A core that is inside `op` is about to run.
-    pub fn resume(&mut self, op: u32, memory: &GlobalMemory) {
-        for region in self.ops[op as usize].regions.iter().filter(|region| !region.writes) {
+    pub fn resume(&mut self, op: OpPosition, memory: &GlobalMemory) {
+        for region in self.ops[op].regions.iter().filter(|region| !region.writes) {
             if let Some(shadow) = self.shadows[region.buffer].as_mut().filter(|shadow| shadow.stale) {
                 shadow.bytes.copy_from_slice(memory.bytes(region.buffer));
                 shadow.stale = false;
@@ -181,8 +182,8 @@ impl OrderLog {
     }
 
     /// A core that is inside `op` has run until now: whatever changed, the operator wrote.
-    pub fn pause(&mut self, op: u32, memory: &GlobalMemory) {
-        let log = &mut self.ops[op as usize];
+    pub fn pause(&mut self, op: OpPosition, memory: &GlobalMemory) {
+        let log = &mut self.ops[op];
         if log.declared {
             return;
         }
@@ -210,27 +211,27 @@ impl OrderLog {
     }
 
     /// All pairs of operators that share memory without an order.
-    pub fn hazards(&self, specs: &[OpSpec], memory: &GlobalMemory, topology: &Topology) -> Vec<Hazard> {
-        let mut by_address: BTreeMap<u64, Vec<(u32, bool)>> = BTreeMap::new();
-        for (op, log) in self.ops.iter().enumerate().filter(|(_, log)| log.ran) {
+    pub fn hazards(&self, specs: &ByPosition<OpSpec>, memory: &GlobalMemory, topology: &Topology) -> Vec<Hazard> {
+        let mut by_address: BTreeMap<u64, Vec<(OpPosition, bool)>> = BTreeMap::new();
+        for (op, log) in self.ops.enumerate().filter(|(_, log)| log.ran) {
             for region in &log.regions {
                 let users = by_address.entry(region.address).or_default();
                 match users.last_mut() {
-                    Some((last, writes)) if *last == op as u32 => *writes |= region.writes,
-                    _ => users.push((op as u32, region.writes)),
+                    Some((last, writes)) if *last == op => *writes |= region.writes,
+                    _ => users.push((op, region.writes)),
                 }
             }
         }
         let mut found: Vec<Hazard> = Vec::new();
         for (address, users) in by_address {
             // Only against the last writer and the readers since: order is transitive.
-            let mut since_write: Vec<(u32, bool)> = Vec::new();
+            let mut since_write: Vec<(OpPosition, bool)> = Vec::new();
             for (op, writes) in users {
                 for &(earlier, earlier_writes) in &since_write {
                     if !(writes || earlier_writes) || found.len() >= HAZARD_LIMIT {
                         continue;
                     }
-                    let known = |hazard: &Hazard| hazard.first_op == earlier && hazard.second_op == op;
+                    let known = |hazard: &Hazard| hazard.first_op == earlier.0 && hazard.second_op == op.0;
                     if let Some((first_core, second_core)) = self.unordered(earlier, op)
                         && !found.iter().any(known)
                     {
@@ -258,27 +259,28 @@ impl OrderLog {
     }
 
     /// A core of `first` whose end a core of `second` did not know of, unless it is the other way round.
-    fn unordered(&self, first: u32, second: u32) -> Option<(CoreIndex, CoreIndex)> {
+    fn unordered(&self, first: OpPosition, second: OpPosition) -> Option<(CoreIndex, CoreIndex)> {
         let missing = self.missing_edge(first, second)?;
         self.missing_edge(second, first)?;
         Some(missing)
     }
 
-    fn missing_edge(&self, first: u32, second: u32) -> Option<(CoreIndex, CoreIndex)> {
-        let (first, second) = (&self.ops[first as usize], &self.ops[second as usize]);
+    fn missing_edge(&self, first: OpPosition, second: OpPosition) -> Option<(CoreIndex, CoreIndex)> {
+        let (first, second) = (&self.ops[first], &self.ops[second]);
         let late = (0..first.ends.len()).find(|&core| first.ends[core] > second.begin[core])?;
         Some((late, second.begin_core[late]))
     }
 }
 
 fn hazard(
-    [(first_op, first_core), (second_op, second_core)]: [(u32, CoreIndex); 2],
-    specs: &[OpSpec],
+    [(first_op, first_core), (second_op, second_core)]: [(OpPosition, CoreIndex); 2],
+    specs: &ByPosition<OpSpec>,
     topology: &Topology,
     memory: String,
     conflict: &'static str,
 ) -> Hazard {
-    let (first, second) = (specs[first_op as usize].name.clone(), specs[second_op as usize].name.clone());
+    let (first, second) = (specs[first_op].name.clone(), specs[second_op].name.clone());
+    let (first_op, second_op) = (first_op.0, second_op.0);
     let (first_core, second_core) = (topology.name(first_core), topology.name(second_core));
     let text = format!(
         "op {second_op} `{second}` on {second_core} does not wait for op {first_op} `{first}` on {first_core}, and both \

@@ -141,11 +141,11 @@ pub struct Hazard {
     /// The operator that comes first in the list.
     pub first: String,
     /// Its position.
-    pub first_op: u32,
+    pub first_op: usize,
     /// The other one.
     pub second: String,
     /// Its position.
-    pub second_op: u32,
+    pub second_op: usize,
     /// What they share.
     pub memory: String,
     /// `read after write`, `write after read`, `write after write`.

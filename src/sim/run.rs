@@ -1,247 +1,337 @@
-//! The state of one run: what every hook reads and changes.
+//! A run: the machine, who watches it and who drives it, and what each service of the runtime means for the three.
+//!
+//! The functions kernel code calls are in [`super::hooks`]; the fibers it runs on are in [`super::engine`].
 
-use std::rc::Rc;
+use super::driver::Driver;
+use super::flags::SetError;
+use super::machine::{Extent, Looks, Machine, Progress, Wait};
+use super::observer::Observer;
+use super::order::{OrderLog, Precision};
+use super::report::Status;
+use super::request::{DelayPoint, EventsSpec, Request};
+use super::topology::{CoreIndex, CrossCoreFlags};
+use crate::aicore::Issued;
+use crate::model::{Chip, OpPosition};
 
-use super::agents::Agents;
-use super::clock::{Clock, Moment};
-use super::core_state::CoreState;
-use super::flags::FlagBank;
-use super::lines::Lines;
-use super::memory::{GlobalMemory, LINE, LineView, LocalMemories, SystemWorkspace};
-use super::order::{OrderLog, Part};
-use super::report::{Counts, Event, Failure, Status};
-use super::request::{DelayPoint, DelaySpec, EventsSpec, Request};
-use super::schedule::Scheduler;
-use super::topology::{CoreIndex, Topology};
-use crate::aicore::operand::Operands;
-use crate::model::Chip;
-
-/// Why a core does not go on.
+/// What a core does after a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
-    /// It can.
-    Ready,
-    /// It waits for a flag.
-    Flag(u32),
-    /// It waits for an in-block flag.
-    InBlock(u32),
-    /// It is held back until this step.
-    Delayed(u64),
-    /// Its entry returned.
-    Finished,
+pub(super) enum Next {
+    /// Goes on.
+    Continue,
+    /// Lets others run first.
+    Switch,
+    /// Cannot go on until something happens; then tries again.
+    Block,
+    /// Never goes on: the run has failed.
+    Stop,
 }
 
-/// A core that looks at the same memory again and again.
-#[derive(Debug, Clone, Copy)]
-pub enum Poll {
-    /// One line that still reads as it did.
-    Line(LineView, [u8; LINE as usize]),
-    /// The whole cache: worth another look once anything happened since.
-    Whole(u64),
-}
+/// `pipe_t` values the runtime looks at.
+const PIPE_S: u32 = 0;
+const PIPE_V: u32 = 1;
+const PIPE_ALL: u32 = 6;
 
-/// The last cache maintenance call of a core, if nothing else came after it.
-#[derive(Debug, Clone, Copy)]
-pub struct LastFlush {
-    /// The address, 0 for the whole cache.
-    pub address: u64,
-    /// What the line held when the core went on.
-    pub seen: Option<[u8; LINE as usize]>,
-}
+/// Spins after which a core is put behind the others.
+const SPIN_PATIENCE: u64 = 16;
 
-/// One simulated core.
-#[derive(Debug)]
-pub struct Core {
-    /// What kernel code sees. Boxed: the kernel holds its address.
-    pub state: Box<CoreState>,
-    /// Its memories and registers, as instructions see them.
-    pub unit: crate::aicore::Core,
-    /// Whether it can go on.
-    pub progress: Progress,
-    /// Whether it is polling.
-    pub poll: Option<Poll>,
-    /// For finding polls.
-    pub last_flush: Option<LastFlush>,
-    /// Consecutive flushes without anything else.
-    pub spins: u64,
-    /// Operators it is in, innermost last; `None` for a position without a name.
-    pub ops: Vec<u32>,
-    /// The last operator entered.
-    pub last_op: Option<u32>,
-    /// What it knows of the others.
-    pub clock: Clock,
-    /// Its part of the operator it is in.
-    pub part: Option<Part>,
-    /// What it has done.
-    pub counts: Counts,
-    /// Raised flags between its pipes: (source, target, id) and how many.
-    pub pipe_events: Vec<((u32, u32, u32), i32)>,
-    /// Its copy of per-core variables of the kernel.
-    pub block_local: Vec<u8>,
-    /// It failed: its report says so.
-    pub failed: bool,
+/// `SkNote` of the header.
+mod note {
+    pub const SYNC_ALL_BEGIN: u32 = 1;
+    pub const SYNC_ALL_END: u32 = 2;
+    pub const SET_NEXT_TASK: u32 = 3;
+    pub const WAIT_PRE_BEGIN: u32 = 4;
+    pub const WAIT_PRE_END: u32 = 5;
+    pub const COMPLEMENT_BEGIN: u32 = 6;
+    pub const COMPLEMENT_END: u32 = 7;
+    pub const PRELOAD: u32 = 8;
 }
 
 /// Everything about a run except the fibers.
-pub struct Run {
-    /// The cores' numbering.
-    pub topology: Topology,
-    /// The chip.
-    pub chip: Chip,
-    /// The cores.
-    pub cores: Vec<Core>,
-    /// The core that runs.
-    pub current: CoreIndex,
-    /// Cross-core flags.
-    pub flags: FlagBank,
-    /// Who goes on next.
-    pub scheduler: Scheduler,
-    /// Global memory.
-    pub memory: GlobalMemory,
-    /// Words cores exchange.
-    pub lines: Lines,
-    /// Local memories; kept alive for the cores.
-    pub local: LocalMemories,
-    /// Host agents and their clocks.
-    pub agents: Agents,
-    /// What each agent knows.
-    pub agent_clocks: Vec<Clock>,
-    /// Order of operators, if checked.
-    pub order: Option<OrderLog>,
-    /// Cores still to be held back.
-    pub delays: Vec<(CoreIndex, DelaySpec)>,
-    /// The request, for limits and names.
-    pub request: Request,
-    /// The parameter block, with some zeroes behind it.
-    pub slots: Vec<u64>,
-    /// Switching points so far.
-    pub steps: u64,
-    /// Times another core went on.
-    pub switches: u64,
-    /// Counts anything but repeated polling.
-    pub activity: u64,
-    /// Looks of polling cores since anything else happened.
-    pub idle: u64,
-    /// The first failure.
-    pub failure: Option<(Status, Failure)>,
-    /// The timeline.
-    pub events: Vec<Event>,
-    /// Events not kept.
-    pub events_dropped: u64,
-    /// Output of the kernel.
-    pub output: Vec<String>,
-    /// Unfinished output line of each core.
-    pub partial_output: Vec<String>,
-    /// Things worth a look.
-    pub warnings: Vec<String>,
-    /// Whether a core used a flag before it had the scheduler's address.
-    pub ffts_known: Vec<bool>,
-    /// Per-core variables of the kernel.
-    pub block_local: Vec<(*mut u8, usize)>,
-    /// Their values at the start.
-    pub block_local_initial: Vec<u8>,
-    /// Memory for the messages of matmul objects, once somebody asked for it.
-    pub workspace: Option<SystemWorkspace>,
-    /// What the instruction at hand touches; kept for its allocation.
-    pub operands: Operands,
+pub(super) struct Run {
+    pub(super) machine: Machine,
+    pub(super) observer: Observer,
+    pub(super) driver: Driver,
+    /// What was asked for, for messages.
+    pub(super) request: Request,
 }
 
 impl Run {
-    /// The core that runs.
-    pub fn core(&mut self) -> &mut Core {
-        &mut self.cores[self.current]
-    }
-
-    /// The core's knowledge at this moment, to be handed on.
-    pub fn moment(&self) -> Moment {
-        Rc::new(self.cores[self.current].clock.clone())
-    }
-
-    /// `op 3 \`add\``, by position.
-    pub fn op_name(&self, position: u32) -> String {
-        match self.request.ops.get(position as usize) {
-            Some(op) => format!("op {position} `{}`", op.name),
-            None => format!("op {position}"),
+    /// One switching point.
+    pub(super) fn step(&mut self) -> Next {
+        match self.driver.step() {
+            Ok(()) => Next::Continue,
+            Err(text) => self.stop(Status::StepLimit, text),
         }
     }
 
-    /// The operator a core is in.
-    pub fn op_of(&self, core: CoreIndex) -> Option<String> {
-        self.cores[core].ops.last().map(|&position| self.op_name(position))
+    /// The point before a synchronisation call.
+    pub(super) fn sync_point(&mut self) -> Next {
+        self.active();
+        if self.step() == Next::Stop {
+            return Next::Stop;
+        }
+        if self.machine.topology.flags == CrossCoreFlags::Absent {
+            let text = format!("cross-core flags do not work in a launch of type {}", self.request.kernel_type);
+            return self.stop(Status::Api, text);
+        }
+        if self.machine.chip == Chip::C220 && !self.machine.core().ffts_known {
+            // One warning says it all.
+            self.machine.cores.iter_mut().for_each(|core| core.ffts_known = true);
+            self.observer.warnings.push(format!(
+                "{} used a cross-core flag before set_ffts_base_addr: on the device the flag would go nowhere",
+                self.machine.name(self.current())
+            ));
+        }
+        Next::Continue
     }
 
-    /// Records an event.
-    pub fn event(
-        &mut self,
-        level: EventsSpec,
-        core: CoreIndex,
-        what: &'static str,
-        detail: impl FnOnce() -> Option<String>,
-    ) {
-        if self.request.events < level {
-            return;
+    /// `ffts_cross_core_sync`.
+    pub(super) fn set_flag(&mut self, pipe: u32, mode: u32, flag: u32) -> Next {
+        if pipe == PIPE_S || pipe == PIPE_ALL {
+            let text = format!("flag {flag} is set on pipe {pipe}: PIPE_S and PIPE_ALL cannot set flags");
+            return self.stop(Status::Api, text);
         }
-        if self.events.len() >= self.request.event_limit {
-            self.events_dropped += 1;
-            return;
+        self.observer.cores[self.machine.current].counts.sets += 1;
+        self.event(EventsSpec::Sync, "set", || Some(format!("mode {mode} flag {flag}")));
+        let set = self.machine.set_flag(mode, flag);
+        self.after_set(flag, set)
+    }
+
+    /// `set_intra_block`.
+    pub(super) fn set_in_block(&mut self, id: u32) -> Next {
+        if self.machine.chip != Chip::C310 {
+            return self.stop(Status::Api, format!("in-block flag {id}: this chip has no in-block flags"));
         }
-        let op = self.cores[core].ops.last().map(|&position| match self.request.ops.get(position as usize) {
-            Some(op) => op.name.clone(),
-            None => position.to_string(),
-        });
-        self.events.push(Event(self.steps, self.topology.name(core), what, op, detail()));
+        self.observer.cores[self.machine.current].counts.sets += 1;
+        self.event(EventsSpec::Sync, "set", || Some(format!("in-block flag {id}")));
+        let set = self.machine.set_in_block(id);
+        self.after_set(id, set)
+    }
+
+    fn after_set(&mut self, flag: u32, set: Result<(), SetError>) -> Next {
+        let setter = |run: &Self| run.machine.name(run.current());
+        match set {
+            Ok(()) => Next::Continue,
+            Err(SetError::Overflow(receiver)) => {
+                let text = format!(
+                    "the counter of flag {flag} on {} would exceed 15: {} sets it too far ahead of its waits",
+                    self.machine.name(receiver),
+                    setter(self)
+                );
+                self.stop(Status::Overflow, text)
+            }
+            Err(SetError::UnknownMode(mode)) => {
+                self.stop(Status::Api, format!("flag {flag} is set in mode {mode}; modes are 0, 1, 2"))
+            }
+            Err(SetError::InBlockId(id)) => {
+                self.stop(Status::Api, format!("in-block flag {id} has no partner on {}", setter(self)))
+            }
+        }
+    }
+
+    /// `wait_flag_dev`: takes one, or blocks.
+    pub(super) fn wait_flag(&mut self, flag: u32) -> Next {
+        let wait = self.machine.wait_flag(flag);
+        self.after_wait(wait, || format!("flag {flag}"))
+    }
+
+    /// `wait_intra_block`.
+    pub(super) fn wait_in_block(&mut self, id: u32) -> Next {
+        let wait = self.machine.wait_in_block(id);
+        self.after_wait(wait, || format!("in-block flag {id}"))
+    }
+
+    fn after_wait(&mut self, wait: Wait, what: impl FnOnce() -> String) -> Next {
+        let counts = &mut self.observer.cores[self.machine.current].counts;
+        match wait {
+            Wait::Taken => {
+                counts.waits += 1;
+                self.event(EventsSpec::Sync, "waited", || Some(what()));
+                Next::Continue
+            }
+            Wait::Blocked => {
+                counts.blocked += 1;
+                self.event(EventsSpec::Sync, "blocked", || Some(what()));
+                Next::Block
+            }
+        }
+    }
+
+    /// The first half of `dcci`: what the core wrote becomes visible; is it polling?
+    pub(super) fn flush(&mut self, extent: Extent) -> Next {
+        self.observer.cores[self.machine.current].counts.dcci += 1;
+        if self.step() == Next::Stop {
+            return Next::Stop;
+        }
+        match self.machine.write_back(extent, self.driver.activity) {
+            Looks::AtNews => self.active(),
+            Looks::Again(times) if times.is_multiple_of(SPIN_PATIENCE) => {
+                self.driver.scheduler.step_back(self.machine.current);
+            }
+            Looks::Again(_) => {}
+        }
+        Next::Switch
+    }
+
+    /// `SetFlag` / `WaitFlag` between two pipes of a core.
+    pub(super) fn pipe_event(&mut self, is_wait: bool, key: (u32, u32, u32)) -> Next {
+        if self.machine.pipe_event(is_wait, key) {
+            return Next::Continue;
+        }
+        let (source, target, id) = key;
+        let text =
+            format!("WaitFlag from pipe {source} to pipe {target}, event {id}, without a SetFlag: it never returns");
+        self.stop(Status::Api, text)
+    }
+
+    /// An instruction.
+    pub(super) fn issue(&mut self, issued: &Issued) -> Next {
+        match self.machine.issue(issued) {
+            Ok((pipe, bytes)) => {
+                self.work(pipe, bytes);
+                Next::Continue
+            }
+            Err(fault) => {
+                self.fail(Status::Api, fault.0, super::issue::site(issued));
+                Next::Stop
+            }
+        }
+    }
+
+    /// Bytes moved or computed.
+    pub(super) fn work(&mut self, pipe: u32, bytes: u64) {
+        let counts = &mut self.observer.cores[self.machine.current].counts;
+        match pipe {
+            PIPE_V => counts.vector_bytes += bytes,
+            PIPE_S => {}
+            _ => counts.moved_bytes += bytes,
+        }
+    }
+
+    /// A point of interest. May hold the core back.
+    pub(super) fn note(&mut self, code: u32, value: u64) -> Next {
+        let current = self.current();
+        let (watched, clock) = (&mut self.observer.cores[current], &mut self.machine.cores[current].clock);
+        let counts = &mut watched.counts;
+        let (what, delay) = match code {
+            note::SYNC_ALL_BEGIN => {
+                counts.sync_all += 1;
+                ("sync-all", Some(DelayPoint::SyncAll))
+            }
+            note::SYNC_ALL_END => ("sync-all-end", None),
+            note::SET_NEXT_TASK => {
+                counts.set_next_task += 1;
+                if let Some(part) = &mut watched.part {
+                    OrderLog::released(part, current, clock);
+                }
+                ("set-next-task", Some(DelayPoint::SetNextTask))
+            }
+            note::WAIT_PRE_BEGIN => {
+                counts.wait_pre_task += 1;
+                ("wait-pre-task", Some(DelayPoint::WaitPreTask))
+            }
+            note::WAIT_PRE_END => {
+                if let Some(part) = &mut watched.part {
+                    OrderLog::waited(part, clock);
+                }
+                ("wait-pre-task-end", None)
+            }
+            note::COMPLEMENT_BEGIN => {
+                counts.complements += 1;
+                ("complement", Some(DelayPoint::Complement))
+            }
+            note::COMPLEMENT_END => ("complement-end", None),
+            note::PRELOAD => {
+                counts.preloads += 1;
+                return Next::Continue;
+            }
+            _ => return Next::Continue,
+        };
+        self.event(EventsSpec::Sync, what, || Some(value.to_string()));
+        match delay {
+            Some(point) => self.delay_at(point),
+            None => Next::Continue,
+        }
+    }
+
+    /// A core enters an operator.
+    pub(super) fn op_begin(&mut self, position: OpPosition, precision: Precision) -> Next {
+        let current = self.current();
+        let is_new = self.observer.enter_op(self.driver.steps, current, position);
+        if is_new && self.request.poison_local_memory {
+            self.machine.poison();
+        }
+        let (clock, memory) = (&self.machine.cores[current].clock, &self.machine.memory);
+        self.observer.begin_part(current, position, precision, clock, memory);
+        if is_new { self.delay_at(DelayPoint::Op) } else { Next::Continue }
+    }
+
+    /// A core leaves an operator.
+    pub(super) fn op_end(&mut self, precision: Precision) {
+        let current = self.current();
+        let (clock, memory) = (&mut self.machine.cores[current].clock, &self.machine.memory);
+        self.observer.leave_op(self.driver.steps, current, precision, clock, memory);
+    }
+
+    /// An agent writes: words change, and their readers hear of what the agent knew.
+    pub(super) fn agent_acts(&mut self, agent: usize) {
+        let Self { machine, observer, driver, .. } = self;
+        let party = machine.cores.len() + agent;
+        let clock = &mut driver.agent_clocks[agent];
+        if let Some(address) = driver.agents.watched(agent)
+            && let Some(view) = machine.memory.line(address)
+            && machine.follows_order
+        {
+            machine.lines.acquire(&machine.memory, address, &view.content(), clock);
+        }
+        for address in driver.agents.act(agent) {
+            let Some(view) = machine.memory.line(address) else { continue };
+            if let Some(order) = &mut observer.order {
+                machine.lines.release(&machine.memory, address, &view.content(), clock);
+                if let Some(buffer) = machine.memory.find(address) {
+                    order.written_outside(buffer);
+                }
+            }
+        }
+        clock.tick(party);
+        driver.active();
+        observer.agent_acted(driver.steps, driver.agents.name(agent));
     }
 
     /// Ends the run with a failure of the current core. The first failure counts.
-    pub fn fail(&mut self, status: Status, text: String, site: Option<(String, u32)>) {
-        let core = self.current;
-        self.cores[core].failed = true;
-        let failure = Failure {
-            core: Some(self.topology.name(core)),
-            op: self.op_of(core),
-            text,
-            file: site.as_ref().map(|(file, _)| file.clone()),
-            line: site.map(|(_, line)| line),
-        };
-        self.event(EventsSpec::Ops, core, "failure", || Some(failure.text.clone()));
-        self.failure.get_or_insert((status, failure));
+    pub(super) fn fail(&mut self, status: Status, text: String, site: Option<(String, u32)>) {
+        self.observer.fail(self.driver.steps, self.machine.current, status, text, site);
+    }
+
+    /// Holds a core back if a delay says so.
+    pub(super) fn delay_at(&mut self, point: DelayPoint) -> Next {
+        let current = self.current();
+        let op = self.observer.cores[current].ops.last().copied();
+        match self.driver.delay(current, op, point) {
+            Some(until) => {
+                self.machine.core().progress = Progress::Delayed(until);
+                Next::Switch
+            }
+            None => Next::Continue,
+        }
+    }
+
+    fn stop(&mut self, status: Status, text: String) -> Next {
+        self.fail(status, text, None);
+        Next::Stop
+    }
+
+    fn current(&self) -> CoreIndex {
+        self.machine.current
     }
 
     /// Anything other than repeated polling happened on the current core.
-    pub fn active(&mut self) {
-        self.activity += 1;
-        let core = self.core();
-        core.last_flush = None;
-        core.poll = None;
-        core.spins = 0;
+    fn active(&mut self) {
+        self.driver.active();
+        self.machine.stops_polling();
     }
 
-    /// Holds the current core back if a delay says so; true if it must stop now.
-    pub fn delay_at(&mut self, point: DelayPoint) -> bool {
-        if self.delays.is_empty() {
-            return false;
-        }
-        let current = self.current;
-        let op = self.cores[current].ops.last().copied();
-        let matches = |(core, delay): &(CoreIndex, DelaySpec)| {
-            *core == current && delay.at == point && (delay.op.is_none() || delay.op == op)
-        };
-        let Some(found) = self.delays.iter().position(matches) else { return false };
-        let (_, delay) = self.delays.remove(found);
-        self.cores[current].progress = Progress::Delayed(self.steps + delay.steps);
-        true
-    }
-}
-
-/// Can this core go on, as far as anybody can tell? `activity` and `steps` are those of the run.
-pub fn can_go(core: &Core, activity: u64, steps: u64) -> bool {
-    match core.progress {
-        Progress::Ready => match &core.poll {
-            None => true,
-            Some(Poll::Line(view, seen)) => !view.is(seen),
-            Some(Poll::Whole(seen)) => activity != *seen,
-        },
-        Progress::Delayed(until) => steps >= until,
-        Progress::Flag(_) | Progress::InBlock(_) | Progress::Finished => false,
+    fn event(&mut self, level: EventsSpec, what: &'static str, detail: impl FnOnce() -> Option<String>) {
+        self.observer.event(level, self.driver.steps, self.machine.current, what, detail);
     }
 }

@@ -1,0 +1,339 @@
+//! The machine: cores, flags and memories of a launch. It knows nothing of who watches it or who drives it.
+
+use std::rc::Rc;
+
+use super::clock::{Clock, Moment};
+use super::core_state::CoreState;
+use super::flags::{FlagBank, SetError};
+use super::lines::Lines;
+use super::memory::{GlobalMemory, LINE, LineView, LocalMemories, SystemWorkspace};
+use super::topology::{CoreIndex, Topology};
+use crate::aicore::operand::Operands;
+use crate::model::Chip;
+
+/// Why a core does not go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// It can.
+    Ready,
+    /// It waits for a flag.
+    Flag(u32),
+    /// It waits for an in-block flag.
+    InBlock(u32),
+    /// It is held back until this step.
+    Delayed(u64),
+    /// Its entry returned.
+    Finished,
+}
+
+/// A core that looks at the same memory again and again.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Poll {
+    /// One line that still reads as it did.
+    Line(LineView, [u8; LINE as usize]),
+    /// The whole cache: worth another look once anything happened since.
+    Whole(u64),
+}
+
+/// The last cache maintenance call of a core, if nothing else came after it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LastFlush {
+    /// The address, 0 for the whole cache.
+    pub(super) address: u64,
+    /// What the line held when the core went on.
+    pub(super) seen: Option<[u8; LINE as usize]>,
+}
+
+/// What a cache maintenance call is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// The line with this address.
+    Line(u64),
+    /// The whole cache.
+    Whole,
+}
+
+impl Extent {
+    fn address(self) -> u64 {
+        match self {
+            Self::Line(address) => address,
+            Self::Whole => 0,
+        }
+    }
+}
+
+/// One simulated core.
+#[derive(Debug)]
+pub(super) struct Core {
+    /// What kernel code sees. Boxed: the kernel holds its address.
+    pub(super) state: Box<CoreState>,
+    /// Its memories and registers, as instructions see them.
+    pub(super) unit: crate::aicore::Core,
+    /// Whether it can go on.
+    pub(super) progress: Progress,
+    /// Whether it is polling.
+    pub(super) poll: Option<Poll>,
+    /// For finding polls.
+    pub(super) last_flush: Option<LastFlush>,
+    /// Consecutive flushes without anything else.
+    pub(super) spins: u64,
+    /// What it knows of the others.
+    pub(super) clock: Clock,
+    /// Raised flags between its pipes: (source, target, id) and how many.
+    pub(super) pipe_events: Vec<((u32, u32, u32), i32)>,
+    /// It has the scheduler's address: its flags go somewhere.
+    pub(super) ffts_known: bool,
+    /// Its copy of per-core variables of the kernel.
+    pub(super) block_local: Vec<u8>,
+}
+
+/// All of it.
+pub(super) struct Machine {
+    /// The cores' numbering.
+    pub(super) topology: Topology,
+    /// The chip.
+    pub(super) chip: Chip,
+    /// The cores.
+    pub(super) cores: Vec<Core>,
+    /// The core that runs.
+    pub(super) current: CoreIndex,
+    /// Cross-core flags.
+    pub(super) flags: FlagBank,
+    /// Global memory.
+    pub(super) memory: GlobalMemory,
+    /// Words cores exchange.
+    pub(super) lines: Lines,
+    /// Local memories; kept alive for the cores.
+    pub(super) local: LocalMemories,
+    /// Cores hear of each other through memory: clocks are kept, because somebody checks order.
+    pub(super) follows_order: bool,
+    /// The parameter block, with some zeroes behind it; kept alive for the cores.
+    pub(super) _slots: Vec<u64>,
+    /// Per-core variables of the kernel, where its code finds them.
+    pub(super) block_local: BlockLocal,
+    /// Memory for the messages of matmul objects, once somebody asked for it.
+    pub(super) workspace: Option<SystemWorkspace>,
+    /// What the instruction at hand touches; kept for its allocation.
+    pub(super) operands: Operands,
+}
+
+impl Machine {
+    /// The core that runs.
+    pub(super) fn core(&mut self) -> &mut Core {
+        &mut self.cores[self.current]
+    }
+
+    /// All cores, by index.
+    pub(super) fn indices(&self) -> std::ops::Range<CoreIndex> {
+        0..self.cores.len()
+    }
+
+    /// `AIC3` or `AIV7`.
+    pub(super) fn name(&self, core: CoreIndex) -> String {
+        self.topology.name(core)
+    }
+
+    /// The core's knowledge at this moment, to be handed on; what it does next is a new moment.
+    fn hand_on(&mut self) -> Moment {
+        let moment = Rc::new(self.cores[self.current].clock.clone());
+        self.tick();
+        moment
+    }
+
+    fn tick(&mut self) {
+        let current = self.current;
+        self.core().clock.tick(current);
+    }
+
+    /// `ffts_cross_core_sync`.
+    pub(super) fn set_flag(&mut self, mode: u32, flag: u32) -> Result<(), SetError> {
+        let moment = self.hand_on();
+        for &core in self.flags.set(self.current, mode, flag, &moment)? {
+            if self.cores[core].progress == Progress::Flag(flag) {
+                self.cores[core].progress = Progress::Ready;
+            }
+        }
+        Ok(())
+    }
+
+    /// `wait_flag_dev`: takes one, or blocks.
+    pub(super) fn wait_flag(&mut self, flag: u32) -> Wait {
+        let moment = self.flags.take(self.current, flag);
+        self.waited(moment, Progress::Flag(flag))
+    }
+
+    /// `set_intra_block`.
+    pub(super) fn set_in_block(&mut self, id: u32) -> Result<(), SetError> {
+        let moment = self.hand_on();
+        let receiver = self.flags.set_in_block(self.current, id, &moment)?;
+        if matches!(self.cores[receiver].progress, Progress::InBlock(_)) {
+            self.cores[receiver].progress = Progress::Ready;
+        }
+        Ok(())
+    }
+
+    /// `wait_intra_block`: takes one, or blocks.
+    pub(super) fn wait_in_block(&mut self, id: u32) -> Wait {
+        let moment = self.flags.take_in_block(self.current, id);
+        self.waited(moment, Progress::InBlock(id))
+    }
+
+    fn waited(&mut self, moment: Option<Moment>, blocked: Progress) -> Wait {
+        match moment {
+            Some(moment) => {
+                self.core().clock.join(&moment);
+                Wait::Taken
+            }
+            None => {
+                self.core().progress = blocked;
+                Wait::Blocked
+            }
+        }
+    }
+
+    /// The first half of `dcci`: what the core wrote becomes visible. Says whether it looks at what it has looked at
+    /// before, and nothing has changed since; `activity` counts everything that could have changed it.
+    pub(super) fn write_back(&mut self, extent: Extent, activity: u64) -> Looks {
+        let view = match extent {
+            Extent::Line(address) => self.memory.line(address),
+            Extent::Whole => None,
+        };
+        let (address, now) = (extent.address(), view.map(|view| view.content()));
+        let repeated = self.core().last_flush.is_some_and(|last| last.address == address && last.seen == now);
+        match extent {
+            Extent::Whole => {
+                self.lines.release_all(&self.cores[self.current].clock);
+                self.tick();
+            }
+            Extent::Line(address) => {
+                // A reader that still sees what it saw has written nothing, even if nobody has flushed the line yet.
+                if let Some(content) = now.filter(|_| self.follows_order && !repeated)
+                    && self.lines.differs(&self.memory, address, &content)
+                {
+                    self.lines.release(&self.memory, address, &content, &self.cores[self.current].clock);
+                    self.tick();
+                }
+            }
+        }
+        if !repeated {
+            return Looks::AtNews;
+        }
+        let core = self.core();
+        core.spins += 1;
+        core.poll = Some(match (view, now) {
+            (Some(view), Some(content)) => Poll::Line(view, content),
+            (None, _) | (_, None) => Poll::Whole(activity),
+        });
+        Looks::Again(core.spins)
+    }
+
+    /// The second half: the core goes on and sees what others made visible.
+    pub(super) fn refill(&mut self, extent: Extent) {
+        let seen = match extent {
+            Extent::Line(address) => self.memory.line(address).map(|view| view.content()),
+            Extent::Whole => None,
+        };
+        if let Some(content) = seen.filter(|_| self.follows_order) {
+            let clock = &mut self.cores[self.current].clock;
+            self.lines.acquire(&self.memory, extent.address(), &content, clock);
+        }
+        let core = self.core();
+        core.poll = None;
+        core.last_flush = Some(LastFlush { address: extent.address(), seen });
+    }
+
+    /// The current core did something other than looking again.
+    pub(super) fn stops_polling(&mut self) {
+        let core = self.core();
+        core.last_flush = None;
+        core.poll = None;
+        core.spins = 0;
+    }
+
+    /// `SetFlag` / `WaitFlag` between two pipes of a core; `false` for a wait without a set.
+    pub(super) fn pipe_event(&mut self, is_wait: bool, key: (u32, u32, u32)) -> bool {
+        let events = &mut self.core().pipe_events;
+        let at = match events.iter().position(|(known, _)| *known == key) {
+            Some(at) => at,
+            None => {
+                events.push((key, 0));
+                events.len() - 1
+            }
+        };
+        let raised = &mut events[at].1;
+        *raised += if is_wait { -1 } else { 1 };
+        *raised >= 0
+    }
+
+    /// Local memory does not survive from operator to operator: make reliance on it visible.
+    pub(super) fn poison(&mut self) {
+        for memory in self.local.of(self.current) {
+            if memory.size > 0 {
+                // SAFETY: the memory belongs to this core alone, which is inside this call.
+                unsafe { std::ptr::write_bytes(memory.base, 0xa5, memory.size as usize) };
+            }
+        }
+    }
+
+    /// Makes `next` the current core, with its copy of the per-core variables.
+    pub(super) fn switch_to(&mut self, next: CoreIndex) {
+        let Self { cores, block_local, current, .. } = self;
+        block_local.load(&mut cores[*current].block_local);
+        block_local.store(&cores[next].block_local);
+        *current = next;
+    }
+}
+
+/// What became of a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// It is over.
+    Taken,
+    /// The core must try again when something has happened.
+    Blocked,
+}
+
+/// What a core that maintains its cache looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Looks {
+    /// Something new.
+    AtNews,
+    /// The same as before, so often in a row.
+    Again(u64),
+}
+
+/// Variables of which every core has its own copy (`__BLOCK_LOCAL__`), as sections of the loaded library.
+pub(super) struct BlockLocal(Vec<(*mut u8, usize)>);
+
+impl BlockLocal {
+    /// The sections of a library.
+    pub(super) fn new(sections: &[(*mut u8, usize)]) -> Self {
+        Self(sections.to_vec())
+    }
+
+    /// Their values now.
+    pub(super) fn values(&self) -> Vec<u8> {
+        let mut values = vec![0; self.0.iter().map(|(_, size)| size).sum()];
+        self.load(&mut values);
+        values
+    }
+
+    fn load(&self, values: &mut [u8]) {
+        let mut at = 0;
+        for &(start, size) in &self.0 {
+            // SAFETY: sections of the loaded library; no kernel code runs now.
+            values[at..at + size].copy_from_slice(unsafe { std::slice::from_raw_parts(start, size) });
+            at += size;
+        }
+    }
+
+    /// Gives them these values.
+    pub(super) fn store(&self, values: &[u8]) {
+        let mut at = 0;
+        for &(start, size) in &self.0 {
+            // SAFETY: sections of the loaded library; no kernel code runs now.
+            unsafe { std::slice::from_raw_parts_mut(start, size) }.copy_from_slice(&values[at..at + size]);
+            at += size;
+        }
+    }
+}
