@@ -1,14 +1,20 @@
 //! Fuses already compiled Ascend AI-core kernels into one *super kernel*.
 //!
+//! The front door: [`plan()`] tells what a super kernel will do, [`generate`] prints it, [`build()`] makes it,
+//! [`compare`] tells why it would be made again, [`build_op`] makes what goes into it.
+//!
 //! One data flow, each stage a module whose result the next one reads:
 //!
 //! | stage | module | what it makes |
 //! |---|---|---|
 //! | inputs | [`options`], [`json`] | the option string and the JSONs, parsed once |
 //! | model | [`model`] | checked types and the facts derived from them |
-//! | plan | [`plan`] | every decision, written down as a [`program`] |
+//! | plan | [`plan`](mod@plan) | every decision, written down as a [`program`] |
 //! | emit | [`emit`] | C++ printed from the program |
-//! | build | [`elf`], [`toolchain`], [`build`] | the object file, its JSON, the manifest |
+//! | build | [`elf`], [`toolchain`], [`build`](mod@build) | the object file, its JSON, the manifest |
+//!
+//! Below the flow: [`artifact`] has the words of kernel files, [`store`] the files others may read at any moment, [`fs`]
+//! all access to files.
 //!
 //! Beside the flow: [`sim`] runs a host-built kernel on simulated cores whose instructions [`aicore`] knows, [`scope`]
 //! turns a marked graph into op lists, [`cost`] predicts what a super kernel gains, `py` (feature `python`) is the only
@@ -33,12 +39,14 @@ pub mod objects;
 pub mod opbuild;
 pub mod options;
 pub mod parallel;
+mod phases;
 pub mod plan;
 pub mod program;
 pub mod report;
 pub mod scope;
 pub mod shortened;
 pub mod sim;
+pub mod stage;
 pub mod store;
 pub mod toolchain;
 
@@ -47,3 +55,45 @@ mod py;
 
 pub use diagnostic::Diagnostic;
 pub use error::Error;
+pub use phases::Plan;
+
+use cancel::Cancel;
+use model::Platform;
+use phases::{Prepared, UnreadableObjects};
+use serde_json::Value;
+use stage::{Observer, Timings};
+
+/// Plans a super kernel: load, read, plan. Objects that cannot be read leave code sizes open.
+pub fn plan(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<Plan, Error> {
+    let mut timings = Timings::start(&());
+    let prepared = Prepared::load(kernel_infos, name, platform, UnreadableObjects::Warn, &mut timings)?;
+    let program = prepared.program(&mut timings)?;
+    Ok(Plan { kernel: prepared.kernel, sizes: prepared.sizes, program })
+}
+
+/// The C++ source of a super kernel: load, read, plan, emit.
+pub fn generate(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<String, Error> {
+    let mut timings = Timings::start(&());
+    Prepared::load(kernel_infos, name, platform, UnreadableObjects::Fail, &mut timings)?.source(&mut timings)
+}
+
+/// Builds a super kernel, or finds that it is there already: load, read, compare, plan, emit, make, publish.
+///
+/// Nothing visible changes unless it succeeds: then the kernel and its description are in place together.
+pub fn build(request: &build::Request, observer: &dyn Observer, cancel: &Cancel) -> Result<build::Outcome, Error> {
+    parallel::with_threads(request.environment.settings.jobs, || build::build(request, observer, cancel))
+}
+
+/// What would make a build of `request` necessary now: load, read, compare.
+pub fn compare(request: &build::Request) -> Result<build::manifest::Standing, Error> {
+    build::compare(request)
+}
+
+/// Builds an operator written as ordinary AscendC into a sub-kernel, with the machine's own compiler.
+pub fn build_op(
+    request: &opbuild::OpRequest,
+    host: &toolchain::HostToolchain,
+    cancel: &Cancel,
+) -> Result<opbuild::BuiltOp, opbuild::OpBuildError> {
+    opbuild::build(request, host, cancel)
+}

@@ -7,7 +7,7 @@ from typing import Any
 
 from superkernel import _core
 from superkernel._environment import snapshot
-from superkernel._logging import building, logger
+from superkernel._logging import building
 
 __all__ = ["generate", "program_text"]
 
@@ -28,9 +28,7 @@ def program_text(kernel_infos: Mapping[str, Any], kernel_name: str = "ascendc_su
 def _call(function: Any, kernel_infos: Mapping[str, Any], kernel_name: str) -> str:
     environment = snapshot()
     with building(kernel_name):
-        text, warnings = function(
+        text: str = function(
             kernel_infos, kernel_name, environment["soc"], environment["aic_num"], environment["aiv_num"]
         )
-        for warning in warnings:
-            logger.warning("%s: %s", kernel_name, warning)
-    return str(text)
+    return text

@@ -7,7 +7,7 @@ from typing import Any
 
 from superkernel import _core
 from superkernel._environment import snapshot
-from superkernel._logging import building, logger
+from superkernel._logging import building
 
 __all__ = ["plan"]
 
@@ -19,9 +19,4 @@ def plan(kernel_infos: Mapping[str, Any], kernel_name: str = "ascendc_super_kern
     """
     environment = snapshot()
     with building(kernel_name):
-        planned = _core.plan(
-            kernel_infos, kernel_name, environment["soc"], environment["aic_num"], environment["aiv_num"]
-        )
-        for warning in planned["warnings"]:
-            logger.warning("%s: %s", kernel_name, warning)
-    return planned
+        return _core.plan(kernel_infos, kernel_name, environment["soc"], environment["aic_num"], environment["aiv_num"])

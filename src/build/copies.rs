@@ -13,7 +13,7 @@ use crate::artifact::{META_SECTION_PREFIX, RUN_CONFIG, SuperKernelSymbols, copy_
 use crate::elf::{self, Edits, Groups, Localize, Missing};
 use crate::error::Error;
 use crate::model::{CoreKind, SuperKernel};
-use crate::objects::{LinkGroup, ObjectError, UsedObject};
+use crate::objects::{LinkGroup, ObjectBytes, ObjectError, UsedObject};
 use crate::store::digest::ContentDigest;
 use crate::store::work_dir::WorkDir;
 
@@ -57,8 +57,17 @@ impl LinkInputs {
 #[derive(Debug)]
 pub struct Copied<'a> {
     group: LinkGroup,
-    pieces: Vec<(String, Cow<'a, [u8]>)>,
+    pieces: Vec<Piece<'a>>,
     log: Vec<(LogStage, String)>,
+}
+
+/// One file for the linker.
+#[derive(Debug)]
+struct Piece<'a> {
+    file: String,
+    bytes: Cow<'a, [u8]>,
+    /// Known for what was read. A copy made here is like no other: its functions are called like no others.
+    digest: Option<ContentDigest>,
 }
 
 /// Makes the missing copies of all objects, in parallel.
@@ -74,21 +83,27 @@ fn copy_sub<'a>(number: usize, used: &'a UsedObject<'a>) -> Result<Copied<'a>, O
         "" => log.push((LogStage::Unpack, format!("cp {} {}", used.path.display(), file(0)))),
         member => log.push((LogStage::Unpack, unpack(member, 0))),
     }
-    let mut pieces = vec![(file(0), Cow::Borrowed(used.object.bytes))];
+    let read = |copy, object: &ObjectBytes<'a>| Piece {
+        file: file(copy),
+        bytes: Cow::Borrowed(object.bytes),
+        digest: Some(object.digest),
+    };
+    let mut pieces = vec![read(0, &used.object)];
     for (copy, ready) in (1..).zip(&used.ready) {
-        let bytes = match ready {
+        let piece = match ready {
             Some(ready) => {
                 log.push((LogStage::Unpack, unpack(ready.name, copy)));
-                Cow::Borrowed(ready.bytes)
+                read(copy, ready)
             }
             None => {
                 let edits = elf::copy_edits(&used.functions, copy);
                 log.push((LogStage::SplitSubObjects, objcopy(&edits, &file(0), &file(copy))));
                 let copied = elf::edit(used.object.bytes, &edits);
-                copied.map_err(|source| ObjectError::Copy { origin: used.origin(), copy, source })?
+                let bytes = copied.map_err(|source| ObjectError::Copy { origin: used.origin(), copy, source })?;
+                Piece { file: file(copy), bytes, digest: None }
             }
         };
-        pieces.push((file(copy), bytes));
+        pieces.push(piece);
     }
     Ok(Copied { group: used.group, pieces, log })
 }
@@ -104,8 +119,8 @@ pub fn write_subs(
     let mut files = Vec::new();
     for object in copied {
         object.log.iter().for_each(|(stage, line)| log.add(*stage, line));
-        for (file, bytes) in &object.pieces {
-            if written.insert(ContentDigest::of(bytes)) {
+        for Piece { file, bytes, digest } in &object.pieces {
+            if digest.is_none_or(|digest| written.insert(digest)) {
                 work.write(file, bytes)?;
                 files.push((object.group, PathBuf::from(file)));
             }

@@ -59,8 +59,8 @@ pub struct Call {
 
 impl Manifest {
     /// The record of a finished kernel.
-    pub fn new(fingerprint: Fingerprint, object: &[u8], json: &[u8], notes: Notes) -> Self {
-        let (object, json) = (ContentDigest::of(object).to_string(), ContentDigest::of(json).to_string());
+    pub fn new(fingerprint: Fingerprint, object: ContentDigest, json: &[u8], notes: Notes) -> Self {
+        let (object, json) = (object.to_string(), ContentDigest::of(json).to_string());
         Self { fingerprint, object, json, notes }
     }
 
@@ -221,7 +221,7 @@ mod tests {
                 settings: Map::from_iter([("soc".to_owned(), json!("Ascend950"))]),
             },
         };
-        Manifest::new(fingerprint("4"), b"object", b"json", notes)
+        Manifest::new(fingerprint("4"), ContentDigest::of(b"object"), b"json", notes)
     }
 
     fn parse(bytes: &[u8]) -> Result<Manifest, JsonError> {

@@ -1,10 +1,10 @@
 //! The build: from op list to a published kernel.
 //!
-//! [`build`] reads as the list of its stages; each is a module here or a phase of its own:
+//! `build` reads as the list of its stages; each is a module here or a phase of its own:
 //!
-//! 1. load the model, read the objects, find the tools ([`toolchains`]);
-//! 2. compare with the last build ([`fingerprint`], [`manifest`]) and with the cache ([`store`](crate::store));
-//! 3. plan and emit the source;
+//! 1. load the model, read the objects;
+//! 2. find the tools ([`toolchains`]), compare with the last build ([`fingerprint`], [`manifest`]);
+//! 3. plan and emit the source; ask the cache ([`store`](crate::store));
 //! 4. make copies of the sub-kernels ([`copies`]), compile ([`compile`], [`entry`]), copy the super kernel itself;
 //! 5. link and hide what is inside ([`assemble`]), read the result again ([`check`]);
 //! 6. describe it ([`result_json`]), put it in place ([`store`](crate::store)).
@@ -25,14 +25,12 @@ mod outcome;
 pub mod reproducer;
 mod request;
 mod result_json;
-mod stage;
 pub mod toolchains;
 
 pub use error::BuildError;
 pub use outcome::{Origin, Outcome};
 pub use request::{Request, Reuse};
 pub use result_json::{ResultJson, ResultOp};
-pub use stage::{Observer, Stage};
 
 use std::path::{Path, PathBuf};
 
@@ -43,42 +41,32 @@ use files::KernelFiles;
 use fingerprint::Fingerprint;
 use log::{BuildLog, LogStage};
 use manifest::{Manifest, Notes, Standing};
-use stage::Timings;
 
 use crate::artifact::SuperKernelSymbols;
 use crate::cancel::Cancel;
 use crate::environment::Intermediates;
 use crate::error::Error;
-use crate::model::{self, SuperKernel};
-use crate::objects::{self, Objects, TextSizes, UsedObject};
+use crate::fs;
+use crate::model::SuperKernel;
+use crate::objects::{self, UsedObject};
+use crate::phases::{Prepared, UnreadableObjects};
+use crate::stage::{Observer, Stage, Timings};
 use crate::store::StoreError;
 use crate::store::cache::Cache;
 use crate::store::digest::ContentDigest;
 use crate::store::publish::publish;
 use crate::store::work_dir::WorkDir;
 use crate::toolchain::Toolchain;
-use crate::{emit, fs, parallel, plan};
 
-/// Builds a super kernel, or finds that it is there already.
-///
-/// Nothing visible changes unless it succeeds: then the kernel and its description are in place together.
-pub fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel) -> Result<Outcome, Error> {
-    parallel::with_threads(request.environment.settings.jobs, || build_with_threads(request, observer, cancel))
-}
-
-fn build_with_threads(request: &Request, observer: &dyn Observer, cancel: &Cancel) -> Result<Outcome, Error> {
+pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel) -> Result<Outcome, Error> {
     let mut timings = Timings::start(observer);
-    let (inputs, fingerprint) = look(request, &mut timings)?;
-    let kernel = &inputs.kernel;
-    kernel
-        .warnings
-        .iter()
-        .for_each(|warning| ::log::warn!(target: "superkernel.compile", "{}: {warning}", kernel.name));
-
-    let files = KernelFiles::new(&request.environment.kernel_meta(), &kernel.name);
-    let standing = timings.measure(Stage::Compare, || request.standing(&files, &fingerprint));
-    let because = match standing {
-        Standing::UpToDate => return Ok(Outcome::new(&inputs, &files, Origin::UpToDate, Vec::new(), &timings)),
+    let prepared = prepare(request, &mut timings)?;
+    let kernel = &prepared.kernel;
+    let used = timings.measure(Stage::Read, || objects::used(kernel, &prepared.objects))?;
+    let last = timings.measure(Stage::Compare, || Comparison::with_last_build(request, &prepared))?;
+    let outcome = |origin, because, timings: &_| Outcome::new(&prepared, &last, origin, because, timings);
+    let because = match &last.standing {
+        Standing::UpToDate => return Ok(outcome(Origin::UpToDate, Vec::new(), &timings)),
         Standing::Absent => Vec::new(),
         Standing::Outdated(reasons) => {
             // Who asks for a rebuild need not be warned of it.
@@ -87,24 +75,27 @@ fn build_with_threads(request: &Request, observer: &dyn Observer, cancel: &Cance
                 Reuse::Never => ::log::Level::Info,
             };
             ::log::log!(target: "superkernel.compile", level, "{} is built again: {}", kernel.name, reasons.join("; "));
-            reasons
+            reasons.clone()
         }
     };
 
-    let source = generate(kernel, &inputs.sizes, &mut timings)?;
-    let used = timings.measure(Stage::Read, || objects::used(kernel, &inputs.objects))?;
+    let source = prepared.source(&mut timings)?;
     let cache = request.environment.cache().as_ref().map(Cache::new);
-    let cached = timings.measure(Stage::Cache, || request.cached_object(cache.as_ref(), fingerprint.digest()));
-    let work = WorkDir::create(files.directory(), &kernel.name, cancel).map_err(|error| place_error(&files, error))?;
-    let mut build =
-        Build { request, inputs: &inputs, used: &used, files: &files, work: &work, log: BuildLog::default() };
+    let files = &last.files;
+    let work = WorkDir::create(files.directory(), &kernel.name, cancel).map_err(|error| place_error(files, error))?;
+    let toolchain = &*last.toolchain;
+    let mut build = Build { request, kernel, toolchain, used: &used, files, work: &work, log: BuildLog::default() };
     build.log.add(LogStage::Input, &request.kernel_infos);
 
-    let (made, origin) = build.obtain(cached, &source, &mut timings, cancel)?;
-    let digest = fingerprint.digest();
+    let cached = timings
+        .measure(Stage::Cache, || build.checked(request.cached_object(cache.as_ref(), last.fingerprint.digest())?));
+    let (made, origin) = match cached {
+        Some(made) => (made, Origin::Cache),
+        None => (build.make(&source, &mut timings, cancel)?, Origin::Built),
+    };
     let noted = timings.to_json();
     timings.measure(Stage::Publish, || -> Result<(), Error> {
-        let json = request.description(kernel, &made.object, inputs.toolchain.kind());
+        let json = request.description(kernel, made.digest, toolchain.kind());
         let notes = Notes {
             because: because.clone(),
             parameters: kernel.slots.slots.clone(),
@@ -113,58 +104,47 @@ fn build_with_threads(request: &Request, observer: &dyn Observer, cancel: &Cance
             commands: made.commands,
             call: request.call(),
         };
-        let manifest = Manifest::new(fingerprint, &made.object, &json, notes).to_bytes();
+        let manifest = Manifest::new(last.fingerprint.clone(), made.digest, &json, notes).to_bytes();
         publish(&files.release(&made.object, &json, &manifest), &work, cancel)
-            .map_err(|error| place_error(&files, error))
+            .map_err(|error| place_error(files, error))
     })?;
     if let (Some(cache), Origin::Built) = (&cache, origin) {
-        cache.put(digest, &kernel.name, &made.object);
+        cache.put(last.fingerprint.digest(), &kernel.name, &made.object, made.digest);
     }
-    Ok(Outcome::new(&inputs, &files, origin, because, &timings).with_sizes(made.sizes))
-}
-
-/// What a build starts from, all of it read.
-pub struct Inputs {
-    /// The checked model.
-    pub kernel: SuperKernel,
-    /// The sub-kernels' files.
-    pub objects: Objects,
-    /// Their code sizes.
-    pub sizes: TextSizes,
-    /// The tools.
-    pub toolchain: Box<dyn Toolchain>,
-}
-
-/// Reads everything a result depends on.
-fn look(request: &Request, timings: &mut Timings<'_>) -> Result<(Inputs, Fingerprint), Error> {
-    let environment = &request.environment;
-    let kernel =
-        timings.measure(Stage::Load, || model::load(&request.kernel_infos, &request.name, &environment.platform))?;
-    let (objects, sizes) = timings.measure(Stage::Read, || -> Result<_, Error> {
-        let objects = Objects::read(&kernel)?;
-        let sizes = objects.text_sizes(&kernel)?;
-        Ok((objects, sizes))
-    })?;
-    let chosen = timings.measure(Stage::Compare, || toolchains::choose(environment))?;
-    let fingerprint = timings.measure(Stage::Compare, || {
-        // Reading has checked that every op has a file.
-        let digests: Vec<ContentDigest> =
-            kernel.ops.iter().filter_map(|op| objects.file(op)).map(|file| file.digest).collect();
-        Fingerprint::of(&kernel, environment, &digests, chosen.facts)
-    });
-    Ok((Inputs { kernel, objects, sizes, toolchain: chosen.toolchain }, fingerprint))
+    Ok(outcome(origin, because, &timings).with_sizes(made.sizes))
 }
 
 /// What would make a build of `request` necessary now.
-pub fn compare(request: &Request) -> Result<Standing, Error> {
-    let (inputs, fingerprint) = look(request, &mut Timings::start(&()))?;
-    let files = KernelFiles::new(&request.environment.kernel_meta(), &inputs.kernel.name);
-    Ok(request.standing(&files, &fingerprint))
+pub(crate) fn compare(request: &Request) -> Result<Standing, Error> {
+    let prepared = prepare(request, &mut Timings::start(&()))?;
+    Ok(Comparison::with_last_build(request, &prepared)?.standing)
 }
 
-fn generate(kernel: &SuperKernel, sizes: &TextSizes, timings: &mut Timings<'_>) -> Result<String, Error> {
-    let program = timings.measure(Stage::Plan, || plan::plan(kernel, sizes))?;
-    Ok(timings.measure(Stage::Emit, || emit::emit(&program))?)
+fn prepare(request: &Request, timings: &mut Timings<'_>) -> Result<Prepared, Error> {
+    let platform = &request.environment.platform;
+    Prepared::load(&request.kernel_infos, &request.name, platform, UnreadableObjects::Fail, timings)
+}
+
+/// What a build would do it with, and what the last one left.
+struct Comparison {
+    toolchain: Box<dyn Toolchain>,
+    fingerprint: Fingerprint,
+    files: KernelFiles,
+    standing: Standing,
+}
+
+impl Comparison {
+    fn with_last_build(request: &Request, prepared: &Prepared) -> Result<Self, Error> {
+        let Prepared { kernel, objects, .. } = prepared;
+        let chosen = toolchains::choose(&request.environment)?;
+        // Reading has checked that every op has a file.
+        let digests: Vec<ContentDigest> =
+            kernel.ops.iter().filter_map(|op| objects.file(op)).map(|file| file.digest).collect();
+        let fingerprint = Fingerprint::of(kernel, &request.environment, &digests, chosen.facts);
+        let files = KernelFiles::new(&request.environment.kernel_meta(), &kernel.name);
+        let standing = request.standing(&files, &fingerprint);
+        Ok(Self { toolchain: chosen.toolchain, fingerprint, files, standing })
+    }
 }
 
 fn output_directory(files: &KernelFiles, source: fs::FileError) -> BuildError {
@@ -182,6 +162,7 @@ fn place_error(files: &KernelFiles, error: StoreError) -> Error {
 /// A finished, checked object that is not published yet.
 struct Made {
     object: Vec<u8>,
+    digest: ContentDigest,
     sizes: Sizes,
     commands: Vec<String>,
 }
@@ -189,7 +170,8 @@ struct Made {
 /// One build in its work directory.
 struct Build<'a> {
     request: &'a Request,
-    inputs: &'a Inputs,
+    kernel: &'a SuperKernel,
+    toolchain: &'a dyn Toolchain,
     used: &'a [UsedObject<'a>],
     files: &'a KernelFiles,
     work: &'a WorkDir,
@@ -197,22 +179,15 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// The object from the cache, if it is there and passes the check, else a new one.
-    fn obtain(
-        &mut self,
-        cached: Option<Vec<u8>>,
-        source: &str,
-        timings: &mut Timings<'_>,
-        cancel: &Cancel,
-    ) -> Result<(Made, Origin), Error> {
-        match cached.map(|object| self.check(object, timings)) {
-            Some(Ok(made)) => return Ok((made, Origin::Cache)),
-            Some(Err(error)) => {
+    /// An object from the cache, if it passes the check.
+    fn checked(&self, (object, digest): (Vec<u8>, ContentDigest)) -> Option<Made> {
+        match self.check(&object) {
+            Ok(sizes) => Some(Made { object, digest, sizes, commands: Vec::new() }),
+            Err(error) => {
                 ::log::warn!(target: "superkernel.cache", "the cached kernel is not used: {error}");
+                None
             }
-            None => {}
         }
-        Ok((self.make(source, timings, cancel)?, Origin::Built))
     }
 
     /// Copies, compiles, links, checks. The log and what the user wants to keep are saved whether it succeeds or not.
@@ -230,9 +205,8 @@ impl Build<'_> {
     }
 
     fn make_object(&mut self, source: PathBuf, timings: &mut Timings<'_>, cancel: &Cancel) -> Result<Made, Error> {
-        let kernel = &self.inputs.kernel;
+        let (kernel, toolchain) = (self.kernel, self.toolchain);
         let symbols = SuperKernelSymbols::new(&kernel.name);
-        let toolchain = &*self.inputs.toolchain;
         let environment = &self.request.environment;
         let mut commands = Vec::new();
 
@@ -250,7 +224,7 @@ impl Build<'_> {
         }
         for kind in &compiled {
             let own = timings
-                .measure(Stage::Copy, || copies::own_objects(kind, kernel, &symbols, self.work, &mut self.log))?;
+                .measure(Stage::Compile, || copies::own_objects(kind, kernel, &symbols, self.work, &mut self.log))?;
             inputs.own.push((kind.kind, own));
         }
 
@@ -265,18 +239,15 @@ impl Build<'_> {
         let object = timings.measure(Stage::Localize, || {
             assemble::localize(&linked, kernel, &symbols, inner, toolchain.kind(), &mut self.log)
         })?;
-        let made = self.check(object, timings)?;
-        Ok(Made { commands, ..made })
+        let sizes = timings.measure(Stage::Check, || self.check(&object))?;
+        Ok(Made { digest: ContentDigest::of(&object), object, sizes, commands })
     }
 
     /// Reads a finished object again.
-    fn check(&self, object: Vec<u8>, timings: &mut Timings<'_>) -> Result<Made, Error> {
-        let kernel = &self.inputs.kernel;
-        let symbols = SuperKernelSymbols::new(&kernel.name);
-        let inner = assemble::inner_functions(kernel, &symbols, self.used);
-        let toolchain = self.inputs.toolchain.kind();
-        let sizes = timings.measure(Stage::Check, || check::check(&object, kernel, &symbols, &inner, toolchain))?;
-        Ok(Made { object, sizes, commands: Vec::new() })
+    fn check(&self, object: &[u8]) -> Result<Sizes, BuildError> {
+        let symbols = SuperKernelSymbols::new(&self.kernel.name);
+        let inner = assemble::inner_functions(self.kernel, &symbols, self.used);
+        check::check(object, self.kernel, &symbols, &inner, self.toolchain.kind())
     }
 
     /// Moves source and objects of the super kernel beside the result, if wanted. They are for people: a failure is
@@ -286,8 +257,8 @@ impl Build<'_> {
             Intermediates::Remove => return,
             Intermediates::Keep => {}
         }
-        let symbols = SuperKernelSymbols::new(&self.inputs.kernel.name);
-        let kinds = self.inputs.kernel.kernel_type.class().kinds();
+        let symbols = SuperKernelSymbols::new(&self.kernel.name);
+        let kinds = self.kernel.kernel_type.class().kinds();
         let objects = kinds.iter().map(|kind| PathBuf::from(format!("{}.o", symbols.entry(*kind))));
         for name in std::iter::once(source.to_path_buf()).chain(objects) {
             let from = self.work.file(&name);

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::Inputs;
+use super::Comparison;
 use super::check::Sizes;
-use super::files::KernelFiles;
-use super::stage::Timings;
+use crate::phases::Prepared;
+use crate::stage::Timings;
 
 /// Where the kernel came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,20 +39,20 @@ pub struct Outcome {
 
 impl Outcome {
     pub(super) fn new(
-        inputs: &Inputs,
-        files: &KernelFiles,
+        prepared: &Prepared,
+        last: &Comparison,
         origin: Origin,
         because: Vec<String>,
         timings: &Timings<'_>,
     ) -> Self {
-        let kernel = &inputs.kernel;
+        let (kernel, files) = (&prepared.kernel, &last.files);
         let report = json!({
             "kernel": kernel.name,
             "origin": origin.as_str(),
             "because": because,
             "ops": kernel.ops.len(),
-            "files": inputs.objects.count(),
-            "toolchain": inputs.toolchain.kind().as_str(),
+            "files": prepared.objects.count(),
+            "toolchain": last.toolchain.kind().as_str(),
             "object": files.object().to_string_lossy(),
             "json": files.json().to_string_lossy(),
             "warnings": kernel.warnings,

@@ -76,7 +76,7 @@ impl Request {
     }
 
     /// The object in the cache, if the cache may answer: it has no intermediate files to offer.
-    pub(super) fn cached_object(&self, cache: Option<&Cache>, key: ContentDigest) -> Option<Vec<u8>> {
+    pub(super) fn cached_object(&self, cache: Option<&Cache>, key: ContentDigest) -> Option<(Vec<u8>, ContentDigest)> {
         match (self.reuse, self.intermediates()) {
             (Reuse::Allowed, Intermediates::Remove) => cache?.get(key),
             (Reuse::Never, _) | (_, Intermediates::Keep) => None,
@@ -84,8 +84,8 @@ impl Request {
     }
 
     /// The description of a finished object, as bytes of its file.
-    pub(super) fn description(&self, kernel: &SuperKernel, object: &[u8], toolchain: ToolchainKind) -> Vec<u8> {
-        let value = ResultJson::new(kernel, ContentDigest::of(object), toolchain).to_json();
+    pub(super) fn description(&self, kernel: &SuperKernel, object: ContentDigest, toolchain: ToolchainKind) -> Vec<u8> {
+        let value = ResultJson::new(kernel, object, toolchain).to_json();
         let mut bytes = serde_json::to_vec_pretty(&value).expect("a JSON value can be written");
         bytes.push(b'\n');
         bytes

@@ -6,6 +6,6 @@ mod sizes;
 mod used;
 
 pub use error::ObjectError;
-pub use read::{BinFile, Measured, ObjectBytes, Objects, measure};
+pub use read::{BinFile, ObjectBytes, Objects};
 pub use sizes::TextSizes;
 pub use used::{LinkGroup, UsedObject, used};

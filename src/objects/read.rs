@@ -30,6 +30,7 @@ struct Member {
     /// Empty for a plain object.
     name: String,
     range: Range<usize>,
+    digest: ContentDigest,
     /// Functions it defines for others.
     exports: Vec<String>,
 }
@@ -41,6 +42,8 @@ pub struct ObjectBytes<'a> {
     pub name: &'a str,
     /// Its content.
     pub bytes: &'a [u8],
+    /// Identifies its content.
+    pub digest: ContentDigest,
     exports: &'a [String],
 }
 
@@ -60,7 +63,7 @@ impl BinFile {
         let bytes = fs::read(path).map_err(|source| ObjectError::File { op: op.clone(), source })?;
         let members =
             members(&bytes).map_err(|source| ObjectError::Elf { op: op.clone(), path: path.to_path_buf(), source })?;
-        Ok(Self { path: path.to_path_buf(), digest: ContentDigest::of(&bytes), bytes, members })
+        Ok(Self { path: path.to_path_buf(), digest: digest_of(&members), bytes, members })
     }
 
     /// Every object in it, in order.
@@ -78,7 +81,12 @@ impl BinFile {
     }
 
     fn object<'a>(&'a self, member: &'a Member) -> ObjectBytes<'a> {
-        ObjectBytes { name: &member.name, bytes: &self.bytes[member.range.clone()], exports: &member.exports }
+        ObjectBytes {
+            name: &member.name,
+            bytes: &self.bytes[member.range.clone()],
+            digest: member.digest,
+            exports: &member.exports,
+        }
     }
 }
 
@@ -88,15 +96,30 @@ fn base_name(path: &str) -> &str {
 
 fn members(bytes: &[u8]) -> Result<Vec<Member>, elf::ElfError> {
     if !elf::archive::is_archive(bytes) {
-        return Ok(vec![Member { name: String::new(), range: 0..bytes.len(), exports: exports(bytes)? }]);
+        return Ok(vec![member(String::new(), bytes, 0)?]);
     }
     let mut members = Vec::new();
-    for member in elf::archive::read(bytes)? {
-        let start = member.data.as_ptr() as usize - bytes.as_ptr() as usize;
-        let range = start..start + member.data.len();
-        members.push(Member { exports: exports(member.data)?, name: member.name.into_owned(), range });
+    for found in elf::archive::read(bytes)? {
+        let start = found.data.as_ptr() as usize - bytes.as_ptr() as usize;
+        members.push(member(found.name.into_owned(), found.data, start)?);
     }
     Ok(members)
+}
+
+fn member(name: String, bytes: &[u8], start: usize) -> Result<Member, elf::ElfError> {
+    let range = start..start + bytes.len();
+    Ok(Member { name, range, digest: ContentDigest::of(bytes), exports: exports(bytes)? })
+}
+
+/// Identifies a file by its objects, none of which is read twice for it.
+fn digest_of(members: &[Member]) -> ContentDigest {
+    match members {
+        [plain] if plain.name.is_empty() => plain.digest,
+        members => {
+            let list: String = members.iter().map(|member| format!("{} {}\n", member.digest, member.name)).collect();
+            ContentDigest::of(list.as_bytes())
+        }
+    }
 }
 
 fn exports(object: &[u8]) -> Result<Vec<String>, elf::ElfError> {
@@ -214,25 +237,5 @@ impl Objects {
             }
         }
         Ok(())
-    }
-}
-
-/// What `plan` can say about code sizes without insisting on the objects.
-#[derive(Debug, Default)]
-pub struct Measured {
-    /// The sizes that could be had.
-    pub sizes: TextSizes,
-    /// Why the others could not.
-    pub warnings: Vec<String>,
-}
-
-/// Code sizes as far as the objects are there: a plan is useful without them.
-pub fn measure(kernel: &SuperKernel) -> Measured {
-    match Objects::read(kernel).and_then(|objects| objects.text_sizes(kernel)) {
-        Ok(sizes) => Measured { sizes, warnings: Vec::new() },
-        Err(first) => {
-            let warning = format!("no code sizes, so the plan has no preload counts: {first}");
-            Measured { sizes: TextSizes::default(), warnings: vec![warning] }
-        }
     }
 }

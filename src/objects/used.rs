@@ -49,7 +49,7 @@ impl UsedObject<'_> {
 
 /// The objects of all ops: in op order within each group, equal contents once.
 pub fn used<'a>(kernel: &'a SuperKernel, objects: &'a Objects) -> Result<Vec<UsedObject<'a>>, ObjectError> {
-    let mut finder = Finder { objects, digests: HashMap::new(), by_content: HashMap::new(), found: Vec::new() };
+    let mut finder = Finder { objects, by_content: HashMap::new(), found: Vec::new() };
     // One function per (file, name) is enough: a list repeats the same few kernels over and over.
     let mut seen = std::collections::HashSet::new();
     for op in &kernel.ops {
@@ -86,8 +86,6 @@ fn functions(op: &Op) -> Vec<(LinkGroup, &str, Option<&str>)> {
 
 struct Finder<'a> {
     objects: &'a Objects,
-    /// By address: the files stay in memory, so an address stands for its bytes.
-    digests: HashMap<usize, ContentDigest>,
     by_content: HashMap<ContentDigest, usize>,
     found: Vec<UsedObject<'a>>,
 }
@@ -101,9 +99,7 @@ impl<'a> Finder<'a> {
         file_name: Option<&str>,
     ) -> Result<(), ObjectError> {
         let (file, object) = self.objects.find(op, function, file_name)?;
-        let address = object.bytes.as_ptr() as usize;
-        let digest = *self.digests.entry(address).or_insert_with(|| ContentDigest::of(object.bytes));
-        let place = *self.by_content.entry(digest).or_insert_with(|| {
+        let place = *self.by_content.entry(object.digest).or_insert_with(|| {
             self.found.push(UsedObject { group, path: &file.path, object, functions: Vec::new(), ready: Vec::new() });
             self.found.len() - 1
         });

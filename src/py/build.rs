@@ -11,8 +11,9 @@ use super::errors::to_python;
 use super::interrupt::interruptible;
 use super::settings::environment;
 use crate::build::manifest::Standing;
-use crate::build::{self as pipeline, Observer, Request, Reuse, Stage, toolchains};
+use crate::build::{Request, Reuse, toolchains};
 use crate::environment::Intermediates;
+use crate::stage::{Observer, Stage};
 use crate::store::cache::{Cache, CacheSettings};
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -45,7 +46,7 @@ fn build<'py>(
         request.reuse = Reuse::Never;
     }
     let observer = Progress(progress);
-    let outcome = interruptible(py, |cancel| pipeline::build(&request, &observer, cancel))?;
+    let outcome = interruptible(py, |cancel| crate::build(&request, &observer, cancel))?;
     match outcome {
         Ok(outcome) => convert::to_python(py, outcome.to_json()),
         Err(error) => Err(to_python(py, error.diagnostic())),
@@ -61,7 +62,7 @@ fn compare_build<'py>(
     settings: &Bound<'py, PyDict>,
 ) -> PyResult<(&'static str, Vec<String>)> {
     let request = request(py, kernel_infos, kernel_name, settings)?;
-    match py.detach(|| pipeline::compare(&request)) {
+    match py.detach(|| crate::compare(&request)) {
         Ok(Standing::UpToDate) => Ok(("up to date", Vec::new())),
         Ok(Standing::Absent) => Ok(("absent", Vec::new())),
         Ok(Standing::Outdated(reasons)) => Ok(("outdated", reasons)),

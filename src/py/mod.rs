@@ -8,8 +8,6 @@ mod convert;
 mod cost;
 mod elf;
 mod errors;
-mod generate;
-mod inputs;
 mod interrupt;
 mod loader;
 mod logging;
@@ -35,7 +33,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     build::register(module)?;
     records::register(module)?;
     plan::register(module)?;
-    generate::register(module)?;
     elf::register(module)?;
     loader::register(module)?;
     sim::register(module)?;

@@ -9,7 +9,7 @@ use super::convert::time_limit;
 use super::errors::to_python;
 use super::interrupt::interruptible;
 use crate::model::{Chip, DcciFlags, DebugOutput, KernelType, Soc};
-use crate::opbuild::{self, BuiltOp, OpBuildError, OpRequest, Position, Source, TilingKey};
+use crate::opbuild::{BuiltOp, OpBuildError, OpRequest, Position, Source, TilingKey};
 use crate::options::SplitCount;
 use crate::toolchain::HostToolchain;
 use crate::toolchain::host::HostSearch;
@@ -57,7 +57,7 @@ fn build_op<'py>(
     let limit = time_limit(timeout);
     let built = interruptible(py, |cancel| {
         let host = HostToolchain::find(&HostSearch::from_env(), &emulation_dir, limit)?;
-        opbuild::build(&request, &host, cancel)
+        crate::build_op(&request, &host, cancel)
     })?;
     result(py, &built.map_err(|error| to_python(py, &error))?)
 }

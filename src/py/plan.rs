@@ -1,14 +1,17 @@
-//! `superkernel.plan`.
+//! `superkernel.plan` and `superkernel.generate`, and the device program as text.
 
 use pyo3::prelude::*;
+use serde_json::Value;
 
 use super::convert;
-use super::inputs::{GivenPlatform, with_kernel};
-use crate::objects;
-use crate::report;
+use super::errors::to_python;
+use crate::Error;
+use crate::model::Platform;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(plan, module)?)
+    module.add_function(wrap_pyfunction!(plan, module)?)?;
+    module.add_function(wrap_pyfunction!(generate, module)?)?;
+    module.add_function(wrap_pyfunction!(program_text, module)?)
 }
 
 /// The plan as data; warnings are in it.
@@ -22,12 +25,52 @@ fn plan<'py>(
     aic_num: Option<u32>,
     aiv_num: Option<u32>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let given = GivenPlatform { soc, aic_num, aiv_num };
-    let value = with_kernel(py, kernel_infos, kernel_name, &given, |mut kernel| {
-        let measured = objects::measure(&kernel);
-        kernel.warnings.extend(measured.warnings);
-        let program = crate::plan::plan(&kernel, &measured.sizes)?;
-        Ok(report::plan_json(&kernel, &measured.sizes, &program))
+    let value = call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), |infos, name, platform| {
+        Ok(crate::plan(infos, name, platform)?.to_json())
     })?;
     convert::to_python(py, &value)
+}
+
+/// The C++ source of a super kernel.
+#[pyfunction]
+#[pyo3(signature = (kernel_infos, kernel_name, soc, aic_num=None, aiv_num=None))]
+fn generate(
+    py: Python<'_>,
+    kernel_infos: &Bound<'_, PyAny>,
+    kernel_name: &Bound<'_, PyAny>,
+    soc: &str,
+    aic_num: Option<u32>,
+    aiv_num: Option<u32>,
+) -> PyResult<String> {
+    call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), crate::generate)
+}
+
+/// The device program in its text form. Objects that are missing leave sizes open.
+#[pyfunction]
+#[pyo3(signature = (kernel_infos, kernel_name, soc, aic_num=None, aiv_num=None))]
+fn program_text(
+    py: Python<'_>,
+    kernel_infos: &Bound<'_, PyAny>,
+    kernel_name: &Bound<'_, PyAny>,
+    soc: &str,
+    aic_num: Option<u32>,
+    aiv_num: Option<u32>,
+) -> PyResult<String> {
+    call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), |infos, name, platform| {
+        Ok(crate::plan(infos, name, platform)?.program.text())
+    })
+}
+
+/// Converts the arguments and calls the core with the interpreter lock released.
+fn call<T: Send>(
+    py: Python<'_>,
+    kernel_infos: &Bound<'_, PyAny>,
+    kernel_name: &Bound<'_, PyAny>,
+    (soc, aic_num, aiv_num): (&str, Option<u32>, Option<u32>),
+    work: impl FnOnce(&Value, &str, &Platform) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    let infos = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
+    let name = convert::to_text(kernel_name, "kernel_name")?.map_err(|error| to_python(py, &error))?;
+    let done = py.detach(|| work(&infos, &name, &Platform::new(soc, aic_num, aiv_num)?));
+    done.map_err(|error| to_python(py, error.diagnostic()))
 }

@@ -77,11 +77,11 @@ impl Cache {
         Self { directory: settings.directory.join(FORMAT), limit: settings.limit }
     }
 
-    /// The object stored under `key`; a damaged entry is removed and counts as absent.
-    pub fn get(&self, key: ContentDigest) -> Option<Vec<u8>> {
+    /// The object stored under `key` and its digest; a damaged entry is removed and counts as absent.
+    pub fn get(&self, key: ContentDigest) -> Option<(Vec<u8>, ContentDigest)> {
         let path = self.entry(&key.to_string());
         let found = match read_entry(&path) {
-            Ok((head, object)) if head.key == key.to_string() => Some(object),
+            Ok((head, object, digest)) if head.key == key.to_string() => Some((object, digest)),
             Err(StoreError::File(error)) if error.source.kind() == ErrorKind::NotFound => None,
             Ok(_) | Err(_) => {
                 log::warn!(target: "superkernel.cache", "`{}` is damaged and is removed", path.display());
@@ -97,12 +97,12 @@ impl Cache {
     }
 
     /// Stores an object. The cache is a convenience: trouble with it is told, but fails nothing.
-    pub fn put(&self, key: ContentDigest, kernel: &str, object: &[u8]) {
+    pub fn put(&self, key: ContentDigest, kernel: &str, object: &[u8], digest: ContentDigest) {
         let head = EntryHead {
             key: key.to_string(),
             kernel: kernel.to_owned(),
             size: object.len() as u64,
-            sha256: ContentDigest::of(object).to_string(),
+            sha256: digest.to_string(),
         };
         if let Err(error) = self.store(&head, object) {
             log::warn!(target: "superkernel.cache", "the kernel is not cached: {error}");
@@ -111,7 +111,7 @@ impl Cache {
 
     /// Takes over an entry made elsewhere, after checking it.
     pub fn import(&self, file: &Path) -> Result<EntryHead, StoreError> {
-        let (head, object) = read_entry(file)?;
+        let (head, object, _) = read_entry(file)?;
         let is_key = head.key.len() == 64 && head.key.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_key {
             return Err(damaged(file, "its key is no digest"));
@@ -231,16 +231,17 @@ struct Found {
 }
 
 /// Reads and checks an entry.
-fn read_entry(path: &Path) -> Result<(EntryHead, Vec<u8>), StoreError> {
+fn read_entry(path: &Path) -> Result<(EntryHead, Vec<u8>, ContentDigest), StoreError> {
     let mut bytes = fs::read(path)?;
     let line = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| damaged(path, "it has no head"))?;
     let head: EntryHead =
         serde_json::from_slice(&bytes[..line]).map_err(|error| damaged(path, &format!("its head is bad: {error}")))?;
     let object = bytes.split_off(line + 1);
-    if object.len() as u64 != head.size || ContentDigest::of(&object).to_string() != head.sha256 {
+    let digest = ContentDigest::of(&object);
+    if object.len() as u64 != head.size || digest.to_string() != head.sha256 {
         return Err(damaged(path, "its content does not fit its head"));
     }
-    Ok((head, object))
+    Ok((head, object, digest))
 }
 
 fn damaged(path: &Path, problem: &str) -> StoreError {
@@ -264,8 +265,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let cache = cache(directory.path(), 1 << 20);
         assert_eq!(cache.get(key("a")), None);
-        cache.put(key("a"), "k", b"bytes\nwith\nlines");
-        assert_eq!(cache.get(key("a")).as_deref(), Some(b"bytes\nwith\nlines".as_slice()));
+        cache.put(key("a"), "k", b"bytes\nwith\nlines", ContentDigest::of(b"bytes\nwith\nlines"));
+        assert_eq!(cache.get(key("a")), Some((b"bytes\nwith\nlines".to_vec(), key("bytes\nwith\nlines"))));
         let stats = cache.stats();
         assert_eq!((stats.entries, stats.hits, stats.misses), (1, 1, 1));
         assert_eq!(cache.clear().unwrap(), 1);
@@ -276,7 +277,7 @@ mod tests {
     fn damage_is_noticed_and_removed() {
         let directory = tempfile::tempdir().unwrap();
         let cache = cache(directory.path(), 1 << 20);
-        cache.put(key("a"), "k", b"bytes");
+        cache.put(key("a"), "k", b"bytes", ContentDigest::of(b"bytes"));
         let path = cache.entries().remove(0);
         let whole = std::fs::read(&path).unwrap();
         for cut in 0..whole.len() {
@@ -304,11 +305,11 @@ mod tests {
             file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
         };
         for (name, seconds) in [("a", 300), ("b", 200), ("c", 100)] {
-            cache.put(key(name), "k", &[0; 800]);
+            cache.put(key(name), "k", &[0; 800], ContentDigest::of(&[0; 800]));
             age(name, seconds);
         }
         assert!(cache.get(key("a")).is_some());
-        cache.put(key("d"), "k", &[0; 800]);
+        cache.put(key("d"), "k", &[0; 800], ContentDigest::of(&[0; 800]));
         assert!(cache.get(key("b")).is_none());
         for name in ["a", "c", "d"] {
             assert!(cache.get(key(name)).is_some(), "{name}");
@@ -319,10 +320,10 @@ mod tests {
     fn an_entry_made_elsewhere_is_checked() {
         let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (here, there) = (cache(here.path(), 1 << 20), cache(there.path(), 1 << 20));
-        there.put(key("a"), "k", b"bytes");
+        there.put(key("a"), "k", b"bytes", ContentDigest::of(b"bytes"));
         let file = there.entries().remove(0);
         assert_eq!(here.import(&file).unwrap().kernel, "k");
-        assert_eq!(here.get(key("a")).as_deref(), Some(b"bytes".as_slice()));
+        assert_eq!(here.get(key("a")), Some((b"bytes".to_vec(), key("bytes"))));
         std::fs::write(&file, b"{\"key\":\"../../x\",\"kernel\":\"k\",\"size\":0,\"sha256\":\"\"}\n").unwrap();
         assert!(here.import(&file).is_err());
     }
@@ -330,7 +331,7 @@ mod tests {
     #[test]
     fn a_cache_that_cannot_be_written_fails_nothing() {
         let cache = cache(Path::new("/proc/nowhere"), 1);
-        cache.put(key("a"), "k", b"x");
+        cache.put(key("a"), "k", b"x", ContentDigest::of(b"x"));
         assert_eq!(cache.get(key("a")), None);
         assert_eq!(cache.stats().entries, 0);
     }

@@ -63,6 +63,27 @@ def test_unchanged_inputs_mean_no_work(ops, tmp_path: Path):
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "kernel_meta").iterdir()} == before
 
 
+@pytest.mark.parametrize("split", [1, 4])
+def test_stages_are_told_once_each_and_in_order(ops, tmp_path: Path, split: int):
+    infos = infos_of(ops, f"split-mode={split}")
+    order = _core.build_stages()
+
+    def stages(origin: str, **arguments: Any) -> list[str]:
+        told: list[str] = []
+        report = _build.build(infos, "k", progress=told.append, **arguments)
+        assert report["origin"] == origin
+        assert told == [stage for stage in order if stage in told]
+        assert told == [stage for stage in report["timings_ms"] if stage != "total"]
+        return told
+
+    with superkernel.configure(cache_dir=str(tmp_path / "cache")):
+        assert stages("built") == order
+        assert stages("up to date") == ["load", "read", "compare"]
+        assert stages("built", rebuild=True) == order
+        (tmp_path / "kernel_meta" / "k.o").unlink()
+        assert stages("from cache") == ["load", "read", "compare", "plan", "emit", "cache", "publish"]
+
+
 def test_what_does_not_matter_causes_no_rebuild(ops, tmp_path: Path):
     build(infos_of(ops))
     moved = tmp_path / "moved"

@@ -1,4 +1,4 @@
-//! The stages of a build, and how long each took.
+//! The stages a call goes through, each once and in order, and how long each took.
 
 use std::time::{Duration, Instant};
 
@@ -17,12 +17,12 @@ pub enum Stage {
     Plan,
     /// Printing it as C++.
     Emit,
-    /// Asking the cache.
+    /// Asking the cache, and checking its answer.
     Cache,
-    /// The external compiler; the copies of sub-kernels are made meanwhile.
-    Compile,
-    /// Copies of sub-kernels and of the super kernel itself.
+    /// Copies of sub-kernels.
     Copy,
+    /// The external compiler, and copies of what it made.
+    Compile,
     /// The external linker.
     Link,
     /// Making symbols local.
@@ -42,8 +42,8 @@ impl Stage {
         Self::Plan,
         Self::Emit,
         Self::Cache,
-        Self::Compile,
         Self::Copy,
+        Self::Compile,
         Self::Link,
         Self::Localize,
         Self::Check,
@@ -93,21 +93,20 @@ impl<'a> Timings<'a> {
         Self { observer, started: Instant::now(), spent: Vec::new() }
     }
 
-    /// Runs `work` as `stage`.
+    /// Runs `work` as `stage`, or as a further part of the stage before it.
     pub fn measure<T>(&mut self, stage: Stage, work: impl FnOnce() -> T) -> T {
-        self.observer.begins(stage);
+        let last = self.spent.last().map(|(stage, _)| *stage);
+        debug_assert!(last <= Some(stage), "{stage:?} is told after {last:?}");
+        if last != Some(stage) {
+            self.spent.push((stage, Duration::ZERO));
+            self.observer.begins(stage);
+        }
         let started = Instant::now();
         let result = work();
-        self.add(stage, started.elapsed());
-        result
-    }
-
-    /// Adds time that was measured elsewhere.
-    pub fn add(&mut self, stage: Stage, time: Duration) {
-        match self.spent.iter_mut().find(|(known, _)| *known == stage) {
-            Some((_, spent)) => *spent += time,
-            None => self.spent.push((stage, time)),
+        if let Some((_, spent)) = self.spent.last_mut() {
+            *spent += started.elapsed();
         }
+        result
     }
 
     /// Milliseconds per stage, and in all under `total`.
@@ -117,5 +116,46 @@ impl<'a> Timings<'a> {
             self.spent.iter().map(|(stage, time)| (stage.as_str().to_owned(), milliseconds(*time))).collect();
         timings.insert("total".to_owned(), milliseconds(self.started.elapsed()));
         Value::Object(timings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Told(Mutex<Vec<Stage>>);
+
+    impl Observer for Told {
+        fn begins(&self, stage: Stage) {
+            self.0.lock().unwrap().push(stage);
+        }
+    }
+
+    #[test]
+    fn a_stage_in_parts_is_told_once() {
+        let told = Told::default();
+        let mut timings = Timings::start(&told);
+        for stage in [Stage::Load, Stage::Read, Stage::Read, Stage::Plan] {
+            timings.measure(stage, || ());
+        }
+        assert_eq!(*told.0.lock().unwrap(), [Stage::Load, Stage::Read, Stage::Plan]);
+        let named: Vec<String> = timings.to_json().as_object().unwrap().keys().cloned().collect();
+        assert_eq!(named, ["load", "read", "plan", "total"]);
+    }
+
+    #[test]
+    #[should_panic(expected = "Read is told after Plan")]
+    fn a_stage_out_of_order_is_a_mistake() {
+        let mut timings = Timings::start(&());
+        timings.measure(Stage::Plan, || ());
+        timings.measure(Stage::Read, || ());
+    }
+
+    #[test]
+    fn all_are_listed_in_order() {
+        assert!(Stage::ALL.is_sorted());
     }
 }

@@ -1,0 +1,90 @@
+//! The phases from op list to source, put together once: whoever plans, generates or builds goes through here.
+
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::model::{self, Platform, SuperKernel};
+use crate::objects::{Objects, TextSizes};
+use crate::program::Program;
+use crate::stage::{Stage, Timings};
+use crate::{emit, plan, report};
+
+/// What becomes of a call whose objects cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnreadableObjects {
+    /// It fails.
+    Fail,
+    /// It goes on without code sizes: a plan is useful without them.
+    Warn,
+}
+
+/// A super kernel with everything read that its program depends on.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The checked model.
+    pub kernel: SuperKernel,
+    /// The sub-kernels' files.
+    pub objects: Objects,
+    /// Their code sizes.
+    pub sizes: TextSizes,
+}
+
+impl Prepared {
+    /// Loads the model and reads the objects. What the user should hear about, though it is no error, is logged here
+    /// and stays in the model.
+    pub fn load(
+        kernel_infos: &Value,
+        name: &str,
+        platform: &Platform,
+        unreadable: UnreadableObjects,
+        timings: &mut Timings<'_>,
+    ) -> Result<Self, Error> {
+        let mut kernel = timings.measure(Stage::Load, || model::load(kernel_infos, name, platform))?;
+        let read = timings.measure(Stage::Read, || {
+            let objects = Objects::read(&kernel)?;
+            let sizes = objects.text_sizes(&kernel)?;
+            Ok((objects, sizes))
+        });
+        let (objects, sizes) = match (read, unreadable) {
+            (Ok(read), UnreadableObjects::Fail | UnreadableObjects::Warn) => read,
+            (Err(error), UnreadableObjects::Fail) => return Err(Error::Objects(error)),
+            (Err(first), UnreadableObjects::Warn) => {
+                kernel.warnings.push(format!("no code sizes, so the plan has no preload counts: {first}"));
+                Default::default()
+            }
+        };
+        for warning in &kernel.warnings {
+            log::warn!(target: "superkernel.compile", "{}: {warning}", kernel.name);
+        }
+        Ok(Self { kernel, objects, sizes })
+    }
+
+    /// What every core does.
+    pub fn program(&self, timings: &mut Timings<'_>) -> Result<Program, Error> {
+        Ok(timings.measure(Stage::Plan, || plan::plan(&self.kernel, &self.sizes))?)
+    }
+
+    /// The same, printed as C++.
+    pub fn source(&self, timings: &mut Timings<'_>) -> Result<String, Error> {
+        let program = self.program(timings)?;
+        Ok(timings.measure(Stage::Emit, || emit::emit(&program))?)
+    }
+}
+
+/// A super kernel and its device program.
+#[derive(Debug)]
+pub struct Plan {
+    /// The checked model.
+    pub kernel: SuperKernel,
+    /// Code sizes of its sub-kernels, as far as their objects could be read.
+    pub sizes: TextSizes,
+    /// What every core does.
+    pub program: Program,
+}
+
+impl Plan {
+    /// As data, for people and for other programs.
+    pub fn to_json(&self) -> Value {
+        report::plan_json(&self.kernel, &self.sizes, &self.program)
+    }
+}
