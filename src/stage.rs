@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "Read is told after Plan")]
+    #[should_panic(expected = "Read is told after Some(Plan)")]
     fn a_stage_out_of_order_is_a_mistake() {
         let mut timings = Timings::start(&());
         timings.measure(Stage::Plan, || ());
