@@ -40,11 +40,7 @@ impl Prepared {
         timings: &mut Timings<'_>,
     ) -> Result<Self, Error> {
         let mut kernel = timings.measure(Stage::Load, || model::load(kernel_infos, name, platform))?;
-        let read = timings.measure(Stage::Read, || {
-            let objects = Objects::read(&kernel)?;
-            let sizes = objects.text_sizes(&kernel)?;
-            Ok((objects, sizes))
-        });
+        let read = timings.measure(Stage::Read, || Objects::read_and_measure(&kernel));
         let (objects, sizes) = match (read, unreadable) {
             (Ok(read), UnreadableObjects::Fail | UnreadableObjects::Warn) => read,
             (Err(error), UnreadableObjects::Fail) => return Err(Error::Objects(error)),

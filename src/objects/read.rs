@@ -154,6 +154,13 @@ impl Objects {
         Ok(Self { files })
     }
 
+    /// Reads the files and the code sizes in them.
+    pub fn read_and_measure(kernel: &SuperKernel) -> Result<(Self, TextSizes), ObjectError> {
+        let objects = Self::read(kernel)?;
+        let sizes = objects.text_sizes(kernel)?;
+        Ok((objects, sizes))
+    }
+
     /// The file of `op`.
     pub fn file(&self, op: &Op) -> Option<&Arc<BinFile>> {
         self.files.get(op.bin_path.as_deref()?)
