@@ -1,6 +1,7 @@
 # make demo    runs the main job            make bench    prints times
 # make test    all tests, lints and checks  make stress   the long test campaigns
 # make wheel   the wheel, in dist/          make compare  a model with and without super kernels
+# make wheels  for x86-64 and aarch64       make test-extra  what needs tools of other machines (qemu, zig)
 # make tables  the listings of options and settings
 #
 # Needs a Rust toolchain, Python 3.9 or newer and a C++ compiler. Everything else is put into .venv.
@@ -13,7 +14,8 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # Whatever virtual environment the caller is in, the project's own is the one to install into.
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
-.PHONY: demo test setup packages develop release tables wheel lint rust-test python-test bench stress compare clean
+.PHONY: demo test test-extra extra-tools setup packages develop release tables wheel wheels lint rust-test python-test
+.PHONY: bench stress compare clean
 
 # Builds two operators, fuses them, runs the result on the simulator.
 demo: develop
@@ -48,6 +50,17 @@ tables: develop
 
 wheel: setup
 	maturin build --quiet --release --out dist
+
+# For the machines Ascend devices are in, and old enough C libraries; built with zig, checked by auditwheel and abi3audit.
+wheels: setup extra-tools
+	scripts/wheels
+
+extra-tools: setup
+	@scripts/extra-tools
+
+# What needs a browser, an emulator, a cluster or wheels for other machines. `make test` needs none of these.
+test-extra: develop wheels
+	pytest tests/extra
 
 lint: develop
 	cargo fmt --check
