@@ -9,6 +9,7 @@ mod cost;
 mod elf;
 mod errors;
 mod interrupt;
+mod launch;
 mod loader;
 mod logging;
 mod opbuild;
@@ -34,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     records::register(module)?;
     plan::register(module)?;
     elf::register(module)?;
+    launch::register(module)?;
     loader::register(module)?;
     sim::register(module)?;
     aicore::register(module)?;

@@ -7,14 +7,13 @@ use pyo3::prelude::*;
 use super::convert::time_limit;
 use super::errors::to_python;
 use super::interrupt::interruptible;
+use crate::sim;
 use crate::sim::arena::{self, Access};
-use crate::sim::{self, SimError};
 use crate::toolchain::HostCompiler;
 use crate::toolchain::host::HostSearch;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sim_link, module)?)?;
-    module.add_function(wrap_pyfunction!(sim_launch, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_create, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_attach, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_detach, module)?)?;
@@ -35,17 +34,6 @@ fn sim_link(
         sim::library::link(&objects, &output, &cache, &compiler, cancel)
     })?;
     linked.map_err(|error| to_python(py, &error))
-}
-
-/// Runs one launch; request and report are JSON.
-#[pyfunction]
-fn sim_launch(py: Python<'_>, request: &str) -> PyResult<String> {
-    py.detach(|| {
-        let request = serde_json::from_str(request).map_err(|error| SimError::Request(error.to_string()))?;
-        let report = sim::launch(request)?;
-        serde_json::to_string(&report).map_err(|error| SimError::Request(error.to_string()))
-    })
-    .map_err(|error| to_python(py, &error))
 }
 
 /// Makes an arena of device memory: (address, file descriptor).

@@ -12,6 +12,9 @@ pub enum SimError {
     /// The request is not what [`super::request`] describes.
     #[error("the launch request is malformed: {0}")]
     Request(String),
+    /// The worker process said something that is no answer.
+    #[error("the process of the kernel answered with something else than a report: {0}")]
+    Answer(String),
     /// An argument of the launch makes no sense.
     #[error("launch of `{kernel}`: {problem}")]
     Argument {
@@ -68,6 +71,7 @@ impl Diagnostic for SimError {
     fn id(&self) -> &'static str {
         match self {
             Self::Request(_) => "SK0901",
+            Self::Answer(_) => "SK0923",
             Self::Argument { .. } => "SK0902",
             Self::Link { .. } => "SK0904",
             Self::Load { .. } => "SK0905",
@@ -82,6 +86,7 @@ impl Diagnostic for SimError {
     fn solution(&self) -> String {
         match self {
             Self::Request(_) => "use the classes of superkernel.sim, which build the request".to_owned(),
+            Self::Answer(_) => "look for a kernel that writes to files it did not open, and launch again".to_owned(),
             Self::Argument { .. } => "correct the argument".to_owned(),
             Self::Link { .. } => {
                 "build the kernel with the host toolchain (position independent, against the package's \

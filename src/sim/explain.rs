@@ -166,13 +166,10 @@ impl End<'_> {
         };
         CoreReport {
             core: self.machine.name(index),
-            kind: match place.kind {
-                CoreKind::Aic => "aic",
-                CoreKind::Aiv => "aiv",
-            },
+            kind: place.kind.as_str().into(),
             block: place.block,
             sub_block: place.sub_block,
-            state,
+            state: state.into(),
             op: self.observer.op_of(index),
             last_op: watched.last_op.map(|op| self.observer.op_name(op)),
             activity,
@@ -252,7 +249,7 @@ fn message(status: Status, failure: Option<&Failure>, cores: &[CoreReport], haza
 fn deadlock_lines(cores: &[CoreReport]) -> Vec<String> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for core in cores.iter().filter(|core| core.state != "finished") {
-        let mut story = core.why.clone().unwrap_or_else(|| core.state.to_owned());
+        let mut story = core.why.clone().unwrap_or_else(|| core.state.to_string());
         if let Some(activity) = &core.activity {
             story.push_str(&format!(", in {activity}"));
         }

@@ -98,13 +98,13 @@ impl Observer {
                 Some(op) => op.name.clone(),
                 None => position.0.to_string(),
             });
-            Event(step, observer.topology.name(core), what, op, detail())
+            Event(step, observer.topology.name(core), what.into(), op, detail())
         });
     }
 
     /// Records that an agent acted.
     pub(super) fn agent_acted(&mut self, step: u64, name: &str) {
-        self.record(EventsSpec::Ops, |_| Event(step, name.to_owned(), "agent", None, None));
+        self.record(EventsSpec::Ops, |_| Event(step, name.to_owned(), "agent".into(), None, None));
     }
 
     fn record(&mut self, level: EventsSpec, event: impl FnOnce(&Self) -> Event) {

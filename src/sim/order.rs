@@ -286,6 +286,7 @@ fn hazard(
         "op {second_op} `{second}` on {second_core} does not wait for op {first_op} `{first}` on {first_core}, and both \
          use {memory} ({conflict})"
     );
+    let conflict = conflict.into();
     Hazard { first, first_op, second, second_op, memory, conflict, first_core, second_core, text }
 }
 

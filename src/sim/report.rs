@@ -1,11 +1,12 @@
-//! What a launch reports. Serialised for the Python side.
+//! What a launch reports. The worker process hands it to its parent as JSON.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// All cores finished, all flags are down, no two operators raced.
@@ -35,7 +36,7 @@ pub enum Status {
 }
 
 /// The first thing that went wrong.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Failure {
     /// The core at fault, if it is one core.
     pub core: Option<String>,
@@ -50,18 +51,18 @@ pub struct Failure {
 }
 
 /// Where a core was when the run ended.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CoreReport {
     /// `AIC0`, `AIV3`.
     pub core: String,
     /// `aic` or `aiv`.
-    pub kind: &'static str,
+    pub kind: Word,
     /// Block index.
     pub block: u32,
     /// Sub-block index.
     pub sub_block: u32,
     /// `finished`, `waiting`, `polling`, `ready`, `delayed`, `failed`.
-    pub state: &'static str,
+    pub state: Word,
     /// The operator it is in.
     pub op: Option<String>,
     /// The last operator it entered.
@@ -85,7 +86,7 @@ pub struct CoreReport {
 }
 
 /// How often things happened.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Flags raised.
     pub sets: u64,
@@ -131,12 +132,15 @@ impl Counts {
     }
 }
 
+/// A word of a fixed set, borrowed where it was written and owned where it was read.
+pub type Word = Cow<'static, str>;
+
 /// One event of the timeline: step, core (or agent), what, operator, detail.
-#[derive(Debug, Clone, Serialize)]
-pub struct Event(pub u64, pub String, pub &'static str, pub Option<String>, pub Option<String>);
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Event(pub u64, pub String, pub Word, pub Option<String>, pub Option<String>);
 
 /// Two operators that share memory without an order between them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hazard {
     /// The operator that comes first in the list.
     pub first: String,
@@ -149,7 +153,7 @@ pub struct Hazard {
     /// What they share.
     pub memory: String,
     /// `read after write`, `write after read`, `write after write`.
-    pub conflict: &'static str,
+    pub conflict: Word,
     /// A core of the first operator ...
     pub first_core: String,
     /// ... that this core of the second did not wait for.
@@ -159,7 +163,7 @@ pub struct Hazard {
 }
 
 /// An agent's part in the run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AgentReport {
     /// Its name.
     pub name: String,
@@ -168,7 +172,7 @@ pub struct AgentReport {
 }
 
 /// Everything about a run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Report {
     /// How it ended.
     pub status: Status,

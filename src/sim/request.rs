@@ -1,9 +1,9 @@
-//! What a launch is asked to do. Comes as JSON from the Python side and from other processes.
+//! What a launch is asked to do. Made by the Python side, handed to the worker process as JSON.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// One launch of one loaded kernel.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// The shared library made by [`super::library::link`].
@@ -89,7 +89,7 @@ fn yes() -> bool {
 }
 
 /// Symbols of the functions each kind runs.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entries {
     /// On AICs.
@@ -101,7 +101,7 @@ pub struct Entries {
 }
 
 /// A piece of global memory.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BufferSpec {
     /// Its name in reports.
@@ -113,7 +113,7 @@ pub struct BufferSpec {
 }
 
 /// One operator of the kernel.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpSpec {
     /// Its name in reports.
@@ -131,7 +131,7 @@ pub struct OpSpec {
 }
 
 /// The scheduling policy and its seed.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleSpec {
     /// Which policy.
@@ -143,7 +143,7 @@ pub struct ScheduleSpec {
 }
 
 /// How the next core is chosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicySpec {
     /// One after another.
@@ -156,7 +156,7 @@ pub enum PolicySpec {
 }
 
 /// A core held back for some steps.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DelaySpec {
     /// `AIC0`, `AIV3`.
@@ -172,7 +172,7 @@ pub struct DelaySpec {
 }
 
 /// Where a core is held back.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DelayPoint {
     /// Before its first instruction.
@@ -191,7 +191,7 @@ pub enum DelayPoint {
 }
 
 /// Somebody outside the kernel who acts on global memory.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentSpec {
     /// Its name in reports.
@@ -218,7 +218,7 @@ fn once() -> u32 {
 }
 
 /// What an agent waits for.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Trigger {
     /// The start of the run.
@@ -238,7 +238,7 @@ pub enum Trigger {
 }
 
 /// One write of an agent.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WriteSpec {
     /// Where.
@@ -248,7 +248,7 @@ pub struct WriteSpec {
 }
 
 /// See [`super::flags::Arrivals`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArrivalsSpec {
     /// One arrival of every member.
@@ -259,7 +259,7 @@ pub enum ArrivalsSpec {
 }
 
 /// Which events are recorded.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EventsSpec {
     /// None.

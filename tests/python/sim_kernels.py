@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -90,3 +91,18 @@ def kernel(device: Device, folder: Path, source: str, ratio: str = "1:2", flags:
         "-Wno-unused-const-variable",
     )
     return device.load(compile_object(folder, _FRAME.format(source=source), (*defines, *flags)))
+
+
+def with_ops(device: Device, kernel: Kernel, folder: Path, ratio: str, **offsets: int) -> Kernel:
+    """The same kernel with a JSON that names its vector operators and the slots of their first parameters."""
+    entry = {"sub_operator_kernel_type": "KERNEL_TYPE_AIV_ONLY"}
+    ops = [{"func_name": name, "arg_list": {"param_offset": at}, **entry} for name, at in offsets.items()]
+    told = {
+        "kernelName": kernel.name,
+        "blockDim": 1,
+        "taskRation": ratio,
+        "SuperkernelInfo": {"kernelList": {"aicore": ops}},
+    }
+    path = folder / "named.json"
+    path.write_text(json.dumps(told))
+    return device.load(path, bin_path=kernel.description.object)

@@ -176,6 +176,32 @@ def test_what_cannot_be_loaded(folder: Path, tmp_path: Path) -> None:
             device.load(tmp_path / "missing.o")
 
 
+def test_a_kernel_that_writes_into_the_answer_is_found_out(folder: Path) -> None:
+    chatter = """
+#include <unistd.h>
+static void body() {
+    for (int file = 3; *(uint64_t *)slot(0) != 0 && file < 64; ++file) { (void)!write(file, "hello\\n", 6); }
+}
+"""
+    with Device("Ascend910_93") as device:
+        kernel = sim_kernels.kernel(device, folder, chatter, "0:1", ("-Wno-unused-result",))
+        loud, quiet = (device.buffer(bytes([value] * 8)) for value in (1, 0))
+        with pytest.raises(SuperKernelError) as caught:
+            kernel.launch([loud], block_dim=1)
+        assert caught.value.errorinfo["errId"] == "SK0923"
+        assert kernel.launch([quiet], block_dim=1).ok
+
+
+def test_what_the_worker_refuses_does_not_cost_it(folder: Path) -> None:
+    with Device("Ascend910_93") as device:
+        kernel = sim_kernels.kernel(device, folder, "static void body() {}", "0:1")
+        assert kernel.launch([], block_dim=1).ok
+        worker = device._child
+        with pytest.raises(SuperKernelError, match="5000 blocks"):
+            kernel.launch([], block_dim=5000)
+        assert kernel.launch([], block_dim=1).ok and device._child is worker is not None
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [

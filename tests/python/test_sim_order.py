@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +9,7 @@ import numpy as np
 import pytest
 import sim_kernels
 from superkernel import SuperKernelError
-from superkernel.sim import Agent, Device, Kernel, Report
-from superkernel.sim.kernel import Op
+from superkernel.sim import Agent, Device, Report
 
 
 @pytest.fixture(scope="module")
@@ -174,10 +172,7 @@ static void body() {
 def test_writes_are_observed_where_nothing_is_declared(device: Device, folder: Path) -> None:
     """Operators by their parameters: two readers of one buffer need no order, a writer and a reader do."""
     kernel = sim_kernels.kernel(device, folder, OBSERVED, "1:1")
-    known = kernel.description
-    ops = (Op("left", 1, 3), Op("right", 3, 5))
-    description = dataclasses.replace(known, ops=ops, is_super_kernel=True)
-    named = Kernel(device, description, device._library(known.objects))
+    named = sim_kernels.with_ops(device, kernel, folder, "1:1", left=1, right=3)
 
     def launch(*names: str) -> Report:
         # A store of the value that is already there cannot be observed: fresh content every time.
@@ -195,9 +190,8 @@ def test_writes_are_observed_where_nothing_is_declared(device: Device, folder: P
 
 def test_large_shared_buffers_need_a_declaration(device: Device, folder: Path) -> None:
     """They are not watched for writes: a warning says so, and declaring the access finds the hazard."""
-    known = sim_kernels.kernel(device, folder, OBSERVED, "1:1").description
-    description = dataclasses.replace(known, ops=(Op("left", 1, 3), Op("right", 3, 5)))
-    kernel = Kernel(device, description, device._library(known.objects))
+    kernel = sim_kernels.kernel(device, folder, OBSERVED, "1:1")
+    kernel = sim_kernels.with_ops(device, kernel, folder, "1:1", left=1, right=3)
     x, y, z = (device.buffer(2 << 20, name) for name in "xyz")
     report = kernel.launch([x, y, y, z], block_dim=3)
     assert report.ok and any("y" in warning and "declared" in warning for warning in report.warnings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
@@ -11,11 +10,14 @@ import sys
 import time
 import weakref
 from pathlib import Path
-from typing import Any
 
+from superkernel import SuperKernelError, _core
 from superkernel.sim.memory import Arena
 
 __all__ = ["Child", "ChildDied", "ChildTimedOut"]
+
+#: What came on the pipe was not written by a worker.
+_NO_ANSWER = "SK0923"
 
 
 class ChildDied(Exception):
@@ -59,18 +61,25 @@ class Child:
         os.close(request_read)
         os.close(answer_write)
         self._pending = b""
+        #: Whether it can be asked again.
+        self.usable = True
         self._close = weakref.finalize(self, _close, self._process, self._requests, self._answers)
 
-    def ask(self, request: dict[str, Any], timeout: float | None) -> dict[str, Any]:
-        """Sends a request and waits for its answer."""
+    def ask(self, order: str, timeout: float | None) -> _core.SimReport:
+        """Sends a work order and waits for the report; raises what the worker refuses."""
         try:
-            self._send(json.dumps(request).encode() + b"\n")
-            answer: dict[str, Any] = json.loads(self._receive(timeout))
+            self._send(order.encode() + b"\n")
+            answer = self._receive(timeout)
         except BaseException:
             # An interrupted exchange cannot be continued.
             self.kill()
             raise
-        return answer
+        try:
+            return _core.sim_answer(answer)
+        except SuperKernelError as error:
+            if error.errorinfo["errId"] == _NO_ANSWER:
+                self.kill()
+            raise
 
     def _send(self, data: bytes) -> None:
         try:
@@ -96,6 +105,7 @@ class Child:
 
     def kill(self) -> None:
         """Ends the process."""
+        self.usable = False
         self._process.kill()
         self._close()
 

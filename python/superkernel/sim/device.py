@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import threading
@@ -10,7 +11,7 @@ from typing import Any
 
 from superkernel import _core
 from superkernel._environment import current_config
-from superkernel._errors import SuperKernelError, make_error, same_error
+from superkernel._errors import SuperKernelError, make_error
 from superkernel.sim import report as reports
 from superkernel.sim._child import Child, ChildDied, ChildTimedOut
 from superkernel.sim.kernel import Kernel
@@ -112,11 +113,12 @@ class Device:
             ]
             request["status_address"] = self._arena.address
             self._arena.clear_status()
+            launch = _core.LaunchRequest(json.dumps(request))
             isolated = self.isolation == "process"
-            report = self._launch_in_child(request, timeout) if isolated else _launch_here(request)
+            report = self._launch_in_child(launch, timeout) if isolated else reports.from_native(launch.launch())
             return self._check_overruns(report)
 
-    def _launch_in_child(self, request: dict[str, Any], timeout: float | None) -> reports.Report:
+    def _launch_in_child(self, launch: _core.LaunchRequest, timeout: float | None) -> reports.Report:
         if self._child is None:
             self._child = Child(self._arena)
             self._known_pages = {self._arena.address: PAGE}
@@ -129,32 +131,33 @@ class Device:
         pages += [(at, size, True) for at, size in live.items() if self._known_pages.get(at) != size]
         self._known_pages = live
         try:
-            answer = self._child.ask({"launch": request, "pages": pages, "timeout": timeout}, timeout)
+            report = self._child.ask(launch.work_order(pages, timeout), timeout)
         except ChildDied as death:
             self._child = None
-            return reports.Report(status="crash", message=f"the process of the kernel {death}{self._where(request)}")
+            return reports.Report(status="crash", message=f"the process of the kernel {death}{self._where(launch)}")
         except ChildTimedOut:
             self._child = None
-            message = f"the kernel did not come back within {timeout} seconds{self._where(request)}"
+            message = f"the kernel did not come back within {timeout} seconds{self._where(launch)}"
             return reports.Report(status="timeout", message=message)
+        except SuperKernelError:
+            if not self._child.usable:
+                self._child = None
+            raise
         except BaseException:
             self._child = None
             raise
-        if "error" in answer:
-            raise _error_of(answer["error"])
-        report = reports.from_json(answer["report"])
         if report.status == "crash":
             # Its memory may be damaged: the next launch gets a fresh process.
             self._child.kill()
             self._child = None
-        return report
+        return reports.from_native(report)
 
-    def _where(self, request: dict[str, Any]) -> str:
+    def _where(self, launch: _core.LaunchRequest) -> str:
         core, op, steps = self._arena.status()
         if core == 0:
             return ", before any core ran"
-        names = [spec["name"] for spec in request["ops"]]
-        place = f" in op {op} `{names[op]}`" if op < len(names) else ""
+        name = launch.op_name(op)
+        place = "" if name is None else f" in op {op} `{name}`"
         return f"; core number {core - 1} was running{place} after {steps} steps"
 
     def _check_overruns(self, report: reports.Report) -> reports.Report:
@@ -189,16 +192,6 @@ class Device:
 
     def __repr__(self) -> str:
         return f"Device({self.soc!r}, isolation={self.isolation!r})"
-
-
-def _launch_here(request: dict[str, Any]) -> reports.Report:
-    import json
-
-    return reports.from_json(json.loads(_core.sim_launch(json.dumps(request))))
-
-
-def _error_of(info: dict[str, str]) -> SuperKernelError:
-    return same_error(info["errId"], info["message"], info["errSolution"])
 
 
 def _version(path: Path) -> tuple[int, int]:

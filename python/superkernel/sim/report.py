@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from superkernel import _core
 from superkernel._errors import make_error
 
 __all__ = ["CoreReport", "Event", "Hazard", "Report"]
@@ -29,56 +30,12 @@ _ERRORS: dict[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Event:
-    """One entry of the timeline."""
-
-    step: int
-    #: A core such as ``AIV3``, or the name of an agent.
-    core: str
-    what: str
-    op: str | None
-    detail: str | None
-
-
-@dataclass(frozen=True)
-class Hazard:
-    """Two operators that share memory without an order between them."""
-
-    first: str
-    first_op: int
-    second: str
-    second_op: int
-    memory: str
-    conflict: str
-    first_core: str
-    second_core: str
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@dataclass(frozen=True)
-class CoreReport:
-    """Where one core was when the run ended."""
-
-    core: str
-    kind: str
-    block: int
-    sub_block: int
-    #: ``finished``, ``waiting``, ``polling``, ``ready``, ``delayed`` or ``failed``.
-    state: str
-    op: str | None
-    last_op: str | None
-    activity: str | None
-    flag: int | None
-    polls: str | None
-    counters: Mapping[int, int]
-    in_block_counters: Mapping[int, int]
-    pending: Mapping[int, int]
-    why: str | None
-    counts: Mapping[str, int]
+#: One entry of the timeline.
+Event = _core.Event
+#: Two operators that share memory without an order between them.
+Hazard = _core.Hazard
+#: Where one core was when the run ended.
+CoreReport = _core.CoreReport
 
 
 @dataclass(frozen=True)
@@ -133,38 +90,25 @@ class Report:
         return f"{head}\n{self.message}" if self.message else head
 
 
-def from_json(data: Mapping[str, Any]) -> Report:
-    """The report the native core wrote."""
-    cores = tuple(
-        CoreReport(
-            **{
-                **core,
-                **{key: _numbered(core[key]) for key in ("counters", "in_block_counters", "pending")},
-            }
-        )
-        for core in data["cores"]
-    )
+def from_native(native: _core.SimReport) -> Report:
+    """The report the native core made."""
     return Report(
-        status=data["status"],
-        message=data["message"],
-        steps=data["steps"],
-        switches=data["switches"],
-        counts=data["counts"],
-        cores=cores,
-        events=tuple(Event(*event) for event in data["events"]),
-        events_dropped=data["events_dropped"],
-        hazards=tuple(Hazard(**hazard) for hazard in data["hazards"]),
-        warnings=tuple(data["warnings"]),
-        output=tuple(data["output"]),
-        agents={agent["name"]: agent["acted"] for agent in data["agents"]},
-        failure=data["failure"],
+        status=native.status,
+        message=native.message,
+        steps=native.steps,
+        switches=native.switches,
+        counts=native.counts,
+        cores=tuple(native.cores),
+        events=tuple(native.events),
+        events_dropped=native.events_dropped,
+        hazards=tuple(native.hazards),
+        warnings=tuple(native.warnings),
+        output=tuple(native.output),
+        agents=native.agents,
+        failure=native.failure,
     )
 
 
 def with_failure(report: Report, status: str, message: str) -> Report:
     """The same run, found wrong after the fact."""
     return dataclasses.replace(report, status=status, message=message)
-
-
-def _numbered(values: Mapping[str, int]) -> dict[int, int]:
-    return {int(key): value for key, value in values.items()}

@@ -5,13 +5,11 @@ Started as ``python -m superkernel.sim.worker``; reads one JSON request per line
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
-from typing import Any
 
-from superkernel import SuperKernelError, _core
+from superkernel import _core
 
 __all__ = ["main"]
 
@@ -29,24 +27,19 @@ def main(arguments: list[str]) -> int:
     _core.sim_arena_attach(arena_file, arena_address, arena_size)
     with os.fdopen(requests, encoding="utf-8") as lines, os.fdopen(answers, "w", encoding="utf-8") as out:
         for line in lines:
-            out.write(_serve(json.loads(line)) + "\n")
+            out.write(_serve(line) + "\n")
             out.flush()
     return 0
 
 
-def _serve(request: dict[str, Any]) -> str:
+def _serve(line: str) -> str:
+    order = _core.SimWorkOrder(line)
+    if order.timeout is not None:
+        signal.setitimer(signal.ITIMER_REAL, order.timeout + GRACE)
     try:
-        for address, size, is_open in request["pages"]:
-            _core.sim_arena_protect(address, size, is_open)
-        if request["timeout"] is not None:
-            signal.setitimer(signal.ITIMER_REAL, request["timeout"] + GRACE)
-        try:
-            report = _core.sim_launch(json.dumps(request["launch"]))
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        return '{"report": ' + report + "}"
-    except SuperKernelError as error:
-        return json.dumps({"error": error.errorinfo})
+        return order.carry_out()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 if __name__ == "__main__":
