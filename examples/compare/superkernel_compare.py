@@ -1,13 +1,14 @@
 """The comparison sample: one model run with and without super kernels, on the simulator.
 
-Runs everywhere, needs no device. Results of both runs are compared bit by bit; **times are simulated** by the cost
-model of docs/cost-model.md, they are not measurements.
+Runs everywhere, needs no device. Results of both runs are compared bit by bit; **times are predicted** by the cost
+model of docs/cost-model.md from what the simulated cores moved and computed, they are not measurements.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import json
 import shutil
 import sys
 from collections import defaultdict
@@ -19,10 +20,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import superkernel
-from cost_model import Operator, Prices, Work, task_time
+from superkernel import cost
 from superkernel.compare import COLUMNS, FUSED, UNFUSED, compare, number
 from superkernel.scope import ModelBuild, Piece
 from superkernel.sim import Device, Report
+from superkernel.sim.durations import simulated_profile
 
 from model import CUBE_BLOCKS, TOKENS, Builder, Model, Op, reference
 
@@ -31,45 +33,31 @@ FOLDER = Path("localhost.localdomain_ascend_pt", "PROF_000001", "mindstudio_prof
 
 
 class Runner:
-    """Buffers of one run of the model, and its launches with their simulated times."""
+    """Buffers of one run of the model, and its launches."""
 
-    def __init__(self, device: Device, model: Model, prices: Prices) -> None:
+    def __init__(self, device: Device, model: Model) -> None:
         self.device = device
         self.model = model
-        self.prices = prices
         self.buffers = {name: device.buffer(array, name) for name, array in model.tensors.items()}
-        #: (op type, core type, microseconds) of every launch.
-        self.tasks: list[tuple[str, str, float]] = []
 
     def arguments(self, op: Op) -> list[Any]:
         """The op's parameter slots; equal names are equal memory."""
         return [self.buffers[op.tensors[name]] if name in op.tensors else FFTS_ADDRESS for name in op.built.params]
 
-    def alone(self, op: Op, operators: dict[str, Operator]) -> None:
-        """One op as a task of its own. Also tells what it does on each core."""
+    def alone(self, op: Op) -> Report:
+        """One op as a task of its own."""
         kernel = self.device.load(op.built.json_path, bin_path=op.built.bin_path)
-        report = kernel.launch(self.arguments(op), events="sync").raise_for_status()
-        if op.built.name not in operators:
-            operators[op.built.name] = Operator(code_bytes(op), work_per_core(op, report))
-        self.tasks.append((op.type, op.core_type, task_time(report, operators, self.prices)))
+        return kernel.launch(self.arguments(op)).raise_for_status()
 
-    def fused(self, piece: Piece, path: Path, ops: dict[str, Op], operators: dict[str, Operator]) -> None:
+    def fused(self, piece: Piece, path: Path, ops: dict[str, Op]) -> None:
         """One super kernel as a task."""
-        members = [ops[entry["name"]] for entry in piece.ops]
-        kernel = self.device.load(path)
-        arguments = [argument for op in members for argument in self.arguments(op)]
-        report = kernel.launch(arguments, events="sync", event_limit=1_000_000).raise_for_status()
-        core_type = "MIX_AIC" if any(op.core_type == "MIX_AIC" for op in members) else "MIX_AIV"
-        self.tasks.append(("SuperKernel", core_type, task_time(report, operators, self.prices)))
+        arguments = [argument for entry in piece.ops for argument in self.arguments(ops[entry["name"]])]
+        self.device.load(path).launch(arguments).raise_for_status()
 
     def results(self) -> dict[str, np.ndarray[Any, Any]]:
         """Everything the ops wrote."""
         written = [name for op in self.model.ops for name in op.outputs]
         return {name: read_back(self.buffers[name], self.model.tensors[name]) for name in written}
-
-    def elapsed(self) -> float:
-        """From the first task to the last on one stream, the gaps between tasks included."""
-        return sum(time for _, _, time in self.tasks) + self.prices.launch_gap * (len(self.tasks) - 1)
 
 
 def read_back(buffer: Any, like: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -77,24 +65,51 @@ def read_back(buffer: Any, like: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.frombuffer(buffer.read(), like.dtype).reshape(like.shape).copy()
 
 
-def work_per_core(op: Op, report: Report) -> dict[str, Work]:
-    """Bytes as the simulator counted them; multiply-adds from the shape, as plain loops count as nothing."""
-    work = {}
-    for core in report.cores:
-        rows = len(range(core.block, TOKENS, CUBE_BLOCKS)) if core.kind == "aic" else 0
-        counts = core.counts
-        work[core.core] = Work(counts["moved_bytes"], counts["vector_bytes"], rows * op.macs_per_row)
-    return work
+#: (op type, core type, microseconds) of a launch.
+Task = tuple[str, str, float]
 
 
-def code_bytes(op: Op) -> int:
-    """Size of the op's largest function."""
-    plan = superkernel.plan({"op_list": [op.built.entry()]}, "size")
-    functions = plan["ops"][0]["functions"]
-    return max((function["text_size"] or 0 for function in functions), default=0)
+def write_profile(model: Model, reports: dict[str, Report], path: Path) -> None:
+    """The durations of the ops, for predictions. Multiply-adds come from the shape, as plain loops count as nothing."""
+    macs = {}
+    for op in model.ops:
+        for core in reports[op.built.name].cores:
+            rows = len(range(core.block, TOKENS, CUBE_BLOCKS)) if core.kind == "aic" else 0
+            macs[op.built.name, core.core] = rows * op.macs_per_row
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(simulated_profile(reports.items(), macs=macs)))
 
 
-def write_statistic(folder: Path, model_name: str, tasks: list[tuple[str, str, float]]) -> Path:
+def predicted_tasks(model: Model, pieces: list[Piece], profile: Path) -> tuple[list[Task], list[Task]]:
+    """The tasks of both runs with their predicted times."""
+    alone: dict[str, float] = {}
+    for op in model.ops:
+        if op.built.name not in alone:
+            (kernel,) = cost.predict({"op_list": [op.built.entry()]}, profile)["kernels"]
+            alone[op.built.name] = kernel["unfused"]["us"]
+    fused = {kernel["name"]: kernel["fused"]["us"] for kernel in cost.predict(model.graph, profile)["kernels"]}
+    starts = {piece.members[0]: piece for piece in pieces}
+    inside = {name for piece in pieces for name in piece.members}
+    types = {op.name: op.core_type for op in model.ops}
+    before = [(op.type, op.core_type, alone[op.built.name]) for op in model.ops]
+    after = []
+    for task, op in zip(before, model.ops):
+        if op.name in starts:
+            piece = starts[op.name]
+            is_mix = any(types[member] == "MIX_AIC" for member in piece.members)
+            after.append(("SuperKernel", "MIX_AIC" if is_mix else "MIX_AIV", fused[piece.name]))
+        elif op.name not in inside:
+            after.append(task)
+    return before, after
+
+
+def elapsed(tasks: list[Task]) -> float:
+    """From the first task to the last on one stream, the gaps between tasks included."""
+    gap = {price.name: price.us for price in cost.prices()}["launch_gap"]
+    return sum(time for _, _, time in tasks) + gap * (len(tasks) - 1)
+
+
+def write_statistic(folder: Path, model_name: str, tasks: list[Task]) -> Path:
     """``op_statistic.csv`` in the profiler's columns, the largest total first."""
     groups: dict[tuple[str, str], list[float]] = defaultdict(list)
     for op_type, core_type, time in tasks:
@@ -162,35 +177,38 @@ def main() -> None:
     model = Builder(out_dir / "ops").build()
     built = build(model, out_dir, options.jobs)
 
-    prices = Prices()
-    operators: dict[str, Operator] = {}
     ops = {op.name: op for op in model.ops}
+    pieces = built.plan.pieces
+    reports: dict[str, Report] = {}
     with Device() as device:
-        unfused = Runner(device, model, prices)
+        unfused = Runner(device, model)
         for op in model.ops:
-            unfused.alone(op, operators)
-        fused = Runner(device, model, prices)
-        starts = {piece.members[0]: piece for piece in built.plan.pieces}
-        inside = {name for piece in built.plan.pieces for name in piece.members}
+            reports[op.built.name] = unfused.alone(op)
+        fused = Runner(device, model)
+        starts = {piece.members[0]: piece for piece in pieces}
+        inside = {name for piece in pieces for name in piece.members}
         for op in model.ops:
             if op.name in starts:
                 piece = starts[op.name]
-                fused.fused(piece, out_dir / "kernel_meta" / f"{piece.kernel_name}.json", ops, operators)
+                fused.fused(piece, out_dir / "kernel_meta" / f"{piece.kernel_name}.json", ops)
             elif op.name not in inside:
-                fused.alone(op, operators)
+                fused.alone(op)
         check(unfused.results(), fused.results(), model)
 
-    write_statistic(results, UNFUSED, unfused.tasks)
-    write_statistic(results, FUSED, fused.tasks)
-    print("\nAll times below are SIMULATED by the cost model of docs/cost-model.md; no device was measured.\n")
+    profile = out_dir / "profile.json"
+    write_profile(model, reports, profile)
+    before, after = predicted_tasks(model, pieces, profile)
+    write_statistic(results, UNFUSED, before)
+    write_statistic(results, FUSED, after)
+    print("\nAll times below are PREDICTED by the cost model of docs/cost-model.md; no device was measured.\n")
     comparison = compare(results)
     print(comparison)
-    gain = 100 * (1 - fused.elapsed() / unfused.elapsed())
+    gain = 100 * (1 - elapsed(after) / elapsed(before))
     print(
-        f"with the gaps between tasks: {len(unfused.tasks)} tasks in {unfused.elapsed():.2f} us -> "
-        f"{len(fused.tasks)} tasks in {fused.elapsed():.2f} us ({gain:.2f} %)"
+        f"with the gaps between tasks: {len(before)} tasks in {elapsed(before):.2f} us -> "
+        f"{len(after)} tasks in {elapsed(after):.2f} us ({gain:.2f} %)"
     )
-    print(f"time in tasks: {number(comparison.unfused.total)} us -> {number(comparison.fused.total)} us (simulated)")
+    print(f"time in tasks: {number(comparison.unfused.total)} us -> {number(comparison.fused.total)} us (predicted)")
     print("\nexecute sample success")
 
 

@@ -11,7 +11,7 @@ use super::play::{Launch, Played, Timeline, play};
 use super::prices::{PerPrice, Price, Prices};
 use super::unfused::{self, TaskTime, Unfused};
 use super::work::OpWork;
-use crate::model::{ByPosition, CoreKind, OpPosition, SuperKernel};
+use crate::model::{ByPosition, CoreClass, CoreKind, OpPosition, SuperKernel};
 use crate::objects::TextSizes;
 use crate::options::Options;
 use crate::program::{Action, Program};
@@ -150,6 +150,12 @@ pub struct Prediction {
     pub reasons: Vec<Reason>,
     /// Microseconds of the super kernel by part.
     pub parts: Vec<(String, f64)>,
+    /// Microseconds during which ops on cube cores and other ops on vector cores run side by side.
+    pub cube_vector_overlap: f64,
+    /// By how much slowest cores are behind the average, summed over the ops.
+    pub imbalance: f64,
+    /// Share of all cores' time that they stand still, in percent.
+    pub waiting_percent: f64,
     /// Its ops, in order.
     pub ops: Vec<OpPrediction>,
     /// Its cores.
@@ -226,6 +232,13 @@ pub fn predict(subject: &Subject, program: &Program, prices: &Prices, played: Pl
         gain_percent: if alone.total > 0.0 { 100.0 * saved / alone.total } else { 0.0 },
         reasons: reasons(subject, &alone, &timeline, prices),
         parts: Part::ALL.iter().map(|part| (part.name().to_owned(), timeline.path.part(*part))).collect(),
+        cube_vector_overlap: side_by_side(subject, &timeline),
+        imbalance: timeline.ops.iter().map(|span| span.imbalance()).sum(),
+        waiting_percent: {
+            let waiting: f64 = timeline.cores.iter().map(|(_, account)| account.waiting).sum();
+            let all = timeline.total * timeline.cores.len() as f64;
+            if all > 0.0 { 100.0 * waiting / all } else { 0.0 }
+        },
         ops: ops(subject, &timeline, &derived, prices),
         cores: cores(&timeline),
         notes: notes(subject, program, &derived),
@@ -305,6 +318,30 @@ fn ops(subject: &Subject, timeline: &Timeline, derived: &ByPosition<Derived>, pr
             }
         })
         .collect()
+}
+
+/// How long ops of different kinds of core run at the same time.
+fn side_by_side(subject: &Subject, timeline: &Timeline) -> f64 {
+    let mut changes: Vec<(f64, CoreClass, i32)> = Vec::new();
+    for (position, span) in timeline.ops.enumerate().filter(|(_, span)| span.cores > 0) {
+        let class = subject.keys[position].kernel_type.class();
+        changes.extend([(span.start, class, 1), (span.end, class, -1)]);
+    }
+    changes.sort_by(|left, right| left.0.total_cmp(&right.0));
+    let (mut aic, mut aiv, mut mix) = (0, 0, 0);
+    let (mut since, mut sum) = (0.0, 0.0);
+    for (time, class, change) in changes {
+        if (aic > 0 && (aiv > 0 || mix > 0)) || (aiv > 0 && mix > 0) {
+            sum += time - since;
+        }
+        since = time;
+        match class {
+            CoreClass::Aic => aic += change,
+            CoreClass::Aiv => aiv += change,
+            CoreClass::Mix => mix += change,
+        }
+    }
+    sum
 }
 
 fn cores(timeline: &Timeline) -> Vec<CorePrediction> {

@@ -319,3 +319,18 @@ fn tuning_ranks_what_the_model_says_and_is_repeatable() {
         assert!((found.fused.us - candidate.us).abs() < 1e-6, "{candidate:?} {}", found.fused.us);
     }
 }
+
+#[test]
+fn streams_side_by_side_show_as_overlap() {
+    let builder = KernelBuilder::new("stream-fusion=1").ops([OpBuilder::aic(8).on(0), OpBuilder::aiv(8).on(1)]);
+    let kernel = builder.build();
+    let text = "Op Name,OP Type,Task Duration(us)\na,A,20\nb,B,12\n";
+    let profile = [Profile::parse(Path::new("p.csv"), text.as_bytes()).unwrap()];
+    let names = ["a".to_owned(), "b".to_owned()];
+    let subject = Subject::new("k", kernel, TextSizes::default(), &names, &Durations::new(&profile));
+    let program = plan(&subject.kernel, &subject.sizes).unwrap();
+    let found = predict(&subject, &program, &Prices::default(), Played::Every).unwrap();
+    assert!(found.cube_vector_overlap > 8.0, "{}", found.cube_vector_overlap);
+    // Both run at once without fusing, too: on the cores of two streams.
+    assert!(found.unfused.us < 21.0 && found.fused.us < 25.0, "{:?} {:?}", found.unfused, found.fused);
+}

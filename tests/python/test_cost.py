@@ -255,3 +255,36 @@ def test_calibrate_and_use_the_result(tmp_path: Path, capsys: pytest.CaptureFixt
             assert after["fused"]["us"] == pytest.approx(before["fused"]["us"], rel=0.02)
     with pytest.raises(superkernel.SuperKernelError, match="SK1104"):
         cost.calibrate([tmp_path])
+
+
+def test_suggest_fuses_streams_and_keeps_their_switches(tmp_path: Path) -> None:
+    kinds = "vec cube vec cube"
+    second = {"stream": 1}
+    two = graph(kinds, op1=second, op3=second)
+    (tmp_path / "p.csv").write_text(rows(kinds))
+    found = cost.suggest(two, tmp_path / "p.csv")
+    (proposal,) = found["proposals"]
+    assert proposal["streams"] == [0, 1] and proposal["options"] == "stream-fusion=1"
+    assert any("stream switch of stream 1" in line for line in found["lines"])
+    assert any('super_kernel("sk1", "stream-fusion=1")' in line for line in found["lines"])
+
+
+def test_predict_a_marked_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kinds = "vec vec cube vec vec"
+    marked = graph(kinds, **{f"op{number}": {"scope": "a" if number < 2 else "b"} for number in range(5)})
+    marked.write(tmp_path / "graph.json")
+    (tmp_path / "p.csv").write_text(rows(kinds))
+    assert main(["predict", str(tmp_path / "graph.json"), "--profile", str(tmp_path / "p.csv")]) == 0
+    out = capsys.readouterr().out
+    assert "all:" in out and [line.split()[0] for line in out.splitlines()[4:6]] == ["a", "b"]
+    found = cost.tune(tmp_path / "graph.json", tmp_path / "p.csv")
+    assert [scope["name"] for scope in found["scopes"]] == ["a", "b"]
+
+
+def test_the_document_lists_every_price() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "cost-model.md").read_text()
+    listed = [line.split("|")[1:3] for line in text.splitlines() if line.startswith("| `") and line.count("|") == 4]
+    found = {name.strip().strip("`"): cell.strip() for name, cell in listed}
+    expected = {price.name: price.us for price in cost.prices()}
+    assert {name: float(found[name]) for name in expected} == expected
+    assert len([name for name, cell in found.items() if cell.replace(".", "").isdigit()]) == len(expected)
