@@ -85,8 +85,8 @@ pub fn build(request: &build::Request, observer: &dyn Observer, cancel: &Cancel)
 }
 
 /// What would make a build of `request` necessary now: load, read, compare.
-pub fn compare(request: &build::Request) -> Result<build::manifest::Standing, Error> {
-    build::compare(request)
+pub fn compare(request: &build::Request, cancel: &Cancel) -> Result<build::manifest::Standing, Error> {
+    build::compare(request, cancel)
 }
 
 /// Builds an operator written as ordinary AscendC into a sub-kernel, with the machine's own compiler.

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Callable
 
 from superkernel import _core
-from superkernel._environment import snapshot
+from superkernel._environment import in_force, snapshot
 from superkernel._errors import make_error
 from superkernel._logging import building, logger
 
-__all__ = ["build", "cache_limit", "compare", "default_cache_dir", "settings"]
+__all__ = ["build", "cache_directory", "cache_limit", "compare", "default_cache_dir", "settings"]
 
 #: The emulation headers of the host toolchain.
 INCLUDE_DIR = Path(__file__).resolve().parent / "include"
@@ -51,11 +51,17 @@ def compare(kernel_infos: Mapping[str, Any], kernel_name: str) -> tuple[str, lis
 def settings(*, use_cache: bool = False) -> dict[str, Any]:
     """The settings in force as the native core takes them."""
     current = snapshot()
-    if use_cache and current["cache_dir"] is None and current["origins"]["cache_dir"] == "default":
-        current["cache_dir"] = default_cache_dir()
+    if use_cache:
+        current["cache_dir"] = cache_directory()
     current["cache_limit"] = cache_limit()
     current["include_dir"] = str(INCLUDE_DIR)
     return current
+
+
+def cache_directory() -> str | None:
+    """The cache directory in force, the user's own where none is configured."""
+    directory, origin = in_force("cache_dir")
+    return default_cache_dir() if directory is None and origin == "default" else directory
 
 
 def default_cache_dir() -> str:

@@ -3,6 +3,9 @@
 Everything this package knows about CANN's Python is in this file. Nothing is remembered between calls: the graph
 engine changes the SoC and the output folder from one call to the next.
 
+Importing CANN's Python selects a SoC by itself, one that super kernels are never built for. So its SoC is somebody's word
+only if somebody else imported it, as the graph engine's workers do, or has set another one since.
+
 A CANN installation can be broken: a module that fails to import, a function that raises or returns nonsense. Then a
 warning says so and the call goes on as if that part of CANN were absent; only a missing SoC is an error, because a
 guess would build for the wrong chip.
@@ -15,12 +18,13 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any, Callable
+from types import ModuleType
+from typing import Any, Callable, NamedTuple
 
-from superkernel import _config, _core
+from superkernel import _config, _core, _device
 from superkernel._logging import logger, lowest_level
 
-__all__ = ["Configuration", "current_config", "snapshot"]
+__all__ = ["Configuration", "current_config", "in_force", "snapshot"]
 
 PACKAGE = "asc_op_compile_base"
 
@@ -68,45 +72,105 @@ def snapshot() -> dict[str, Any]:
     origins: dict[str, str] = {}
     configured = _config.configured()
     # Looking for what is not there is the expensive part: once per snapshot is enough.
-    has_cann = _is_cann_installed()
+    cann = _look_for_cann()
     for name in _config.SETTINGS:
-        values[name], origins[name] = _in_force(name, configured, has_cann, values)
-    return {**values, "origins": origins}
+        values[name], origins[name] = _decide(name, configured, cann, values)
+    return {**values, "origins": origins, "platform_info": _platform_info() if cann.is_in_use else {}}
+
+
+def in_force(name: str) -> tuple[Any, str]:
+    """One setting and where it came from, for those who need no other: the SoC may be missing where it does not matter."""
+    cann = _look_for_cann() if _config.SETTINGS[name]["cann"] else _Cann(is_installed=False, is_in_use=False)
+    return _decide(name, _config.configured(), cann, {})
 
 
 def current_config() -> Configuration:
     """The settings in force here and now, and where each came from."""
     values = snapshot()
     origins = values.pop("origins")
-    return Configuration(values, origins)
+    return Configuration({name: values[name] for name in _config.SETTINGS}, origins)
 
 
-def _in_force(
+class _Cann(NamedTuple):
+    """What there is of CANN's Python."""
+
+    is_installed: bool
+    #: Somebody else in this process uses it.
+    is_in_use: bool
+
+
+def _decide(
     name: str,
     configured: Mapping[str, _config.Configured],
-    has_cann: bool,
+    cann: _Cann,
     known: Mapping[str, Any],
 ) -> tuple[Any, str]:
     if name in configured:
         return _form(configured[name].value), configured[name].origin
-    from_cann = _asked(name, known) if has_cann else None
+    setting = _config.SETTINGS[name]
+    way, key = setting["cann"] or (None, "")
+    if way == "soc":
+        return _soc_in_force(name, key, cann)
+    from_cann = _asked(way, name, key, known) if way and cann.is_installed else None
     if from_cann is not None:
         return from_cann, "CANN"
+    return _from_variable(name) or _core.default_setting(name, known.get("soc", ""))
+
+
+def _soc_in_force(name: str, key: str, cann: _Cann) -> tuple[Any, str]:
+    """The SoC has an order of its own, and is not guessed where CANN is: that would build for the wrong chip."""
+    trouble = None
+    if cann.is_in_use:
+        try:
+            return _soc(key), "CANN"
+        except CannTrouble as error:
+            trouble = error
+        except CannAbsent:
+            pass
+    told = _from_variable(name)
+    if told is not None:
+        if trouble is not None:
+            _warn(f"CANN does not tell the SoC, `{told[1]}` is taken: {trouble}")
+        return told
+    device = _device.soc_name()
+    if device is not None:
+        return _core.short_soc(device), f"device ({device})"
+    if cann.is_installed:
+        raise _no_soc(name, trouble) from trouble
+    return _core.default_setting(name, "")
+
+
+def _no_soc(name: str, trouble: Exception | None) -> Exception:
+    from superkernel._errors import make_error
+
+    variable = _config.SETTINGS[name]["variable"]
+    naming = f"`superkernel.configure({name}=...)`, `--{name}` or the environment variable `{variable}`"
+    if trouble is None:
+        return make_error(
+            "SK0013",
+            "CANN is installed, but nobody has told the SoC to build for, and there is no device to ask",
+            f"name it: {naming}",
+        )
+    return make_error(
+        "SK0013",
+        f"CANN's Python is installed but does not tell the SoC: {trouble}",
+        f"repair the CANN installation, set CANN's SoC before this call, or name it: {naming}",
+    )
+
+
+def _from_variable(name: str) -> tuple[Any, str] | None:
+    """What its environment variable says."""
     setting = _config.SETTINGS[name]
     variable = setting["variable"]
     text = None if variable is None else os.environ.get(variable)
     # An empty variable says nothing, except where nothing is something to say.
     if text or (text is not None and setting["takes_empty"]):
         return _form(_checked_variable(name, variable, text)), variable
-    return _core.default_setting(name, known.get("soc", ""))
+    return None
 
 
-def _asked(name: str, known: Mapping[str, Any]) -> Any:
+def _asked(way: str, name: str, key: str, known: Mapping[str, Any]) -> Any:
     """What CANN says about a setting, given those before it; None where it has nothing (usable) to say."""
-    source = _config.SETTINGS[name]["cann"]
-    if source is None:
-        return None
-    way, key = source
     try:
         return _CANN_SOURCES[way](name, key, known)
     except CannAbsent:
@@ -143,22 +207,72 @@ class CannTrouble(Exception):
     """CANN's Python is installed, but a part of it does not work; the text says which and how."""
 
 
-def _is_cann_installed() -> bool:
+class _OwnImport:
+    """The import of CANN's Python that this package did before anybody else."""
+
+    def __init__(self) -> None:
+        self.module: ModuleType | None = None
+        #: The SoC CANN selected meanwhile, by itself.
+        self.soc: str | None = None
+
+
+_own_import: _OwnImport | None = None
+
+
+def _import_cann(path: str) -> ModuleType:
+    """Imports one of CANN's modules. If nobody has imported CANN before, the SoC it selects by itself is noted.
+
+    Without a lock, which an import in another thread could be waiting for: a note without a module says that the import
+    is under way.
+    """
+    global _own_import
+    if PACKAGE in sys.modules:
+        return importlib.import_module(path)
+    note = _own_import = _OwnImport()
     try:
-        importlib.import_module(PACKAGE)
+        return importlib.import_module(path)
+    finally:
+        note.module = sys.modules.get(PACKAGE)
+        if note.module is None:
+            _own_import = None
+        else:
+            note.soc = _soc_or_none()
+
+
+def _look_for_cann() -> _Cann:
+    in_use = _is_cann_in_use()
+    try:
+        _import_cann(PACKAGE)
     except ModuleNotFoundError as error:
-        return error.name != PACKAGE
+        return _Cann(error.name != PACKAGE, in_use)
     except Exception:
         # Installed and broken; whoever needs something of it will say what does not work.
+        return _Cann(True, in_use)
+    return _Cann(True, in_use)
+
+
+def _is_cann_in_use() -> bool:
+    """Has somebody else imported CANN's Python, or set its SoC since this package did?"""
+    module = sys.modules.get(PACKAGE)
+    if module is None:
+        return False
+    if _own_import is None or (_own_import.module is not None and _own_import.module is not module):
         return True
-    return True
+    return _own_import.module is not None and _soc_or_none() not in (None, _own_import.soc)
+
+
+def _soc_or_none() -> str | None:
+    try:
+        return _soc(_config.SETTINGS["soc"]["cann"][1])
+    except (CannTrouble, CannAbsent):
+        return None
 
 
 def _cann(module: str, attribute: str) -> Any:
     """An attribute of one of CANN's modules, looked up anew."""
     path = f"{PACKAGE}.{module}"
     try:
-        return getattr(importlib.import_module(path), attribute)
+        return getattr(_import_cann(path), attribute)
     except ModuleNotFoundError as error:
         if error.name == PACKAGE:
             raise CannAbsent from None
@@ -182,24 +296,6 @@ def _soc_spec(key: str) -> Any:
     return _ask("common.platform.platform_info", "get_soc_spec", key)
 
 
-def _read_soc(name: str, key: str, _known: Mapping[str, Any]) -> str | None:
-    try:
-        return _soc(key)
-    except CannTrouble as trouble:
-        from superkernel._errors import make_error
-
-        variable = _config.SETTINGS[name]["variable"]
-        if os.environ.get(variable):
-            _warn(f"CANN does not tell the SoC, `{variable}` is taken: {trouble}")
-            return None
-        raise make_error(
-            "SK0013",
-            f"CANN's Python is installed but does not tell the SoC: {trouble}",
-            "repair the CANN installation, set CANN's SoC before this call, or name it: "
-            f"`superkernel.configure({name}=...)` or the environment variable `{variable}`",
-        ) from trouble
-
-
 def _soc(key: str) -> str:
     soc = _soc_spec(key)
     if isinstance(soc, str) and soc.strip():
@@ -209,8 +305,8 @@ def _soc(key: str) -> str:
 
 def _read_cores(name: str, key: str, known: Mapping[str, Any]) -> int | None:
     try:
-        # The counts of another chip than the one that is built for say nothing.
-        if _soc(_config.SETTINGS["soc"]["cann"][1]) != known["soc"]:
+        # The counts of another chip than the one that is built for say nothing, nor do those of a chip nobody chose.
+        if not _is_cann_in_use() or _soc(_config.SETTINGS["soc"]["cann"][1]) != known["soc"]:
             return None
         count = _soc_spec(key)
         return int(_config.check(name, count))
@@ -234,11 +330,30 @@ def _read_build_config(name: str, key: str, _known: Mapping[str, Any]) -> Any:
 
 
 #: The ways in which the table of settings has CANN asked: with the setting's name, a key, and the settings before it.
+#: The SoC has a way of its own.
 _CANN_SOURCES: Mapping[str, Callable[[str, str, Mapping[str, Any]], Any]] = {
-    "soc": _read_soc,
     "cores": _read_cores,
     "build config": _read_build_config,
 }
+
+
+def _platform_info() -> dict[str, int]:
+    """What CANN's operator context says about the platform, under the keys of a kernel's description."""
+    found: dict[str, int] = {}
+    try:
+        context = _cann("common.context", "get_context")()
+        limits = [context.get_addition(f"_op_{kind}core_num") for kind in ("ai", "vector")]
+        if None not in limits:
+            found["cubeCoreCnt"], found["vectorCoreCnt"] = (int(limit) for limit in limits)
+    except Exception:
+        # No context outside the compilation of an operator, and none at all in some versions.
+        found.clear()
+    try:
+        found["deterministicLevel"] = int(_ask("common.buildcfg", "get_current_build_config", "deterministic_level"))
+    except Exception:
+        # Not set, or unknown to this version.
+        pass
+    return {name: number for name, number in found.items() if number >= 0}
 
 
 def cann_exception(code: str, message: str) -> RuntimeError | None:

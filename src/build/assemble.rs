@@ -31,7 +31,7 @@ pub fn link(
         title: format!("super kernel `{}`", kernel.name),
         objects,
         output: PathBuf::from(LINKED),
-        debug_info: environment.settings.op_debug_config.debug_info,
+        debug_info: environment.debug_config().debug_info,
         work_dir: work.path().to_path_buf(),
     };
     let executed = toolchain.link(&job, cancel)?;

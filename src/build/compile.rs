@@ -13,7 +13,7 @@ use crate::fs;
 use crate::model::{Chip, CoreKind, SuperKernel, SuperKernelType};
 use crate::store::work_dir::WorkDir;
 use crate::toolchain::{
-    CodeCopies, CompileJob, CompileUnit, DebugInfo, Executed, Optimization, Toolchain, ToolchainKind,
+    CodeCopies, CompileJob, CompileUnit, DebugInfo, Executed, MemoryCheck, Optimization, Toolchain, ToolchainKind,
 };
 
 /// The super kernel's own code for one core kind, compiled.
@@ -78,6 +78,7 @@ impl Compilation<'_> {
 
     fn kernel_job(&self, kind: CoreKind) -> CompileJob {
         let kernel = self.kernel;
+        let debug_config = self.environment.debug_config();
         let entry = self.symbols.entry(kind);
         let mut entry_defines = vec![format!("-Dauto_gen_{}_kernel={entry}", kernel.name)];
         match kernel.kernel_type {
@@ -106,8 +107,9 @@ impl Compilation<'_> {
             options: kernel.options.compile_options.to_vec(),
             entry_defines,
             include_dirs: Vec::new(),
-            optimization: self.environment.settings.op_debug_config.optimization,
-            debug_info: self.environment.settings.op_debug_config.debug_info,
+            optimization: debug_config.optimization,
+            debug_info: debug_config.debug_info,
+            memory_check: debug_config.memory_check,
             copies: match kernel.options.split.get() {
                 1 => CodeCopies::One,
                 _ => CodeCopies::Several,
@@ -136,6 +138,7 @@ impl Compilation<'_> {
             include_dirs: Vec::new(),
             optimization: Optimization::Usual,
             debug_info: DebugInfo::Omit,
+            memory_check: MemoryCheck::Off,
             copies: CodeCopies::One,
             work_dir: self.work.path().to_path_buf(),
         })

@@ -41,6 +41,14 @@ pub enum BuildError {
         /// What is wrong with the file.
         problem: String,
     },
+    /// Checks by the sanitizer were asked for.
+    #[error("super kernel `{kernel}` cannot be built with the sanitizer, which {asked} asks for")]
+    Sanitizer {
+        /// The kernel's name.
+        kernel: String,
+        /// Who asks.
+        asked: &'static str,
+    },
     /// The linked kernel is not what it must be; it was not published.
     #[error("the linked kernel `{kernel}` failed its check:\n  {}", problems.join("\n  "))]
     Check {
@@ -77,6 +85,7 @@ impl Diagnostic for BuildError {
             Self::Tool { source, .. } => source.id(),
             Self::BadToolOutput { .. } => "SK0802",
             Self::Check { .. } => "SK0803",
+            Self::Sanitizer { .. } => "SK0808",
             Self::NoRecord { .. } => "SK0805",
             Self::Reproducer { .. } => "SK0807",
         }
@@ -91,6 +100,9 @@ impl Diagnostic for BuildError {
             Self::Tool { source, .. } => source.solution(),
             Self::BadToolOutput { .. } => {
                 "check the tool's version and whether the disk is full; the build log has the command".to_owned()
+            }
+            Self::Sanitizer { .. } => {
+                "leave it out, or check the operators one by one, outside a super kernel".to_owned()
             }
             Self::Check { .. } => {
                 "check the sub-kernels' objects named above; if they are right, please report this with `superkernel compile --save-reproducer`".to_owned()

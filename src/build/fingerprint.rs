@@ -42,7 +42,9 @@ impl Fingerprint {
                 ("number of vector cores", kernel.platform.cores.aiv.to_string()),
             ]),
         );
-        part("debug config".to_owned(), environment.settings.op_debug_config.facts());
+        part("debug config".to_owned(), environment.debug_config().facts());
+        let info = environment.platform_info.iter();
+        part("description".to_owned(), info.map(|(key, value)| (key.clone(), value.to_string())).collect());
         part("toolchain".to_owned(), tools);
         part("op list".to_owned(), named([("number of ops", kernel.ops.len().to_string())]));
         for (op, object) in kernel.ops.iter().zip(objects) {

@@ -41,10 +41,11 @@ use files::KernelFiles;
 use fingerprint::Fingerprint;
 use log::{BuildLog, LogStage};
 use manifest::{Manifest, Notes, Standing};
+use toolchains::Needs;
 
 use crate::artifact::SuperKernelSymbols;
 use crate::cancel::Cancel;
-use crate::environment::Intermediates;
+use crate::environment::{Environment, Intermediates};
 use crate::error::Error;
 use crate::fs;
 use crate::model::SuperKernel;
@@ -56,14 +57,14 @@ use crate::store::cache::Cache;
 use crate::store::digest::ContentDigest;
 use crate::store::publish::publish;
 use crate::store::work_dir::WorkDir;
-use crate::toolchain::Toolchain;
+use crate::toolchain::{Toolchain, ToolchainKind};
 
 pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel) -> Result<Outcome, Error> {
     let mut timings = Timings::start(observer);
     let prepared = prepare(request, &mut timings)?;
     let kernel = &prepared.kernel;
     let used = timings.measure(Stage::Read, || objects::used(kernel, &prepared.objects))?;
-    let last = timings.measure(Stage::Compare, || Comparison::with_last_build(request, &prepared))?;
+    let last = timings.measure(Stage::Compare, || Comparison::with_last_build(request, &prepared, cancel))?;
     let outcome = |origin, because, timings: &_| Outcome::new(&prepared, &last, origin, because, timings);
     let because = match &last.standing {
         Standing::UpToDate => return Ok(outcome(Origin::UpToDate, Vec::new(), &timings)),
@@ -115,9 +116,9 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
 }
 
 /// What would make a build of `request` necessary now.
-pub(crate) fn compare(request: &Request) -> Result<Standing, Error> {
+pub(crate) fn compare(request: &Request, cancel: &Cancel) -> Result<Standing, Error> {
     let prepared = prepare(request, &mut Timings::start(&()))?;
-    Ok(Comparison::with_last_build(request, &prepared)?.standing)
+    Ok(Comparison::with_last_build(request, &prepared, cancel)?.standing)
 }
 
 fn prepare(request: &Request, timings: &mut Timings<'_>) -> Result<Prepared, Error> {
@@ -134,9 +135,10 @@ struct Comparison {
 }
 
 impl Comparison {
-    fn with_last_build(request: &Request, prepared: &Prepared) -> Result<Self, Error> {
+    fn with_last_build(request: &Request, prepared: &Prepared, cancel: &Cancel) -> Result<Self, Error> {
         let Prepared { kernel, objects, .. } = prepared;
-        let chosen = toolchains::choose(&request.environment)?;
+        let chosen = toolchains::choose(&request.environment, &Needs::Objects(objects, kernel), cancel)?;
+        refuse_sanitizer(kernel, &request.environment, chosen.toolchain.kind())?;
         // Reading has checked that every op has a file.
         let digests: Vec<ContentDigest> =
             kernel.ops.iter().filter_map(|op| objects.file(op)).map(|file| file.digest).collect();
@@ -144,6 +146,22 @@ impl Comparison {
         let files = KernelFiles::new(&request.environment.kernel_meta(), &kernel.name);
         let standing = request.standing(&files, &fingerprint);
         Ok(Self { toolchain: chosen.toolchain, fingerprint, files, standing })
+    }
+}
+
+/// Code that is instrumented needs the sanitizer's own objects linked to it, which is not done here: a kernel without
+/// them would be taken for one that was checked.
+fn refuse_sanitizer(kernel: &SuperKernel, environment: &Environment, kind: ToolchainKind) -> Result<(), BuildError> {
+    let by_option = kernel.options.compile_options.iter().any(|option| option == "-sanitizer");
+    let asked = match (by_option, environment.debug_config().wants_sanitizer) {
+        (true, _) => "option `compile-options=-sanitizer`",
+        (false, true) => "`sanitizer` in the debug config",
+        (false, false) => return Ok(()),
+    };
+    match kind {
+        ToolchainKind::Cann => Err(BuildError::Sanitizer { kernel: kernel.name.clone(), asked }),
+        // There it is one of the options that the host compiler does not take.
+        ToolchainKind::Host => Ok(()),
     }
 }
 

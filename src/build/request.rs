@@ -85,7 +85,7 @@ impl Request {
 
     /// The description of a finished object, as bytes of its file.
     pub(super) fn description(&self, kernel: &SuperKernel, object: ContentDigest, toolchain: ToolchainKind) -> Vec<u8> {
-        let value = ResultJson::new(kernel, object, toolchain).to_json();
+        let value = ResultJson::new(kernel, object, toolchain, &self.environment.platform_info).to_json();
         let mut bytes = serde_json::to_vec_pretty(&value).expect("a JSON value can be written");
         bytes.push(b'\n');
         bytes

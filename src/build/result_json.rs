@@ -1,5 +1,6 @@
 //! The description beside the kernel, which the graph engine and the loader read: written and read here.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -30,6 +31,8 @@ pub struct ResultJson {
     pub debug_output: Option<DebugOutput>,
     /// Bytes of workspace.
     pub workspace_size: u64,
+    /// What CANN said about the platform, key by key.
+    pub platform_info: BTreeMap<String, u64>,
     /// The chip whose archs its readers look by; `None`: they look under one key for all.
     pub by_arch: Option<Chip>,
     /// Its ops, in op order.
@@ -67,8 +70,8 @@ pub struct ResultOp {
     pub notify: Option<SlotNumber>,
     /// Slot of its first receive lock.
     pub wait: Option<SlotNumber>,
-    /// Its debug output.
-    pub debug_output: Option<DebugOutput>,
+    /// What its description says about debugging, whether it means output or not.
+    pub debug_options: Option<DebugOutput>,
 }
 
 /// The key of all ops, unless they are listed by arch.
@@ -78,7 +81,12 @@ const ALL_CORES: &str = "aicore";
 
 impl ResultJson {
     /// The description of `kernel`, whose object has the digest `object`.
-    pub fn new(kernel: &SuperKernel, object: ContentDigest, toolchain: ToolchainKind) -> Self {
+    pub fn new(
+        kernel: &SuperKernel,
+        object: ContentDigest,
+        toolchain: ToolchainKind,
+        platform_info: &BTreeMap<String, u64>,
+    ) -> Self {
         // With `stream-fusion=1` the readers look by arch.
         let by_arch = kernel.options.stream_fusion && kernel.options.is_given(OptionName::StreamFusion);
         Self {
@@ -89,6 +97,7 @@ impl ResultJson {
             object_digest: Some(object.to_string()),
             debug_output: kernel.debug_output.clone(),
             workspace_size: kernel.workspace_size,
+            platform_info: platform_info.clone(),
             by_arch: by_arch.then(|| kernel.platform.chip()),
             ops: kernel.ops.iter().map(|op| ResultOp::new(op, kernel.options.split.get())).collect(),
             toolchain,
@@ -113,7 +122,7 @@ impl ResultOp {
             param: op.offsets.param,
             notify: (!op.send_events.is_empty()).then_some(op.offsets.notify),
             wait: (!op.recv_events.is_empty()).then_some(op.offsets.wait),
-            debug_output: op.kernel.debug_output.clone(),
+            debug_options: op.kernel.debug_options.clone(),
         }
     }
 }
@@ -150,6 +159,9 @@ impl ResultJson {
         }
         if self.workspace_size > 0 {
             put("workspace", json!({"num": 1, "size": [self.workspace_size], "type": [0]}));
+        }
+        if !self.platform_info.is_empty() {
+            put("platformInfo", json!(self.platform_info));
         }
         put("SuperkernelInfo", json!({"kernelList": self.kernel_list()}));
         match self.toolchain {
@@ -203,7 +215,7 @@ impl ResultOp {
                 "wait_param_offset": self.wait,
             },
         });
-        if let Some(debug) = &self.debug_output {
+        if let Some(debug) = &self.debug_options {
             entry["debug_option"] = json!(debug.option_text());
             entry["debug_size"] = json!(debug.size);
         }
@@ -241,6 +253,7 @@ impl ResultJson {
             object_digest: json.optional("sha256")?.map(|node| node.string().map(str::to_owned)).transpose()?,
             debug_output: read_debug_output(json, "debugOptions", "debugBufSize")?,
             workspace_size: json.optional("workspace")?.map_or(Ok(0), |node| read_workspace(&node))?,
+            platform_info: json.optional("platformInfo")?.map_or_else(|| Ok(BTreeMap::new()), |node| counts(&node))?,
             by_arch,
             ops,
             toolchain,
@@ -256,6 +269,14 @@ impl ResultJson {
         };
         self.ops.iter().zip(next).map(count).collect()
     }
+}
+
+fn counts(node: &Node<'_>) -> Result<BTreeMap<String, u64>, JsonError> {
+    let count = |(key, value)| -> Result<_, JsonError> {
+        let key: &String = key;
+        Ok((key.clone(), Node::root(value, node.path.key(key)).count()?))
+    };
+    node.object()?.into_iter().map(count).collect()
 }
 
 fn task_ratio(node: &Node<'_>) -> Result<SuperKernelType, JsonError> {
@@ -352,7 +373,7 @@ impl ResultOp {
             param: SlotNumber(arguments.required("param_offset")?.count32()?),
             notify: slot("notify_param_offset")?,
             wait: slot("wait_param_offset")?,
-            debug_output: read_debug_output(json, "debug_option", "debug_size")?,
+            debug_options: read_debug_output(json, "debug_option", "debug_size")?,
         })
     }
 }
@@ -383,7 +404,7 @@ mod tests {
             param: SlotNumber(param),
             notify: None,
             wait: Some(SlotNumber(param + 2)),
-            debug_output: Some(DebugOutput { options: vec!["printf".to_owned(), "assert".to_owned()], size: 64 }),
+            debug_options: Some(DebugOutput { options: vec!["printf".to_owned(), "assert".to_owned()], size: 64 }),
         }
     }
 
@@ -396,6 +417,7 @@ mod tests {
             object_digest: Some("ab".to_owned()),
             debug_output: None,
             workspace_size: 512,
+            platform_info: BTreeMap::from([("deterministicLevel".to_owned(), 1)]),
             by_arch,
             ops,
             toolchain: ToolchainKind::Host,

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
+use crate::cancel::Cancel;
 use crate::environment::{Environment, ToolchainChoice};
+use crate::model::SuperKernel;
+use crate::objects::Objects;
 use crate::store::digest::ContentDigest;
 use crate::toolchain::{CannToolchain, HostToolchain, Toolchain, ToolchainError, ToolchainKind};
 
@@ -17,16 +20,37 @@ pub struct Chosen {
     pub facts: Vec<(String, String)>,
 }
 
+/// What a toolchain must be able to link.
+pub enum Needs<'a> {
+    /// Nothing in particular.
+    Nothing,
+    /// The objects of a kernel.
+    Objects(&'a Objects, &'a SuperKernel),
+}
+
+impl Needs<'_> {
+    /// An object that the machine's own tools cannot link.
+    fn foreign(&self) -> Option<(String, u16)> {
+        match self {
+            Self::Nothing => None,
+            Self::Objects(objects, kernel) => objects.first_foreign(kernel),
+        }
+    }
+}
+
 /// The toolchain that the settings ask for.
 ///
 /// With `auto` the device compiler decides: where it is, a missing linker is an error and no reason to build silently
-/// for the simulator.
-pub fn choose(environment: &Environment) -> Result<Chosen, ToolchainError> {
+/// for the simulator. Where it is not, an object for a device is: the machine's own tools could do nothing with it.
+pub fn choose(environment: &Environment, needs: &Needs<'_>, cancel: &Cancel) -> Result<Chosen, ToolchainError> {
     let kind = match environment.settings.toolchain {
         ToolchainChoice::Host => ToolchainKind::Host,
         ToolchainChoice::Cann => ToolchainKind::Cann,
         ToolchainChoice::Auto if environment.cann_search().has_compiler() => ToolchainKind::Cann,
-        ToolchainChoice::Auto => ToolchainKind::Host,
+        ToolchainChoice::Auto => match needs.foreign() {
+            None => ToolchainKind::Host,
+            Some((object, machine)) => return Err(environment.cann_search().missing_compiler(object, machine)),
+        },
     };
     let (toolchain, headers): (Box<dyn Toolchain>, String) = match kind {
         ToolchainKind::Host => {
@@ -34,6 +58,7 @@ pub fn choose(environment: &Environment) -> Result<Chosen, ToolchainError> {
                 &environment.host_search(),
                 &environment.include_dir,
                 environment.settings.tool_timeout,
+                cancel,
             )?;
             let found = match &environment.variables.compiler_cache {
                 Some(launcher) => found.with_launcher(launcher),

@@ -135,7 +135,7 @@ fn sub_kernel(name: &str, op_type: &str, kernel_type: KernelType, blocks: u32) -
         params: Vec::new(),
         early_start: EarlyStartFlags::default(),
         split_mode: None,
-        debug_output: None,
+        debug_options: None,
         calls_sync_all: false,
         dcci: DcciFlags::default(),
     }

@@ -25,5 +25,5 @@ mod symbols;
 pub use copies::{copy_edits, split_copies};
 pub use edit::{Edits, Fill, Groups, Localize, Missing, edit, edit_with};
 pub use error::{EditKind, ElfError};
-pub use inspect::{Identity, Section, identity, section_bytes, sections, text_size};
+pub use inspect::{HOST_MACHINE, Identity, Section, identity, section_bytes, sections, text_size};
 pub use symbols::{Binding, Place, Symbol, SymbolKind, Visibility, symbols};

@@ -5,6 +5,7 @@
 pub mod kind;
 pub mod table;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ pub use self::table::{SETTINGS, Setting, Settings};
 use crate::model::{ModelError, Platform};
 use crate::store::cache::CacheSettings;
 use crate::toolchain::host::HostSearch;
-use crate::toolchain::{CannSearch, DebugInfo, Optimization};
+use crate::toolchain::{CannSearch, DebugInfo, MemoryCheck, Optimization};
 
 /// Variables through which a compiler can be told about other headers or programs.
 const COMPILER_VARIABLES: [&str; 6] =
@@ -70,6 +71,10 @@ pub struct DebugConfig {
     pub optimization: Optimization,
     /// `dump_cce`.
     pub intermediates: Intermediates,
+    /// `oom`.
+    pub memory_check: MemoryCheck,
+    /// `sanitizer`: known, and refused when a kernel is built for a device.
+    pub wants_sanitizer: bool,
 }
 
 /// What becomes of the generated source and the super kernel's own objects.
@@ -90,6 +95,8 @@ impl DebugConfig {
             debug_info: if has("ccec_g") { DebugInfo::Keep } else { DebugInfo::Omit },
             optimization: if has("ccec_O0") { Optimization::None } else { Optimization::Usual },
             intermediates: if has("dump_cce") { Intermediates::Keep } else { Intermediates::Remove },
+            memory_check: if has("oom") { MemoryCheck::On } else { MemoryCheck::Off },
+            wants_sanitizer: has("sanitizer"),
         }
     }
 
@@ -108,6 +115,13 @@ impl DebugConfig {
             Intermediates::Remove => {}
             Intermediates::Keep => words.push("dump_cce"),
         }
+        match self.memory_check {
+            MemoryCheck::Off => {}
+            MemoryCheck::On => words.push("oom"),
+        }
+        if self.wants_sanitizer {
+            words.push("sanitizer");
+        }
         words
     }
 
@@ -121,16 +135,20 @@ impl DebugConfig {
             Optimization::Usual => "usual",
             Optimization::None => "none",
         };
+        let memory_check = match self.memory_check {
+            MemoryCheck::Off => "no",
+            MemoryCheck::On => "yes",
+        };
         vec![
             ("debug information".to_owned(), debug_info.to_owned()),
             ("optimization".to_owned(), optimization.to_owned()),
+            ("memory check".to_owned(), memory_check.to_owned()),
         ]
     }
 }
 
 impl SettingType for DebugConfig {
-    /// `oom` is known, but decides about sub-kernels only.
-    const KIND: Kind = Kind::Words(&["dump_cce", "ccec_g", "ccec_O0", "oom"]);
+    const KIND: Kind = Kind::Words(&["dump_cce", "ccec_g", "ccec_O0", "oom", "sanitizer"]);
 
     fn from_value(value: Option<Value>) -> Option<Self> {
         match value {
@@ -157,6 +175,8 @@ pub struct Environment {
     pub include_dir: PathBuf,
     /// Environment variables.
     pub variables: Variables,
+    /// What CANN says about the platform, by its key in a kernel's description.
+    pub platform_info: BTreeMap<String, u64>,
 }
 
 /// The environment variables that matter, as values.
@@ -170,6 +190,8 @@ pub struct Variables {
     pub ascend_home: Option<OsString>,
     /// `ASCENDC_CCACHE_EXECUTABLE`.
     pub compiler_cache: Option<PathBuf>,
+    /// `ASCENDC_COV=1`: coverage is measured, which needs debug information.
+    pub coverage: bool,
     /// Those of [`COMPILER_VARIABLES`] that are set.
     pub compiler: Vec<(&'static str, OsString)>,
 }
@@ -183,6 +205,7 @@ impl Variables {
             cxx: get("CXX"),
             ascend_home: get("ASCEND_HOME_PATH"),
             compiler_cache: get("ASCENDC_CCACHE_EXECUTABLE").map(PathBuf::from),
+            coverage: get("ASCENDC_COV").is_some_and(|value| value == "1"),
             compiler: COMPILER_VARIABLES.into_iter().filter_map(|name| Some((name, get(name)?))).collect(),
         }
     }
@@ -197,7 +220,17 @@ impl Environment {
     /// The world as the settings and this process's environment say.
     pub fn new(settings: Settings, cache_limit: u64, include_dir: PathBuf) -> Result<Self, ModelError> {
         let platform = Platform::new(&settings.soc, settings.aic_num, settings.aiv_num)?;
-        Ok(Self { settings, platform, cache_limit, include_dir, variables: Variables::from_process() })
+        let (variables, platform_info) = (Variables::from_process(), BTreeMap::new());
+        Ok(Self { settings, platform, cache_limit, include_dir, variables, platform_info })
+    }
+
+    /// The debug configuration, as the settings and the variables say together.
+    pub fn debug_config(&self) -> DebugConfig {
+        let mut config = self.settings.op_debug_config;
+        if self.variables.coverage {
+            config.debug_info = DebugInfo::Keep;
+        }
+        config
     }
 
     /// The output directory.
@@ -242,6 +275,8 @@ mod tests {
         assert_eq!(config.debug_info, DebugInfo::Keep);
         assert_eq!(config.optimization, Optimization::Usual);
         assert_eq!(config.intermediates, Intermediates::Keep);
+        assert_eq!(config.memory_check, MemoryCheck::On);
+        assert_eq!(config.words(), ["ccec_g", "dump_cce", "oom"]);
         assert_ne!(config.facts(), DebugConfig::from_words(["ccec_O0"]).facts());
     }
 }

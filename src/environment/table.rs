@@ -36,7 +36,8 @@ pub struct Setting {
 /// Where CANN's Python tells a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CannSource {
-    /// The SoC, under this key of the SoC's facts. A CANN that does not tell it is an error.
+    /// The SoC, under this key of the SoC's facts, if somebody else has imported CANN's Python; else the environment
+    /// variable, then the device's own answer. Where there is a CANN but no answer, that is an error.
     Soc(&'static str),
     /// A number of cores of that SoC, under this key of its facts.
     Cores(&'static str),
@@ -157,8 +158,9 @@ settings! {
     /// Debug configuration.
     op_debug_config: DebugConfig {
         meaning: "a list of `dump_cce` (keep the source and the objects), `ccec_g` (debug information), \
-                  `ccec_O0` (no optimisation), `oom`; others have no effect",
-        help: "debug flags, separated by commas: `dump_cce`, `ccec_g`, `ccec_O0`, `oom`",
+                  `ccec_O0` (no optimisation), `oom` (memory checks), `sanitizer` (refused by the device toolchain); \
+                  others have no effect",
+        help: "debug flags, separated by commas: `dump_cce`, `ccec_g`, `ccec_O0`, `oom`, `sanitizer`",
         variable: None,
         cann: Some(CannSource::BuildConfig("tir.op_debug_config")),
         default: DefaultValue::Text(""),

@@ -259,7 +259,7 @@ fn check_tiling_kinds(op: &Op) -> Result<(), ModelError> {
 /// Debug output of the super kernel: the largest buffer, all options in order of first appearance.
 fn merge_debug_output(ops: &[Op]) -> Option<DebugOutput> {
     let mut merged: Option<DebugOutput> = None;
-    for debug in ops.iter().filter_map(|op| op.kernel.debug_output.as_ref()) {
+    for debug in ops.iter().filter_map(|op| op.kernel.debug_output()) {
         let all = merged.get_or_insert_with(|| DebugOutput { options: Vec::new(), size: 0 });
         all.size = all.size.max(debug.size);
         for option in &debug.options {

@@ -98,6 +98,11 @@ impl SuperKernel {
     /// The `-D` arguments that both core kinds are compiled with, in order, without `compile-options`.
     pub fn defines(&self) -> Vec<&'static str> {
         let mut defines = Vec::new();
+        match (self.platform.chip(), self.kernel_type) {
+            // Without it early start waits for a second vector core of each block.
+            (Chip::C310, SuperKernelType::Mix1_1) => defines.push("-D__ASCENDC_DAVID_SPLIT_CORE__"),
+            (Chip::C310, SuperKernelType::Aic | SuperKernelType::Aiv | SuperKernelType::Mix1_2) | (Chip::C220, _) => {}
+        }
         if self.has_dynamic_op() {
             defines.push("-D__SUPER_KERNEL_DYNAMIC_BLOCK_NUM__");
         }

@@ -107,12 +107,19 @@ pub struct SubKernel {
     pub early_start: EarlyStartFlags,
     /// Its objects were split into this many copies already.
     pub split_mode: Option<u32>,
-    /// Its debug output, if it has any.
-    pub debug_output: Option<DebugOutput>,
+    /// `debugOptions` and `debugBufSize`, whether they mean output or not.
+    pub debug_options: Option<DebugOutput>,
     /// Its code calls `SyncAll`.
     pub calls_sync_all: bool,
     /// The flushes its JSON asks for.
     pub dcci: DcciFlags,
+}
+
+impl SubKernel {
+    /// Its debug output, if it has any.
+    pub fn debug_output(&self) -> Option<&DebugOutput> {
+        self.debug_options.as_ref().filter(|debug| debug.has_output())
+    }
 }
 
 /// The functions of a sub-kernel.
@@ -218,6 +225,11 @@ pub struct DebugOutput {
 }
 
 impl DebugOutput {
+    /// Is anything written?
+    fn has_output(&self) -> bool {
+        self.options.iter().any(|option| matches!(option.as_str(), "timestamp" | "printf" | "assert"))
+    }
+
     /// The options, comma separated.
     pub fn option_text(&self) -> String {
         self.options.join(",")

@@ -37,6 +37,11 @@ impl Soc {
             .ok_or_else(|| ModelError::UnsupportedSoc { soc: name.to_owned() })
     }
 
+    /// The SoC of a device by its full name: the short version and a product's letters or numbers behind it.
+    pub fn from_full_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|soc| name.starts_with(soc.as_str()))
+    }
+
     /// Its chip generation.
     pub fn chip(self) -> Chip {
         match self {

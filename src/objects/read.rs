@@ -90,6 +90,14 @@ impl BinFile {
     }
 }
 
+/// How messages call an object: the file, and the member if it is an archive.
+pub(super) fn origin(path: &Path, member: &str) -> String {
+    match member {
+        "" => path.display().to_string(),
+        member => format!("{}({member})", path.display()),
+    }
+}
+
 fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
@@ -164,6 +172,15 @@ impl Objects {
     /// The file of `op`.
     pub fn file(&self, op: &Op) -> Option<&Arc<BinFile>> {
         self.files.get(op.bin_path.as_deref()?)
+    }
+
+    /// The first object, in op order, that is not for this machine: how messages call it, and its `e_machine`.
+    pub fn first_foreign(&self, kernel: &SuperKernel) -> Option<(String, u16)> {
+        let files = kernel.ops.iter().filter_map(|op| self.file(op));
+        files.flat_map(|file| file.objects().map(|object| (file.path.as_path(), object))).find_map(|(path, object)| {
+            let machine = elf::identity(object.bytes).ok()?.machine;
+            (machine != elf::HOST_MACHINE).then(|| (origin(path, object.name), machine))
+        })
     }
 
     /// How many files there are.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::read::origin;
 use super::{ObjectBytes, ObjectError, Objects};
 use crate::artifact::copy_name;
 use crate::model::{CoreKind, Op, SubKernelCode, SuperKernel};
@@ -40,10 +41,7 @@ pub struct UsedObject<'a> {
 impl UsedObject<'_> {
     /// How messages call it: the file, and the member if it is an archive.
     pub fn origin(&self) -> String {
-        match self.object.name {
-            "" => self.path.display().to_string(),
-            member => format!("{}({member})", self.path.display()),
-        }
+        origin(self.path, self.object.name)
     }
 }
 

@@ -26,7 +26,9 @@ use crate::store::{
     publish::{NewFile, Release},
     work_dir::WorkDir,
 };
-use crate::toolchain::{CodeCopies, CompileJob, CompileUnit, DebugInfo, HostToolchain, Optimization, Toolchain};
+use crate::toolchain::{
+    CodeCopies, CompileJob, CompileUnit, DebugInfo, HostToolchain, MemoryCheck, Optimization, Toolchain,
+};
 use facts::Facts;
 use request::Unit;
 use scan::{Findings, Foreign};
@@ -194,6 +196,7 @@ fn job(request: &OpRequest, unit: &Unit, directory: &Path, function: &str) -> Co
         include_dirs: request.include_dirs.clone(),
         optimization: Optimization::Usual,
         debug_info: DebugInfo::Omit,
+        memory_check: MemoryCheck::Off,
         copies: CodeCopies::Several,
         work_dir: directory.to_path_buf(),
     }

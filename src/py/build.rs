@@ -11,8 +11,9 @@ use super::errors::to_python;
 use super::interrupt::interruptible;
 use super::settings::environment;
 use crate::build::manifest::Standing;
-use crate::build::{Request, Reuse, toolchains};
-use crate::environment::Intermediates;
+use crate::build::toolchains::{self, Needs};
+use crate::build::{Request, Reuse};
+use crate::environment::{Intermediates, Variables};
 use crate::stage::{Observer, Stage};
 use crate::store::cache::{Cache, CacheSettings};
 
@@ -20,6 +21,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(compare_build, module)?)?;
     module.add_function(wrap_pyfunction!(toolchain_facts, module)?)?;
+    module.add_function(wrap_pyfunction!(cann_toolkit, module)?)?;
     module.add_function(wrap_pyfunction!(build_stages, module)?)?;
     module.add_function(wrap_pyfunction!(cache_stats, module)?)?;
     module.add_function(wrap_pyfunction!(cache_clear, module)?)?;
@@ -62,7 +64,7 @@ fn compare_build<'py>(
     settings: &Bound<'py, PyDict>,
 ) -> PyResult<(&'static str, Vec<String>)> {
     let request = request(py, kernel_infos, kernel_name, settings)?;
-    match py.detach(|| crate::compare(&request)) {
+    match interruptible(py, |cancel| crate::compare(&request, cancel))? {
         Ok(Standing::UpToDate) => Ok(("up to date", Vec::new())),
         Ok(Standing::Absent) => Ok(("absent", Vec::new())),
         Ok(Standing::Outdated(reasons)) => Ok(("outdated", reasons)),
@@ -74,10 +76,16 @@ fn compare_build<'py>(
 #[pyfunction]
 fn toolchain_facts(py: Python<'_>, settings: &Bound<'_, PyDict>) -> PyResult<Vec<(String, String)>> {
     let environment = environment(py, settings)?;
-    match py.detach(|| toolchains::choose(&environment)) {
+    match interruptible(py, |cancel| toolchains::choose(&environment, &Needs::Nothing, cancel))? {
         Ok(chosen) => Ok(chosen.facts),
         Err(error) => Err(to_python(py, &error)),
     }
+}
+
+/// Where the CANN toolkit is looked for.
+#[pyfunction]
+fn cann_toolkit() -> String {
+    Variables::from_process().cann_search().toolkit().display().to_string()
 }
 
 /// The names of all stages, in order.

@@ -56,7 +56,7 @@ fn build_op<'py>(
     let request = request.checked().map_err(|error| to_python(py, &error))?;
     let limit = time_limit(timeout);
     let built = interruptible(py, |cancel| {
-        let host = HostToolchain::find(&HostSearch::from_env(), &emulation_dir, limit)?;
+        let host = HostToolchain::find(&HostSearch::from_env(), &emulation_dir, limit, cancel)?;
         crate::build_op(&request, &host, cancel)
     })?;
     result(py, &built.map_err(|error| to_python(py, &error))?)

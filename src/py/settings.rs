@@ -1,5 +1,6 @@
 //! The table of settings for the Python half, which knows who may set them, and the way back into the core.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pyo3::exceptions::{PyKeyError, PyValueError};
@@ -11,11 +12,13 @@ use crate::Error;
 use crate::environment::kind::{Given, Kind, Value};
 use crate::environment::table::{CannSource, MissingSetting, Role};
 use crate::environment::{Environment, SETTINGS, Setting, Settings};
+use crate::model::Soc;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(setting_table, module)?)?;
     module.add_function(wrap_pyfunction!(check_setting, module)?)?;
-    module.add_function(wrap_pyfunction!(default_setting, module)?)
+    module.add_function(wrap_pyfunction!(default_setting, module)?)?;
+    module.add_function(wrap_pyfunction!(short_soc, module)?)
 }
 
 /// Every setting: all that is known about it but its value.
@@ -76,6 +79,12 @@ fn default_setting<'py>(py: Python<'py>, name: &str, soc: &str) -> PyResult<(Opt
     Ok((shown(py, value)?, origin))
 }
 
+/// The short version of a SoC by its full name; an unknown one stays as it is, for the message about it.
+#[pyfunction]
+fn short_soc(name: &str) -> String {
+    Soc::from_full_name(name).map_or_else(|| name.to_owned(), |soc| soc.to_string())
+}
+
 /// The snapshot the Python side has taken, as typed values. Its values were checked there; what cannot be read here is
 /// a mistake of the package.
 pub fn environment(py: Python<'_>, snapshot: &Bound<'_, PyDict>) -> PyResult<Environment> {
@@ -89,7 +98,10 @@ pub fn environment(py: Python<'_>, snapshot: &Bound<'_, PyDict>) -> PyResult<Env
     })?;
     let limit = item(snapshot, "cache_limit")?.extract()?;
     let include_dir = item(snapshot, "include_dir")?.extract()?;
-    Environment::new(settings, limit, include_dir).map_err(|error| to_python(py, Error::from(error).diagnostic()))
+    let environment = Environment::new(settings, limit, include_dir);
+    let mut environment = environment.map_err(|error| to_python(py, Error::from(error).diagnostic()))?;
+    environment.platform_info = item(snapshot, "platform_info")?.extract::<BTreeMap<String, u64>>()?;
+    Ok(environment)
 }
 
 impl From<MissingSetting> for PyErr {

@@ -8,20 +8,22 @@ use super::command::{Command, Executed};
 use super::error::ToolchainError;
 use super::host::find_program;
 use super::identity::ToolIdentity;
-use super::job::{CodeCopies, CompileJob, CompileUnit, DebugInfo, LinkJob, Optimization};
+use super::job::{CodeCopies, CompileJob, CompileUnit, DebugInfo, LinkJob, MemoryCheck, Optimization};
 use super::{Toolchain, ToolchainKind};
 use crate::cancel::Cancel;
 use crate::model::Chip;
 
-/// Where the toolkit is installed when nothing else says.
-const USUAL_TOOLKIT: &str = "/usr/local/Ascend/latest";
+/// Where the toolkit is installed when nothing else says; the second is where it was before 2026.
+const USUAL_TOOLKITS: [&str; 2] = ["/usr/local/Ascend/cann", "/usr/local/Ascend/latest"];
 
-/// Include directories below `asc`, in the order the compiler must see them.
-const INCLUDE_DIRS: [&str; 22] = [
+/// Include directories below `asc`, in the order the compiler must see them. `micro_api` is of toolkits before 2026,
+/// `reg_compute` and `asc` itself of those since; only those that exist are used.
+const INCLUDE_DIRS: [&str; 25] = [
     "impl/adv_api",
     "impl/basic_api",
     "impl/c_api",
     "impl/micro_api",
+    "impl/basic_api/reg_compute",
     "impl/simt_api",
     "impl/utils",
     "include",
@@ -30,10 +32,12 @@ const INCLUDE_DIRS: [&str; 22] = [
     "include/aicpu_api",
     "include/c_api",
     "include/micro_api",
+    "include/basic_api/reg_compute",
     "include/simt_api",
     "include/utils",
     "../ascendc/act",
     "impl",
+    "",
     "../tikcpp",
     "../../include",
     "../../include/ascendc",
@@ -59,9 +63,12 @@ impl CannSearch {
         if let Some(home) = &self.home {
             return PathBuf::from(home);
         }
-        let beside_compiler = find_program(OsStr::new("asc_opc"), self.path.as_deref())
-            .and_then(|program| Some(program.parent()?.parent()?.parent()?.to_path_buf()));
-        beside_compiler.unwrap_or_else(|| PathBuf::from(USUAL_TOOLKIT))
+        // The program may be a link into the toolkit, or the directory one: only the real one has the toolkit above it.
+        let beside_compiler = find_program(OsStr::new("asc_opc"), self.path.as_deref()).and_then(|program| {
+            let directory = program.parent()?.canonicalize().ok()?;
+            Some(directory.parent()?.parent()?.to_path_buf())
+        });
+        beside_compiler.unwrap_or_else(|| first_existing(&USUAL_TOOLKITS.map(Path::new)))
     }
 
     /// A tool from `PATH`, else from the toolkit's own compiler directory.
@@ -72,6 +79,16 @@ impl CannSearch {
 
     fn compiler_dir(&self) -> PathBuf {
         self.toolkit().join(format!("{}-linux/ccec_compiler/bin", std::env::consts::ARCH))
+    }
+
+    /// The error for an object that needs the device compiler, which is not there.
+    pub fn missing_compiler(&self, object: String, machine: u16) -> ToolchainError {
+        ToolchainError::NoDeviceCompiler { object, machine, tried: self.tried("bisheng") }
+    }
+
+    /// The places where a tool is looked for.
+    fn tried(&self, name: &str) -> Vec<String> {
+        vec![format!("`{name}` in `PATH`"), format!("`{}`", self.compiler_dir().join(name).display())]
     }
 
     /// Is there a device compiler at all?
@@ -116,7 +133,9 @@ impl CannToolchain {
     /// Directories of the toolkit's headers, in the order the compiler sees them.
     pub fn include_dirs(&self) -> Vec<PathBuf> {
         let asc = self.toolkit.join(format!("{}-linux/asc", std::env::consts::ARCH));
-        INCLUDE_DIRS.iter().map(|directory| asc.join(directory)).collect()
+        // Not `join("")`, which would leave a `/` at the end.
+        let below = |directory: &&str| if directory.is_empty() { asc.clone() } else { asc.join(directory) };
+        INCLUDE_DIRS.iter().map(below).filter(|directory| directory.is_dir()).collect()
     }
 
     fn include_arguments(&self, job: &CompileJob) -> Vec<OsString> {
@@ -145,7 +164,8 @@ impl CannToolchain {
             Some(_) => command.arg("--cce-aicore-lang"),
             None => command.args(["-x", "cce"]),
         };
-        command = command.args(self.include_arguments(job)).args(&job.defines).args(&job.options);
+        command = command.args(self.include_arguments(job)).args(&job.defines).args(memory_check_arguments(job));
+        command = command.args(&job.options);
         command = command.arg("--cce-disable-kernel-global-attr-check");
         if let CompileUnit::SuperKernel { core_dump_size: Some(size) } = job.unit {
             command = command.arg(format!("-DONE_CORE_DUMP_SIZE={size}"));
@@ -243,9 +263,22 @@ impl Toolchain for CannToolchain {
 fn require(search: &CannSearch, name: &str, what: &'static str) -> Result<PathBuf, ToolchainError> {
     search.tool(name).ok_or_else(|| ToolchainError::NotFound {
         what,
-        tried: vec![format!("`{name}` in `PATH`"), format!("`{}`", search.compiler_dir().join(name).display())],
+        tried: search.tried(name),
         remedy: "install the CANN toolkit and source its `set_env.sh`, or build for the simulator with `superkernel.configure(toolchain=\"host\")`",
     })
+}
+
+/// The first of these that is there, else the first.
+fn first_existing(places: &[&Path; 2]) -> PathBuf {
+    places.iter().find(|place| place.is_dir()).unwrap_or(&places[0]).to_path_buf()
+}
+
+fn memory_check_arguments(job: &CompileJob) -> &'static [&'static str] {
+    match (job.memory_check, job.chip) {
+        (MemoryCheck::Off, _) => &[],
+        (MemoryCheck::On, Chip::C220) => &["-DASCENDC_OOM=1"],
+        (MemoryCheck::On, Chip::C310) => &["-DASCENDC_OOM=1", "-mllvm", "-cce-block-local-relocate=false"],
+    }
 }
 
 fn arch_argument(job: &CompileJob) -> String {
@@ -340,6 +373,7 @@ mod tests {
             include_dirs: Vec::new(),
             optimization: Optimization::Usual,
             debug_info: DebugInfo::Omit,
+            memory_check: MemoryCheck::Off,
             copies: CodeCopies::One,
             work_dir: PathBuf::from("/work"),
         }
@@ -414,12 +448,54 @@ mod tests {
     }
 
     #[test]
-    fn headers_come_in_the_documented_order() {
-        let asc = format!("/cann/{}-linux/asc", std::env::consts::ARCH);
-        let directories = toolchain(None).include_dirs();
-        assert_eq!(directories[0], PathBuf::from(format!("{asc}/impl/adv_api")));
-        assert_eq!(directories[6], PathBuf::from(format!("{asc}/include")));
-        assert_eq!(directories[21], PathBuf::from(format!("{asc}/../tikcpp/tikcfw/interface")));
+    fn memory_checks_need_more_on_the_newer_chip() {
+        let mut checked = job(CompileUnit::SuperKernel { core_dump_size: None }, Chip::C220);
+        checked.memory_check = MemoryCheck::On;
+        let command = line(&toolchain(None).kernel_command(&checked, Attempt::AsAsked));
+        assert!(command.contains(" -DASCENDC_DUMP -DASCENDC_OOM=1 -DUSER "), "{command}");
+        checked.chip = Chip::C310;
+        let command = line(&toolchain(None).kernel_command(&checked, Attempt::AsAsked));
+        assert!(command.contains(" -DASCENDC_OOM=1 -mllvm -cce-block-local-relocate=false -DUSER "), "{command}");
+    }
+
+    #[test]
+    fn headers_come_in_the_documented_order_and_only_where_they_are() {
+        let directory = tempfile::tempdir().unwrap();
+        let linux = directory.path().join(format!("{}-linux", std::env::consts::ARCH));
+        for below in ["asc/include/utils", "asc/impl/basic_api/reg_compute", "tikcpp"] {
+            std::fs::create_dir_all(linux.join(below)).unwrap();
+        }
+        let asc = linux.join("asc");
+        let found = CannToolchain { toolkit: directory.path().to_path_buf(), ..toolchain(None) }.include_dirs();
+        let names = ["impl/basic_api", "impl/basic_api/reg_compute", "include", "include/utils", "impl"];
+        let mut expected: Vec<PathBuf> = names.iter().map(|name| asc.join(name)).collect();
+        expected.extend([asc.clone(), asc.join("../tikcpp")]);
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_toolkit_is_above_the_real_directory_of_its_programs() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        let programs = root.join("toolkit/8.5/tools/bin");
+        std::fs::create_dir_all(&programs).unwrap();
+        std::fs::write(programs.join("asc_opc"), "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(programs.join("asc_opc"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .unwrap();
+        std::os::unix::fs::symlink(&programs, root.join("bin")).unwrap();
+        let search = CannSearch { path: Some(root.join("bin").into_os_string()), ..CannSearch::default() };
+        assert_eq!(search.toolkit(), root.join("toolkit/8.5"));
+    }
+
+    #[test]
+    fn the_newer_of_the_usual_places_comes_first() {
+        let directory = tempfile::tempdir().unwrap();
+        let (new, old) = (directory.path().join("cann"), directory.path().join("latest"));
+        assert_eq!(first_existing(&[&new, &old]), new);
+        std::fs::create_dir(&old).unwrap();
+        assert_eq!(first_existing(&[&new, &old]), old);
+        std::fs::create_dir(&new).unwrap();
+        assert_eq!(first_existing(&[&new, &old]), new);
     }
 
     #[test]

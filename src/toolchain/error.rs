@@ -19,6 +19,19 @@ pub enum ToolchainError {
         /// How to get it.
         remedy: &'static str,
     },
+    /// The objects are for a device, and there is no compiler for it.
+    #[error(
+        "`{object}` is for a device (machine {machine:#x}), and the device compiler `bisheng` was not found; looked for {}",
+        tried.join(", ")
+    )]
+    NoDeviceCompiler {
+        /// An object that needs it.
+        object: String,
+        /// Its `e_machine`.
+        machine: u16,
+        /// The places that were tried, in order.
+        tried: Vec<String>,
+    },
     /// The program exists but could not be started.
     #[error("cannot start `{program}` for {title}: {source}\n  command: {command_line}")]
     Start {
@@ -74,7 +87,7 @@ pub enum ToolchainError {
 impl Diagnostic for ToolchainError {
     fn id(&self) -> &'static str {
         match self {
-            Self::NotFound { .. } => "SK0701",
+            Self::NotFound { .. } | Self::NoDeviceCompiler { .. } => "SK0701",
             Self::Start { .. } => "SK0702",
             Self::Failed { .. } => "SK0703",
             Self::TimedOut { .. } => "SK0704",
@@ -86,6 +99,9 @@ impl Diagnostic for ToolchainError {
     fn solution(&self) -> String {
         match self {
             Self::NotFound { remedy, .. } => (*remedy).to_owned(),
+            Self::NoDeviceCompiler { .. } => {
+                "install the CANN toolkit and source its `set_env.sh`, or set `ASCEND_HOME_PATH`".to_owned()
+            }
             Self::Start { program, .. } => format!("check that `{program}` is a program this user may run"),
             Self::Failed { .. } => "read the tool's output in the message".to_owned(),
             Self::TimedOut { .. } => {

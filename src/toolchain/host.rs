@@ -89,9 +89,14 @@ pub struct HostToolchain {
 
 impl HostToolchain {
     /// Finds compiler and linker; `include_dir` holds the emulation's `kernel_operator.h`.
-    pub fn find(search: &HostSearch, include_dir: &Path, limit: Option<Duration>) -> Result<Self, ToolchainError> {
+    pub fn find(
+        search: &HostSearch,
+        include_dir: &Path,
+        limit: Option<Duration>,
+        cancel: &Cancel,
+    ) -> Result<Self, ToolchainError> {
         let compiler = HostCompiler::find(search, limit)?;
-        let linker = find_linker(&compiler, search)?;
+        let linker = find_linker(&compiler, search, cancel)?;
         Ok(Self { compiler, linker, include_dir: include_dir.to_path_buf() })
     }
 
@@ -192,7 +197,7 @@ fn find_compiler(search: &HostSearch) -> Result<(PathBuf, Vec<OsString>), Toolch
 }
 
 /// The linker the compiler itself would use.
-fn find_linker(compiler: &HostCompiler, search: &HostSearch) -> Result<PathBuf, ToolchainError> {
+fn find_linker(compiler: &HostCompiler, search: &HostSearch, cancel: &Cancel) -> Result<PathBuf, ToolchainError> {
     // Asking starts a process, and the answer of one compiler does not change. A compiler that was replaced is another.
     static KNOWN: Mutex<Vec<(LinkerQuestion, PathBuf)>> = Mutex::new(Vec::new());
     let question = LinkerQuestion {
@@ -206,7 +211,7 @@ fn find_linker(compiler: &HostCompiler, search: &HostSearch) -> Result<PathBuf, 
     if let Some(linker) = KNOWN.try_lock().ok().as_deref().and_then(known) {
         return Ok(linker);
     }
-    let linker = ask_for_linker(compiler, search)?;
+    let linker = ask_for_linker(compiler, search, cancel)?;
     if let Ok(mut list) = KNOWN.try_lock() {
         list.push((question, linker.clone()));
     }
@@ -221,9 +226,10 @@ struct LinkerQuestion {
     path: Option<OsString>,
 }
 
-fn ask_for_linker(compiler: &HostCompiler, search: &HostSearch) -> Result<PathBuf, ToolchainError> {
+fn ask_for_linker(compiler: &HostCompiler, search: &HostSearch, cancel: &Cancel) -> Result<PathBuf, ToolchainError> {
     let ask = compiler.command("the linker's name").arg("-print-prog-name=ld");
-    let answer = ask.limit(Some(Duration::from_secs(60))).run(&Cancel::new())?;
+    // The compiler's own limit, or one of our own: a question must not hang where a compilation may take its time.
+    let answer = ask.limit(compiler.limit.or(Some(Duration::from_secs(60)))).run(cancel)?;
     let name = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
     let name = if name.is_empty() { "ld".to_owned() } else { name };
     search.program(OsStr::new(&name)).ok_or_else(|| ToolchainError::NotFound {
@@ -272,7 +278,7 @@ fn is_host_option(option: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::job::CodeCopies;
+    use super::super::job::{CodeCopies, MemoryCheck};
     use super::*;
 
     fn job(directory: &Path, source: &str) -> CompileJob {
@@ -291,13 +297,14 @@ mod tests {
             include_dirs: Vec::new(),
             optimization: Optimization::Usual,
             debug_info: DebugInfo::Omit,
+            memory_check: MemoryCheck::Off,
             copies: CodeCopies::One,
             work_dir: directory.to_path_buf(),
         }
     }
 
     fn host(directory: &Path) -> HostToolchain {
-        HostToolchain::find(&HostSearch::from_env(), directory, Some(Duration::from_secs(120))).unwrap()
+        HostToolchain::find(&HostSearch::from_env(), directory, Some(Duration::from_secs(120)), &Cancel::new()).unwrap()
     }
 
     #[test]
@@ -333,10 +340,10 @@ mod tests {
     #[test]
     fn a_named_compiler_is_not_replaced() {
         let search = HostSearch { cxx: Some("/nowhere/cxx -m64".into()), path: std::env::var_os("PATH") };
-        let error = HostToolchain::find(&search, Path::new("."), None).unwrap_err();
+        let error = HostToolchain::find(&search, Path::new("."), None, &Cancel::new()).unwrap_err();
         assert!(error.to_string().contains("`/nowhere/cxx -m64` (from `CXX`)"), "{error}");
         let search = HostSearch { cxx: None, path: Some("/nowhere".into()) };
-        let error = HostToolchain::find(&search, Path::new("."), None).unwrap_err();
+        let error = HostToolchain::find(&search, Path::new("."), None, &Cancel::new()).unwrap_err();
         assert_eq!(error.to_string(), "cannot find a C++ compiler; looked for `c++`, `g++`, `clang++`");
     }
 

@@ -36,6 +36,15 @@ pub enum DebugInfo {
     Keep,
 }
 
+/// Whether the code checks what it does to memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MemoryCheck {
+    /// No.
+    Off,
+    /// Yes (`oom`).
+    On,
+}
+
 /// Whether the code will be linked more than once, far apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CodeCopies {
@@ -72,6 +81,8 @@ pub struct CompileJob {
     pub optimization: Optimization,
     /// `-g` or not.
     pub debug_info: DebugInfo,
+    /// Memory checks or not.
+    pub memory_check: MemoryCheck,
     /// One code copy or several.
     pub copies: CodeCopies,
     /// A private directory: the command runs there and may leave response files.

@@ -15,7 +15,7 @@ pub use command::{Command, Executed};
 pub use error::ToolchainError;
 pub use host::{HostCompiler, HostToolchain};
 pub use identity::ToolIdentity;
-pub use job::{CodeCopies, CompileJob, CompileUnit, DebugInfo, LinkJob, Optimization};
+pub use job::{CodeCopies, CompileJob, CompileUnit, DebugInfo, LinkJob, MemoryCheck, Optimization};
 
 use crate::cancel::Cancel;
 

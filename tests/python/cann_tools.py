@@ -21,6 +21,16 @@ WORDS = [
     "0x02010880", "0x07020003", "0x00c0100a", "0x0a000000", "0x40200006",
     "0x0a000001", "0x40200005", "0x0a000002", "0x40200004",
 ]  # fmt: skip
+# Folders of headers below `asc`, in the order in which the compiler must see them.
+INCLUDE_DIRS = [
+    *("impl/adv_api", "impl/basic_api", "impl/c_api", "impl/micro_api", "impl/basic_api/reg_compute"),
+    *("impl/simt_api", "impl/utils", "include", "include/adv_api", "include/basic_api", "include/aicpu_api"),
+    *("include/c_api", "include/micro_api", "include/basic_api/reg_compute", "include/simt_api", "include/utils"),
+    *("../ascendc/act", "impl", "", "../tikcpp", "../../include", "../../include/ascendc"),
+    *("../tikcpp/tikcfw", "../tikcpp/tikcfw/impl", "../tikcpp/tikcfw/interface"),
+]
+# Folders that only toolkits of one year have.
+OF_LAYOUT = {"micro_api": "2025", "reg_compute": "2026"}
 FLAGS = {
     "-c", "-g", "--cce-aicore-only", "--cce-disable-kernel-global-attr-check", "--cce-no-dcache-flush",
     "--cce-long-call=true", "--cce-aicore-lang", "-fno-unroll-loops", "-std=c++17", "-O0", "-O2", "-O3",
@@ -28,6 +38,7 @@ FLAGS = {
 LLVM = {
     "-cce-aicore-stack-size=0x8000", "-cce-aicore-function-stack-size=0x8000", "-cce-aicore-record-overflow=false",
     "-cce-aicore-addr-transform", "--cce-aicore-jump-expand=true", "-cce-aicore-jump-expand=true",
+    "-cce-block-local-relocate=false",
     "-cce-aicore-dcci-insert-for-scalar=false", "-cce-aicore-long-call", "-disable-machine-licm", "-disable-lsr",
 }  # fmt: skip
 
@@ -40,17 +51,41 @@ def arch() -> str:
 class Toolkit:
     """A toolkit folder with the stand-ins in it."""
 
-    def __init__(self, folder: Path, headers: Path) -> None:
+    def __init__(self, folder: Path, headers: Path, layout: str = "2026") -> None:
         self.folder = folder
         self.asc = folder / f"{arch()}-linux" / "asc"
         self.bin = folder / "bin"
         self.record = folder / "calls.jsonl"
         (self.asc / "include").parent.mkdir(parents=True)
         shutil.copytree(headers, self.asc / "include")
+        for below in INCLUDE_DIRS:
+            if OF_LAYOUT.get(below.rpartition("/")[2], layout) == layout:
+                (self.asc / below).mkdir(parents=True, exist_ok=True)
+        self._spread_headers(layout)
         self.bin.mkdir()
         for name in ("bisheng", "ccec", "ld.lld"):
             self.install(name, self.bin)
         (folder / "version.info").write_text("Version=8.1.stand-in\n")
+
+    def _spread_headers(self, layout: str) -> None:
+        """Has `kernel_operator.h` include headers that only the folders of this layout lead to."""
+        needed = {
+            "2025": {"impl/micro_api/old_impl.h": "old_impl.h", "include/micro_api/old.h": "old.h"},
+            "2026": {
+                "impl/basic_api/reg_compute/new_impl.h": "new_impl.h",
+                "include/basic_api/reg_compute/new.h": "new.h",
+                "impl/utils/from_asc.h": "impl/utils/from_asc.h",
+            },
+        }[layout]
+        for place in needed:
+            (self.asc / place).write_text("#pragma once\n")
+        header = self.asc / "include" / "kernel_operator.h"
+        header.write_text("".join(f'#include "{name}"\n' for name in needed.values()) + header.read_text())
+
+    def include_arguments(self) -> list[str]:
+        """`-I` of the folders that exist, in the documented order."""
+        folders = [os.path.join(self.asc, below) if below else str(self.asc) for below in INCLUDE_DIRS]
+        return [f"-I{folder}" for folder in folders if os.path.isdir(folder)]
 
     def install(self, name: str, folder: Path) -> Path:
         """One tool."""

@@ -15,13 +15,6 @@ from cann_tools import Toolkit, arch
 from kernel_library import AIC, MIX_1_1, MIX_1_2, KernelLibrary, functions_of
 from superkernel import _build, elf
 
-INCLUDE_DIRS = [
-    *(f"impl/{name}" for name in ("adv_api", "basic_api", "c_api", "micro_api", "simt_api", "utils")),
-    "include",
-    *(f"include/{name}" for name in ("adv_api", "basic_api", "aicpu_api", "c_api", "micro_api", "simt_api", "utils")),
-    *("../ascendc/act", "impl", "../tikcpp", "../../include", "../../include/ascendc"),
-    *("../tikcpp/tikcfw", "../tikcpp/tikcfw/impl", "../tikcpp/tikcfw/interface"),
-]
 EARLY_START = [
     "-D__ASCENDC_ENABLE_SET_NEXT_TASK_START",
     "-D__ASCENDC_ENABLE_WAIT_PRE_TASK_END",
@@ -69,7 +62,7 @@ def kernel_command(
     c310 = chip == "c310"
     unit = {"aic": "cube", "aiv": "vec"}[kind]
     return [
-        "-c", *level, *language, *(f"-I{kit.asc}/{folder}" for folder in INCLUDE_DIRS),
+        "-c", *level, *language, *kit.include_arguments(),
         *([*EARLY_START, "-DASCENDC_DUMP=0"] if defines is None else defines), *options,
         "--cce-disable-kernel-global-attr-check", *dump, *(["--cce-no-dcache-flush"] if c310 else []),
         source or f"{name}_{os.getpid()}_kernel.cpp", f"--cce-aicore-arch=dav-{chip}-{unit}",
@@ -88,7 +81,7 @@ def entry_command(kit: Toolkit, name: str, kind: str, chip: str = "c220") -> lis
     unit = {"aic": "cube", "aiv": "vec"}[kind]
     stem = f"{name}_mix_{kind}_entry"
     return [
-        "-x", "cce", *(f"-I{kit.asc}/{folder}" for folder in INCLUDE_DIRS),
+        "-x", "cce", *kit.include_arguments(),
         *(["-D__DAV_C310__"] if chip == "c310" else []), "-O3", f"--cce-aicore-arch=dav-{chip}-{unit}",
         "--cce-aicore-only", *mllvm("-cce-aicore-addr-transform", "-cce-aicore-dcci-insert-for-scalar=false"),
         *mllvm("-cce-aicore-stack-size=0x8000"), "-std=c++17", "-DTILING_KEY_VAR=0", "-o", f"{stem}.o",
@@ -163,6 +156,7 @@ def test_c310_with_debug_output_and_a_dynamic_op(library: KernelLibrary, toolkit
         toolkit.record.unlink()
         superkernel.compile(library.infos(loud, sink, options=options.replace(",-Wall", "")), "big")
     defines = [
+        "-D__ASCENDC_DAVID_SPLIT_CORE__",
         "-D__SUPER_KERNEL_DYNAMIC_BLOCK_NUM__",
         "-D__ASCENDC_SUPERKERNEL_AUTO_SYNC_ALL__",
         "-DASCENDC_DUMP",
@@ -189,6 +183,96 @@ def test_debug_flags(library: KernelLibrary, toolkit: Toolkit, out: Path):
     expected = kernel_command(toolkit, "debug", "aiv", level=("-O0", "-g"), split=False, mix=())
     assert toolkit.calls("bisheng") == [expected]
     assert "-x" not in toolkit.calls("ld.lld")[0]
+
+
+@pytest.mark.parametrize("layout", ["2025", "2026"])
+def test_headers_of_both_layouts_are_found(library: KernelLibrary, monkeypatch, out: Path, tmp_path: Path, layout: str):
+    """`kernel_operator.h` includes headers from folders that only toolkits of its year have."""
+    kit = Toolkit(tmp_path / f"cann-{layout}", _build.INCLUDE_DIR, layout)
+    monkeypatch.setenv("PATH", f"{kit.bin}:{os.environ['PATH']}")
+    monkeypatch.setenv("ASCEND_HOME_PATH", str(kit.folder))
+    superkernel.compile(library.infos(library.op("one"), options="split-mode=1"), "found")
+    (arguments,) = kit.calls("bisheng")
+    assert [word for word in arguments if word.startswith("-I")] == kit.include_arguments()
+    assert (f"-I{kit.asc}/impl/micro_api" in arguments) == (layout == "2025")
+
+
+def test_memory_checks(library: KernelLibrary, toolkit: Toolkit, out: Path):
+    infos = library.infos(library.op("one"), options="split-mode=1:compile-options=-DUSER")
+    with superkernel.configure(op_debug_config="oom"):
+        superkernel.compile(infos, "checked")
+        expected = [*EARLY_START, "-DASCENDC_DUMP=0", "-DASCENDC_OOM=1"]
+        assert toolkit.calls("bisheng")[-1] == kernel_command(
+            toolkit, "checked", "aiv", defines=expected, options=("-DUSER",), split=False, mix=()
+        )
+        with superkernel.configure(soc="Ascend950"):
+            superkernel.compile(infos, "checked")
+        words = toolkit.calls("bisheng")[-1]
+        assert words[words.index("-cce-block-local-relocate=false") - 1] == "-mllvm"
+
+
+def test_coverage_needs_debug_information(library: KernelLibrary, toolkit: Toolkit, out: Path, monkeypatch):
+    infos = library.infos(library.op("one"), options="split-mode=1")
+    superkernel.compile(infos, "covered")
+    monkeypatch.setenv("ASCENDC_COV", "0")
+    superkernel.compile(infos, "covered")
+    assert len(toolkit.calls("bisheng")) == 1
+    monkeypatch.setenv("ASCENDC_COV", "1")
+    superkernel.compile(infos, "covered")
+    expected = kernel_command(toolkit, "covered", "aiv", level=("-O3", "-g"), split=False, mix=())
+    assert toolkit.calls("bisheng")[1:] == [expected]
+    assert "-x" not in toolkit.calls("ld.lld")[-2]
+
+
+@pytest.mark.parametrize(
+    ("config", "options", "asked"),
+    [
+        ("sanitizer", "", "`sanitizer` in the debug config"),
+        ("", "compile-options=-sanitizer", "option `compile-options=-sanitizer`"),
+    ],
+)
+def test_the_sanitizer_is_refused(library: KernelLibrary, toolkit: Toolkit, out: Path, config, options, asked):
+    infos = library.infos(library.op("one"), options=options)
+    with superkernel.configure(op_debug_config=config):
+        with pytest.raises(superkernel.SuperKernelError) as caught:
+            superkernel.compile(infos, "sane")
+        assert caught.value.errorinfo["errId"] == "SK0808"
+        assert asked in str(caught.value)
+        assert toolkit.calls() == [] and not list(out.glob("*.o"))
+        # The host compiler does without options it does not know.
+        with superkernel.configure(toolchain="host"):
+            superkernel.compile(infos, "sane")
+
+
+def test_on_ascend950_a_1_to_1_kernel_is_told_so(library: KernelLibrary, toolkit: Toolkit, out: Path):
+    """Without the define its early start waits for a vector core that is not there."""
+    with superkernel.configure(soc="Ascend950"):
+        one_to_one = library.op("pair", MIX_1_1, soc="Ascend950")
+        superkernel.compile(library.infos(one_to_one, options="split-mode=1"), "paired")
+        superkernel.compile(library.infos(library.op("one"), options="split-mode=1"), "single")
+    told = {call[call.index("-o") + 1]: "-D__ASCENDC_DAVID_SPLIT_CORE__" in call for call in toolkit.calls("bisheng")}
+    assert told == {"paired_mix_aic.o": True, "paired_mix_aiv.o": True, "single_mix_aiv.o": False}
+    command = next(call for call in toolkit.calls("bisheng") if "paired_mix_aic.o" in call)
+    defines = [word for word in command if word.startswith("-D__ASCENDC") or word.startswith("-D__SUPER")]
+    assert defines[0] == "-D__ASCENDC_DAVID_SPLIT_CORE__"
+
+
+def test_device_objects_never_go_to_the_host(library: KernelLibrary, out: Path, monkeypatch, tmp_path: Path):
+    """`auto` without a device compiler, and objects that are not of this machine."""
+    one = library.op("one")
+    content = bytearray(Path(one.bin_path).read_bytes())
+    content[18:20] = (0x1029).to_bytes(2, "little")
+    (tmp_path / "one.o").write_bytes(content)
+    infos = library.infos({**one.entry(), "bin_path": str(tmp_path / "one.o")})
+    monkeypatch.setenv("ASCEND_HOME_PATH", str(tmp_path / "cann"))
+    with pytest.raises(superkernel.SuperKernelError) as caught:
+        superkernel.compile(infos, "lost")
+    assert caught.value.errorinfo["errId"] == "SK0701"
+    message = str(caught.value)
+    assert f"`{tmp_path}/one.o` is for a device (machine 0x1029)" in message
+    assert "`bisheng` in `PATH`" in message
+    assert f"`{tmp_path}/cann/{arch()}-linux/ccec_compiler/bin/bisheng`" in message
+    assert not out.exists() or not list(out.iterdir())
 
 
 def test_both_kinds_are_compiled_at_the_same_time(library: KernelLibrary, toolkit: Toolkit, out: Path, monkeypatch):
@@ -292,7 +376,7 @@ def test_a_missing_tool_is_named(library: KernelLibrary, toolkit: Toolkit, out: 
 
 
 def test_tools_inside_the_toolkit(library: KernelLibrary, toolkit: Toolkit, out: Path, monkeypatch, tmp_path: Path):
-    """Not in PATH: found in the toolkit, which `asc_opc` in PATH leads to."""
+    """Not in PATH: found in the toolkit, which `asc_opc` in PATH leads to, by way of a link."""
     inside = toolkit.folder / f"{arch()}-linux" / "ccec_compiler" / "bin"
     for name in ("bisheng", "ccec", "ld.lld"):
         toolkit.install(name, inside)
@@ -306,7 +390,8 @@ def test_tools_inside_the_toolkit(library: KernelLibrary, toolkit: Toolkit, out:
     compilers.mkdir()
     for name in ("c++", "ld", "as"):
         (compilers / name).symlink_to(str(shutil.which(name)))
-    monkeypatch.setenv("PATH", f"{leading}:{compilers}")
+    (tmp_path / "linked").symlink_to(leading)
+    monkeypatch.setenv("PATH", f"{tmp_path}/linked:{compilers}")
     superkernel.compile(library.infos(library.op("one")), "inside")
     check_kernel(out, "inside", functions_of([library.op("one")], 4), ("aiv",))
     manifest = json.loads((out / "inside.manifest.json").read_text())

@@ -223,8 +223,8 @@ def test_unknown_settings_are_refused_with_a_near_name():
         ("tool_timeout", float("nan"), "a number of seconds above 0"),
         ("tool_timeout", float("inf"), "a number of seconds above 0"),
         ("tool_timeout", "soon", "a number of seconds above 0"),
-        ("op_debug_config", 3, "a list of strings such as `dump_cce`, `ccec_g`, `ccec_O0`, `oom`"),
-        ("op_debug_config", [1], "a list of strings such as `dump_cce`, `ccec_g`, `ccec_O0`, `oom`"),
+        ("op_debug_config", 3, "a list of strings such as `dump_cce`, `ccec_g`, `ccec_O0`, `oom`, `sanitizer`"),
+        ("op_debug_config", [1], "a list of strings such as `dump_cce`, `ccec_g`, `ccec_O0`, `oom`, `sanitizer`"),
     ],
 )
 def test_bad_values_are_refused_and_set_nothing(name, value, expected):
@@ -254,12 +254,12 @@ def test_values_come_in_one_form(tmp_path):
 
 def test_debug_flags_without_effect_are_a_warning(caplog):
     with caplog.at_level(logging.WARNING, "superkernel"):
-        superkernel.configure(op_debug_config=["dump_cc", "sanitizer"])
+        superkernel.configure(op_debug_config=["dump_cc", "tbe_debug"])
     assert caplog.messages == [
         "op_debug_config: `dump_cc` has no effect on super kernels; did you mean `dump_cce`?",
-        "op_debug_config: `sanitizer` has no effect on super kernels",
+        "op_debug_config: `tbe_debug` has no effect on super kernels",
     ]
-    assert superkernel.current_config().op_debug_config == ["dump_cc", "sanitizer"]
+    assert superkernel.current_config().op_debug_config == ["dump_cc", "tbe_debug"]
 
 
 def test_a_snapshot_does_not_change():

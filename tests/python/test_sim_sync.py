@@ -241,6 +241,30 @@ def test_without_the_defines_early_start_is_nothing(c220: Device, folder: Path) 
     assert report.counts["sets"] == 0
 
 
+EVERY_ROW = """
+static void body() {
+    constexpr int kind = 2; // both
+    AscendC::SetNextTaskStart();
+    g_super_kernel_early_start_config = kind << 2 | kind;
+    AscendC::WaitPreTaskEndImpl<(kind << 2 | kind)>();
+}
+"""
+
+
+@pytest.mark.parametrize("ratio", ["1:1", "1:2"])
+@pytest.mark.parametrize("split", [(), ("-D__ASCENDC_DAVID_SPLIT_CORE__",)], ids=["plain", "split"])
+def test_on_3510_early_start_must_be_told_that_a_launch_is_1_to_1(folder: Path, ratio: str, split: tuple[str, ...]):
+    """Code that is not told waits for the second vector core of each block."""
+    with Device("Ascend950") as device:
+        kernel = sim_kernels.kernel(device, folder, EVERY_ROW, ratio, (*sim_kernels.EARLY_START, *split))
+        report = kernel.launch([], block_dim=2)
+    if ratio == "1:1" and not split:
+        assert report.status == "deadlock"
+        assert "in-block flag 28" in str(report)
+    else:
+        _assert_quiet(report)
+
+
 # -- what must be reported -------------------------------------------------------------------------------------------
 
 

@@ -175,7 +175,7 @@ impl OpBuilder {
             params: (0..self.params).map(|number| format!("x{number}")).collect(),
             early_start: EarlyStartFlags { sets_itself: self.sets_itself, waits_itself: self.waits_itself },
             split_mode: None,
-            debug_output: self
+            debug_options: self
                 .debug_output
                 .then(|| DebugOutput { options: vec!["printf".to_owned()], size: 75 * 1024 }),
             calls_sync_all: self.calls_sync_all,

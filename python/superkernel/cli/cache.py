@@ -39,8 +39,7 @@ def run(options: argparse.Namespace) -> None:
     from superkernel import _build, _core
 
     with superkernel.configure(**given_settings(options)):
-        settings = _build.settings(use_cache=True)
-    directory, limit = settings["cache_dir"], settings["cache_limit"]
+        directory, limit = _build.cache_directory(), _build.cache_limit()
     if directory is None:
         print("there is no cache: it is switched off")
     elif options.action == "stats":

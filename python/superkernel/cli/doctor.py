@@ -53,10 +53,15 @@ def findings() -> Iterator[tuple[bool, str]]:
     yield True, f"native core {_core.__file__}"
     yield True, f"Python {platform.python_version()} on {platform.platform()}"
     yield from _imported()
-    yield from _configuration()
-    current = _build.settings(use_cache=True)
-    yield from _toolchain(current)
-    yield from _directories(current)
+    problem = _missing_soc()
+    if problem is not None:
+        yield False, problem
+    # Nothing below depends on the SoC.
+    with superkernel.configure(**({} if problem is None else {"soc": _core.default_setting("soc", "")[0]})):
+        yield from _configuration(with_soc=problem is None)
+        current = _build.settings(use_cache=True)
+        yield from _toolchain(current)
+        yield from _directories(current)
 
 
 def _imported() -> Iterator[tuple[bool, str]]:
@@ -75,18 +80,31 @@ def _imported() -> Iterator[tuple[bool, str]]:
         yield found.kind in (Kind.OURS, Kind.NONE), f"{who} imports {found}{hints[found.kind]}"
 
 
-def _configuration() -> Iterator[tuple[bool, str]]:
+def _missing_soc() -> str | None:
+    import superkernel
+
+    try:
+        superkernel.current_config()
+    except superkernel.SuperKernelError as error:
+        if error.errorinfo["errId"] == "SK0013":
+            return f"no SoC: {error.errorinfo['message']} ({error.errorinfo['errSolution']})"
+        raise
+    return None
+
+
+def _configuration(*, with_soc: bool) -> Iterator[tuple[bool, str]]:
     import superkernel
 
     config = superkernel.current_config()
-    yield True, f"SoC {config['soc']} ({config.origins['soc']})"
-    yield (
-        True,
-        (
-            f"cores {config['aic_num']} cube ({config.origins['aic_num']}), "
-            f"{config['aiv_num']} vector ({config.origins['aiv_num']})"
-        ),
-    )
+    if with_soc:
+        yield True, f"SoC {config['soc']} ({config.origins['soc']})"
+        yield (
+            True,
+            (
+                f"cores {config['aic_num']} cube ({config.origins['aic_num']}), "
+                f"{config['aiv_num']} vector ({config.origins['aiv_num']})"
+            ),
+        )
     if config["op_debug_config"]:
         yield True, f"debug config {', '.join(config['op_debug_config'])} ({config.origins['op_debug_config']})"
     limit = config["tool_timeout"]
@@ -115,8 +133,7 @@ def _toolchain(current: dict[str, object]) -> Iterator[tuple[bool, str]]:
             path = value.split(" size=")[0]
             yield True, f"  {path}: {_version(path)}"
     if family == "host" and current["toolchain"] == "auto":
-        home = os.environ.get("ASCEND_HOME_PATH")
-        yield True, f"  no CANN: `bisheng` is neither in PATH nor below {home or '/usr/local/Ascend/latest'}"
+        yield True, f"  no CANN: `bisheng` is neither in PATH nor below {_core.cann_toolkit()}"
     launcher = os.environ.get("ASCENDC_CCACHE_EXECUTABLE")
     if launcher:
         yield shutil.which(launcher) is not None, f"compiler cache {launcher}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from superkernel._config import configure, repeatable
-from superkernel._environment import snapshot
+from superkernel._environment import in_force, snapshot
 from superkernel._errors import SuperKernelError, make_error
 from superkernel._logging import logger
 from superkernel.scope._cache import Answer, kernels
@@ -118,7 +118,7 @@ def compile_graph(
 
 
 def _build_all(planned: ScopePlan, jobs: int | None, progress: Progress | None) -> list[KernelResult]:
-    workers = jobs or snapshot()["jobs"] or os.cpu_count() or 1
+    workers = jobs or in_force("jobs")[0] or os.cpu_count() or 1
     results: list[KernelResult] = []
     with ThreadPoolExecutor(max_workers=max(1, min(workers, len(planned.pieces) or 1))) as pool:
         # Settings made by `with superkernel.configure(...)` hold in this context only: take it along.

@@ -68,9 +68,11 @@ template <uint8_t modeId = 0, pipe_t pipe = PIPE_S> inline void CrossCoreWaitFla
     }
 }
 
-// Exchange between the AIC of a block and its AIVs as SyncAll and early start use it. On 3510 a 1:2 launch uses the
-// in-block flags, one per AIV; a 1:1 launch and c220 use mode 2. The launch decides, not a macro of the file: the two
-// ends may come from different files.
+// Exchange between the AIC of a block and its AIVs as SyncAll and early start use it: on 3510 with the in-block flags,
+// one per AIV, elsewhere with mode 2.
+//
+// A 1:2 launch on 3510 uses the in-block flags, a 1:1 launch mode 2. The launch decides where the two ends may come from
+// different files.
 inline bool sk_host_in_block_exchange() {
 #if __NPU_ARCH__ == 3510
     return sk_rt_core()->vectorCount == 2;
@@ -79,17 +81,20 @@ inline bool sk_host_in_block_exchange() {
 #endif
 }
 
-inline void sk_host_cube_releases_vectors() {
-    if (sk_host_in_block_exchange()) {
+inline void sk_host_cube_releases_vectors(bool inBlock) {
+    if (inBlock) {
         sk_rt_intra_block_set(PIPE_FIX, SYNC_AIC_AIV_FLAG);
-        sk_rt_intra_block_set(PIPE_FIX, SYNC_AIC_AIV_FLAG + 16);
+        // To a core that is not there nothing is told; a wait for it never ends.
+        if (sk_rt_core()->vectorCount == 2) {
+            sk_rt_intra_block_set(PIPE_FIX, SYNC_AIC_AIV_FLAG + 16);
+        }
     } else {
         ffts_cross_core_sync(PIPE_FIX, GetffstMsg(2, SYNC_AIC_AIV_FLAG));
     }
 }
 
-inline void sk_host_cube_waits_for_vectors() {
-    if (sk_host_in_block_exchange()) {
+inline void sk_host_cube_waits_for_vectors(bool inBlock) {
+    if (inBlock) {
         sk_rt_intra_block_wait(PIPE_S, SYNC_AIV_FLAG);
         sk_rt_intra_block_wait(PIPE_S, SYNC_AIV_FLAG + 16);
     } else {
@@ -97,16 +102,16 @@ inline void sk_host_cube_waits_for_vectors() {
     }
 }
 
-inline void sk_host_vector_tells_cube() {
-    if (sk_host_in_block_exchange()) {
+inline void sk_host_vector_tells_cube(bool inBlock) {
+    if (inBlock) {
         sk_rt_intra_block_set(PIPE_MTE3, SYNC_AIV_FLAG);
     } else {
         ffts_cross_core_sync(PIPE_MTE3, GetffstMsg(2, SYNC_AIV_FLAG));
     }
 }
 
-inline void sk_host_vector_waits_for_cube() {
-    if (sk_host_in_block_exchange()) {
+inline void sk_host_vector_waits_for_cube(bool inBlock) {
+    if (inBlock) {
         sk_rt_intra_block_wait(PIPE_S, SYNC_AIC_AIV_FLAG);
     } else {
         sk_host_wait_flag(SYNC_AIC_AIV_FLAG);

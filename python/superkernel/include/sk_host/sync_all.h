@@ -25,14 +25,15 @@ inline void sk_host_sync_all_barrier(bool vectorsOnly) {
         sk_host_wait_flag(SYNC_AIV_ONLY_ALL);
         return;
     }
+    const bool inBlock = sk_host_in_block_exchange();
     if ASCEND_IS_AIC {
-        sk_host_cube_waits_for_vectors();
+        sk_host_cube_waits_for_vectors(inBlock);
         sk_host_all_cubes_set();
         sk_host_wait_flag(SYNC_AIC_FLAG);
-        sk_host_cube_releases_vectors();
+        sk_host_cube_releases_vectors(inBlock);
     } else {
-        sk_host_vector_tells_cube();
-        sk_host_vector_waits_for_cube();
+        sk_host_vector_tells_cube(inBlock);
+        sk_host_vector_waits_for_cube(inBlock);
     }
 }
 
