@@ -14,6 +14,7 @@ __all__ = [
     "OpDescription",
     "Parameter",
     "ScopePiece",
+    "ScopePlanned",
     "ScopeProblem",
     "SimReport",
     "SimWorkOrder",
@@ -181,7 +182,13 @@ class ScopePiece:
     @property
     def alone(self) -> list[tuple[str, dict[str, Any]]]: ...
 
-def scope_plan(graph: str, request: dict[str, object]) -> tuple[dict[str, Any], str, list[ScopePiece]]: ...
+@final
+class ScopePlanned:
+    @property
+    def pieces(self) -> list[ScopePiece]: ...
+    def to_dict(self) -> dict[str, Any]: ...
+
+def scope_plan(graph: str, request: dict[str, object]) -> ScopePlanned: ...
 def scope_launch_layout(
     ffts: bool, entries: list[tuple[int, list[str], int | None, list[int], list[int]]], workspace: bool
 ) -> tuple[list[tuple[int, int | None, int, int]], int | None, int, str]: ...

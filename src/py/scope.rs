@@ -1,5 +1,7 @@
 //! The native half of `superkernel.scope`.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -10,6 +12,7 @@ use crate::scope::launch::{self, EntryArguments, Ffts, Workspace};
 use crate::scope::{self, Cuts, Hazards, Mode, Settings, SingleOps, Target};
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<ScopePlanned>()?;
     module.add_class::<ScopePiece>()?;
     module.add_class::<ScopeProblem>()?;
     module.add_function(wrap_pyfunction!(scope_read, module)?)?;
@@ -91,8 +94,47 @@ impl PlanRequest {
 /// One super kernel of a plan.
 #[pyclass(frozen, module = "superkernel._core")]
 struct ScopePiece {
-    piece: scope::Piece,
+    plan: Arc<scope::ScopePlan>,
+    number: usize,
     mode: Mode,
+}
+
+impl ScopePiece {
+    fn piece(&self) -> &scope::Piece {
+        &self.plan.pieces[self.number]
+    }
+}
+
+/// A plan; Python objects are made of what is asked for only.
+#[pyclass(frozen, module = "superkernel._core")]
+struct ScopePlanned {
+    plan: Arc<scope::ScopePlan>,
+    mode: Mode,
+}
+
+#[pymethods]
+impl ScopePlanned {
+    /// All pieces, in the order they are built.
+    #[getter]
+    fn pieces(&self) -> Vec<ScopePiece> {
+        let piece = |number| ScopePiece { plan: Arc::clone(&self.plan), number, mode: self.mode };
+        (0..self.plan.pieces.len()).map(piece).collect()
+    }
+
+    /// Everything as plain data.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &py.detach(|| self.plan.to_json()))
+    }
+
+    /// The report.
+    fn __str__(&self) -> String {
+        scope::report::text(&self.plan)
+    }
+
+    fn __repr__(&self) -> String {
+        let plan = &self.plan;
+        format!("ScopePlan('{}', {} scopes, {} super kernels)", plan.graph, plan.scopes.len(), plan.pieces.len())
+    }
 }
 
 /// Something the compiler would refuse about a piece.
@@ -120,49 +162,49 @@ impl ScopePiece {
     /// `<scope>` or `<scope>_split_<b>_<e>`.
     #[getter]
     fn name(&self) -> &str {
-        &self.piece.name
+        &self.piece().name
     }
 
     /// The scope it is cut out of.
     #[getter]
     fn scope(&self) -> &str {
-        &self.piece.scope
+        &self.piece().scope
     }
 
     /// Name of the kernel.
     #[getter]
     fn kernel_name(&self) -> &str {
-        &self.piece.kernel_name
+        &self.piece().kernel_name
     }
 
     /// Name of its node in the graph.
     #[getter]
     fn node_name(&self) -> &str {
-        &self.piece.node_name
+        &self.piece().node_name
     }
 
     /// The stream it is launched on.
     #[getter]
     fn main_stream(&self) -> i64 {
-        self.piece.main_stream
+        self.piece().main_stream
     }
 
     /// Its option string.
     #[getter]
     fn options(&self) -> &str {
-        &self.piece.options
+        &self.piece().options
     }
 
     /// All members in list order.
     #[getter]
     fn members(&self) -> Vec<String> {
-        self.piece.members.clone()
+        self.piece().members.clone()
     }
 
     /// Its op list with names, types and ids of the graph.
     #[getter]
     fn ops<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::to_python(py, &json!(self.piece.ops))
+        convert::to_python(py, &json!(self.piece().ops))
     }
 
     /// What the compiler would refuse.
@@ -174,41 +216,41 @@ impl ScopePiece {
             solution: found.solution.clone(),
             unfusable: found.unfusable.clone(),
         };
-        self.piece.problems.iter().map(problem).collect()
+        self.piece().problems.iter().map(problem).collect()
     }
 
     /// What works but deserves a look.
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.piece.warnings.clone()
+        self.piece().warnings.clone()
     }
 
     /// Cube and vector cores it is limited to.
     #[getter]
     fn core_limits(&self) -> Option<(u32, u32)> {
-        self.piece.core_limits
+        self.piece().core_limits
     }
 
     /// The argument of `superkernel.compile`.
     #[getter]
     fn kernel_infos<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::to_python(py, &self.piece.kernel_infos())
+        convert::to_python(py, &self.piece().kernel_infos())
     }
 
     /// The same with streams and events counted from 0: equal for pieces of one name.
     #[getter]
     fn normalized_infos<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::to_python(py, &self.piece.normalized_infos())
+        convert::to_python(py, &self.piece().normalized_infos())
     }
 
     /// Everything that decides what the kernel is, as text.
     #[getter]
     fn identity(&self) -> String {
         match self.mode {
-            Mode::Default => self.piece.document.clone(),
+            Mode::Default => self.piece().document.clone(),
             // The reference's names leave options, streams and core limits out: two kernels may have one name.
             Mode::Compat => {
-                let piece = &self.piece;
+                let piece = self.piece();
                 json!([piece.document, piece.normalized_infos(), piece.core_limits]).to_string()
             }
         }
@@ -218,32 +260,22 @@ impl ScopePiece {
     #[getter]
     fn alone<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
         let each =
-            self.piece.ops.iter().enumerate().filter_map(|(at, op)| Some((op.name.clone(), self.piece.alone(at)?)));
+            self.piece().ops.iter().enumerate().filter_map(|(at, op)| Some((op.name.clone(), self.piece().alone(at)?)));
         each.map(|(name, infos)| Ok((name, convert::to_python(py, &infos)?))).collect()
     }
 
     fn __repr__(&self) -> String {
-        format!("Piece({:?}, {} ops)", self.piece.name, self.piece.ops.len())
+        format!("Piece({:?}, {} ops)", self.piece().name, self.piece().ops.len())
     }
 }
 
-/// A plan as data, as a report, and its pieces.
-type Planned<'py> = (Bound<'py, PyAny>, String, Vec<ScopePiece>);
-
 /// The plan of a graph in JSON form.
 #[pyfunction]
-fn scope_plan<'py>(py: Python<'py>, graph: &str, request: PlanRequest) -> PyResult<Planned<'py>> {
+fn scope_plan(py: Python<'_>, graph: &str, request: PlanRequest) -> PyResult<ScopePlanned> {
     let settings = request.settings();
-    let planned = py.detach(|| -> Result<_, Error> {
-        let plan = scope::plan(&scope::json::read(graph)?, &settings)?;
-        let text = scope::report::text(&plan);
-        Ok((plan.to_json(), text, plan.pieces))
-    });
+    let planned = py.detach(|| -> Result<_, Error> { Ok(scope::plan(&scope::json::read(graph)?, &settings)?) });
     match planned {
-        Ok((plan, text, pieces)) => {
-            let piece = |piece| ScopePiece { piece, mode: settings.mode };
-            Ok((convert::to_python(py, &plan)?, text, pieces.into_iter().map(piece).collect()))
-        }
+        Ok(plan) => Ok(ScopePlanned { plan: Arc::new(plan), mode: settings.mode }),
         Err(error) => Err(to_python(py, error.diagnostic())),
     }
 }

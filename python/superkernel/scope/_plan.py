@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, Literal
 
 from superkernel import _core
@@ -16,10 +17,14 @@ Piece = _core.ScopePiece
 class ScopePlan:
     """What becomes of every scope of a graph; printing it explains every split."""
 
-    def __init__(self, data: dict[str, Any], text: str, pieces: list[Piece]) -> None:
-        self._data = data
-        self._text = text
-        self.pieces = pieces
+    def __init__(self, planned: _core.ScopePlanned) -> None:
+        self._planned = planned
+        self.pieces: list[Piece] = planned.pieces
+
+    @cached_property
+    def _data(self) -> dict[str, Any]:
+        # Made when somebody looks: for a large model this takes longer than the planning.
+        return self._planned.to_dict()
 
     @property
     def scopes(self) -> list[dict[str, Any]]:
@@ -55,10 +60,10 @@ class ScopePlan:
         return self._data
 
     def __str__(self) -> str:
-        return self._text
+        return str(self._planned)
 
     def __repr__(self) -> str:
-        return f"ScopePlan({self._data['graph']!r}, {len(self.scopes)} scopes, {len(self.pieces)} super kernels)"
+        return repr(self._planned)
 
 
 def plan(
@@ -80,7 +85,7 @@ def plan(
     they could not be fused.
     """
     request = request_for(compat, fuse_single_ops, hazards, cuts, tiling_on_aicpu, exclude)
-    return ScopePlan(*_core.scope_plan(as_graph(graph).to_json(), request))
+    return ScopePlan(_core.scope_plan(as_graph(graph).to_json(), request))
 
 
 def request_for(
