@@ -3,8 +3,8 @@
 Everything this package knows about CANN's Python is in this file. Nothing is remembered between calls: the graph
 engine changes the SoC and the output folder from one call to the next.
 
-Importing CANN's Python selects a SoC by itself, one that super kernels are never built for. So its SoC is somebody's word
-only if somebody else imported it, as the graph engine's workers do, or has set another one since.
+Importing CANN's Python selects a SoC by itself, one that super kernels are never built for. So its SoC is somebody's
+word only if somebody else imported it, as the graph engine's workers do, or has set another one since.
 
 A CANN installation can be broken: a module that fails to import, a function that raises or returns nonsense. Then a
 warning says so and the call goes on as if that part of CANN were absent; only a missing SoC is an error, because a
@@ -13,6 +13,7 @@ guess would build for the wrong chip.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import logging
 import os
@@ -79,7 +80,7 @@ def snapshot() -> dict[str, Any]:
 
 
 def in_force(name: str) -> tuple[Any, str]:
-    """One setting and where it came from, for those who need no other: the SoC may be missing where it does not matter."""
+    """One setting and where it came from, for those who need no other: the SoC may be missing."""
     cann = _look_for_cann() if _config.SETTINGS[name]["cann"] else _Cann(is_installed=False, is_in_use=False)
     return _decide(name, _config.configured(), cann, {})
 
@@ -348,11 +349,9 @@ def _platform_info() -> dict[str, int]:
     except Exception:
         # No context outside the compilation of an operator, and none at all in some versions.
         found.clear()
-    try:
+    # Not set, or unknown to this version.
+    with contextlib.suppress(Exception):
         found["deterministicLevel"] = int(_ask("common.buildcfg", "get_current_build_config", "deterministic_level"))
-    except Exception:
-        # Not set, or unknown to this version.
-        pass
     return {name: number for name, number in found.items() if number >= 0}
 
 

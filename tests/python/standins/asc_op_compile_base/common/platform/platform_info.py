@@ -1,6 +1,6 @@
-"""What the platform is. As in CANN, the import itself selects a SoC that nobody asked for; ``set_soc`` is a user's word.
+"""What the platform is. As in CANN, the import itself selects a SoC that nobody asked for.
 
-Tests may change ``SPEC``.
+``set_soc`` is a user's word. Tests may also change ``SPEC``.
 """
 
 SPEC = {"SHORT_SOC_VERSION": "Ascend310B", "ai_core_cnt": "1", "vector_core_cnt": "1"}
