@@ -1,6 +1,8 @@
 //! All access to files: every error names the path, and what we make has one mode.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+#![allow(clippy::disallowed_methods, reason = "this is where they are allowed")]
+
+use std::fs::{DirBuilder, DirEntry, File, Metadata, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -81,6 +83,26 @@ pub fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
     std::fs::rename(from, to).map_err(FileError::on("replace", to))
 }
 
+/// Removes a file.
+pub fn remove_file(path: &Path) -> Result<(), FileError> {
+    std::fs::remove_file(path).map_err(FileError::on("remove", path))
+}
+
+/// Removes a directory with everything in it.
+pub fn remove_directory(path: &Path) -> Result<(), FileError> {
+    std::fs::remove_dir_all(path).map_err(FileError::on("remove", path))
+}
+
+/// What is in a directory, as far as it can be read.
+pub fn entries(path: &Path) -> impl Iterator<Item = DirEntry> + use<> {
+    std::fs::read_dir(path).into_iter().flatten().flatten()
+}
+
+/// Size, times and permissions of what a path leads to.
+pub fn metadata(path: &Path) -> Result<Metadata, FileError> {
+    std::fs::metadata(path).map_err(FileError::on("inspect", path))
+}
+
 /// The path from the root, links resolved.
 pub fn canonical(path: &Path) -> Result<PathBuf, FileError> {
     path.canonicalize().map_err(FileError::on("read", path))
@@ -88,5 +110,5 @@ pub fn canonical(path: &Path) -> Result<PathBuf, FileError> {
 
 /// Is there something at `path` that is no regular file? A device or a pipe would be read for ever.
 pub fn is_special(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
+    metadata(path).is_ok_and(|metadata| !metadata.is_file())
 }

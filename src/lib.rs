@@ -20,6 +20,8 @@
 //! turns a marked graph into op lists, [`cost`] predicts what a super kernel gains, `py` (feature `python`) is the only
 //! place that knows Python.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod aicore;
 pub mod artifact;
 pub mod build;

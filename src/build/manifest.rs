@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::check::Sizes;
 use super::files::KernelFiles;
 use super::fingerprint::Fingerprint;
+use crate::fs;
 use crate::json::{Document, JsonError, JsonFile, JsonPath, Node};
 use crate::model::{OpIndex, Slot, SlotRole};
 use crate::store::digest::ContentDigest;
@@ -190,7 +191,7 @@ pub fn standing(files: &KernelFiles, fingerprint: &Fingerprint) -> Standing {
 
 /// What is wrong with a result file, in words.
 fn difference(path: &Path, digest: &str) -> Option<String> {
-    match std::fs::read(path) {
+    match fs::read(path) {
         Ok(bytes) if ContentDigest::of(&bytes).to_string() == digest => None,
         Ok(_) => Some(format!("`{}` was changed after it was built", path.display())),
         Err(_) => Some(format!("`{}` is gone", path.display())),

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::cancel::Cancel;
 use crate::environment::{Environment, ToolchainChoice};
+use crate::fs;
 use crate::model::SuperKernel;
 use crate::objects::Objects;
 use crate::store::digest::ContentDigest;
@@ -79,7 +80,7 @@ pub fn choose(environment: &Environment, needs: &Needs<'_>, cancel: &Cancel) -> 
 fn facts(environment: &Environment, toolchain: &dyn Toolchain, headers: String) -> Vec<(String, String)> {
     let mut facts = vec![("family".to_owned(), toolchain.kind().as_str().to_owned())];
     // A compiler cache changes nothing about the result, so its identity is no fact.
-    let launcher = environment.variables.compiler_cache.as_ref().and_then(|path| path.canonicalize().ok());
+    let launcher = environment.variables.compiler_cache.as_ref().and_then(|path| fs::canonical(path).ok());
     let tools = toolchain.identity().into_iter().filter(|tool| Some(&tool.path) != launcher.as_ref());
     facts.extend(tools.enumerate().map(|(number, tool)| (format!("tool {}", number + 1), tool.to_string())));
     facts.push(("headers".to_owned(), headers));
@@ -96,7 +97,7 @@ fn tree_content(directory: &Path) -> String {
     let mut pieces: Vec<Vec<u8>> = Vec::new();
     for file in &files {
         pieces.push(file.strip_prefix(directory).unwrap_or(file).to_string_lossy().into_owned().into_bytes());
-        pieces.push(std::fs::read(file).unwrap_or_default());
+        pieces.push(fs::read(file).unwrap_or_default());
     }
     ContentDigest::of_all(pieces.iter().map(Vec::as_slice)).to_string()
 }
@@ -104,7 +105,7 @@ fn tree_content(directory: &Path) -> String {
 /// The toolkit's stated version, else what its header tree looks like.
 fn toolkit_version(toolchain: &CannToolchain) -> String {
     let toolkit = toolchain.toolkit();
-    let stated: Vec<Vec<u8>> = VERSION_FILES.iter().filter_map(|name| std::fs::read(toolkit.join(name)).ok()).collect();
+    let stated: Vec<Vec<u8>> = VERSION_FILES.iter().filter_map(|name| fs::read(&toolkit.join(name)).ok()).collect();
     if !stated.is_empty() {
         return ContentDigest::of_all(stated.iter().map(Vec::as_slice)).to_string();
     }
@@ -126,7 +127,7 @@ fn look(path: &Path) -> String {
 
 /// Calls `visit` for every file below `directory`; links to directories are not followed.
 fn walk(directory: &Path, visit: &mut dyn FnMut(&Path)) {
-    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+    for entry in fs::entries(directory) {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => walk(&entry.path(), visit),
             Ok(_) => visit(&entry.path()),

@@ -85,7 +85,7 @@ impl Cache {
             Err(StoreError::File(error)) if error.source.kind() == ErrorKind::NotFound => None,
             Ok(_) | Err(_) => {
                 log::warn!(target: "superkernel.cache", "`{}` is damaged and is removed", path.display());
-                let _ = std::fs::remove_file(&path);
+                let _ = fs::remove_file(&path);
                 None
             }
         };
@@ -128,7 +128,7 @@ impl Cache {
     /// What it holds.
     pub fn stats(&self) -> CacheStats {
         let entries = self.scan();
-        let count = |name: &str| std::fs::metadata(self.directory.join(name)).map_or(0, |data| data.len());
+        let count = |name: &str| fs::metadata(&self.directory.join(name)).map_or(0, |data| data.len());
         CacheStats {
             directory: self.directory.display().to_string(),
             entries: entries.len() as u64,
@@ -142,10 +142,10 @@ impl Cache {
     /// Removes everything; tells how many entries there were.
     pub fn clear(&self) -> Result<u64, FileError> {
         let entries = self.scan().len() as u64;
-        match std::fs::remove_dir_all(&self.directory) {
+        match fs::remove_directory(&self.directory) {
             Ok(()) => Ok(entries),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
-            Err(error) => Err(FileError::on("remove", &self.directory)(error)),
+            Err(error) if error.source.kind() == ErrorKind::NotFound => Ok(0),
+            Err(error) => Err(error),
         }
     }
 
@@ -165,7 +165,7 @@ impl Cache {
         bytes.extend(object);
         let stored = fs::write(&temporary, &bytes).and_then(|()| fs::rename(&temporary, &path));
         if stored.is_err() {
-            let _ = std::fs::remove_file(&temporary);
+            let _ = fs::remove_file(&temporary);
         }
         stored?;
         self.evict();
@@ -181,14 +181,14 @@ impl Cache {
                 break;
             }
             // Somebody else may be evicting too; gone is gone.
-            let _ = std::fs::remove_file(&entry.path);
+            let _ = fs::remove_file(&entry.path);
             bytes -= entry.size;
         }
     }
 
     fn note_use(&self, path: &Path) {
         self.count(HITS);
-        if let Ok(file) = std::fs::OpenOptions::new().append(true).open(path) {
+        if let Ok(file) = fs::open(path) {
             // Without it the entry only looks older than it is.
             let _ = file.set_modified(SystemTime::now());
         }
@@ -197,7 +197,7 @@ impl Cache {
     fn count(&self, name: &str) {
         if fs::create_directories(&self.directory).is_ok() {
             let path = self.directory.join(name);
-            if let Ok(mut file) = std::fs::OpenOptions::new().append(true).create(true).open(path) {
+            if let Ok(mut file) = fs::open_to_append(&path) {
                 let _ = file.write_all(b"x");
             }
         }
@@ -206,8 +206,7 @@ impl Cache {
     /// All entries, least recently used first; removes what killed writers left.
     fn scan(&self) -> Vec<Found> {
         let mut found = Vec::new();
-        let folders = std::fs::read_dir(&self.directory).into_iter().flatten().flatten();
-        for file in folders.flat_map(|folder| std::fs::read_dir(folder.path()).into_iter().flatten().flatten()) {
+        for file in fs::entries(&self.directory).flat_map(|folder| fs::entries(&folder.path())) {
             let Ok(data) = file.metadata() else { continue };
             let modified = data.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             if file.path().extension().is_some_and(|suffix| suffix == SUFFIX) {
@@ -215,7 +214,7 @@ impl Cache {
             } else if file.file_name().to_string_lossy().starts_with(TEMPORARY_PREFIX)
                 && modified.elapsed().is_ok_and(|age| age > TEMPORARY_AGE)
             {
-                let _ = std::fs::remove_file(file.path());
+                let _ = fs::remove_file(&file.path());
             }
         }
         found.sort_by(|a, b| (a.modified, &a.path).cmp(&(b.modified, &b.path)));

@@ -77,20 +77,19 @@ impl WorkDir {
 impl Drop for WorkDir {
     fn drop(&mut self) {
         // What cannot be removed now is swept by a later build.
-        let _ = std::fs::remove_dir_all(&self.path);
+        let _ = fs::remove_directory(&self.path);
     }
 }
 
 /// Removes work directories whose builds are gone. Called with `parent` locked.
 fn sweep(parent: &Path) {
-    let Ok(entries) = std::fs::read_dir(parent) else { return };
-    for entry in entries.flatten() {
+    for entry in fs::entries(parent) {
         if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
             continue;
         }
         // A live build holds the lock on its directory. Failing to look or to remove is no reason to fail this build.
         if let Ok(Some(_gone)) = DirLock::try_acquire(&entry.path()) {
-            let _ = std::fs::remove_dir_all(entry.path());
+            let _ = fs::remove_directory(&entry.path());
         }
     }
 }

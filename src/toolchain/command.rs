@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::error::ToolchainError;
 use crate::cancel::Cancel;
-use crate::fs::FileError;
+use crate::fs::{self, FileError};
 
 /// Longest pause between two looks at a running program.
 const POLL: Duration = Duration::from_millis(20);
@@ -107,7 +107,7 @@ impl Command {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let path = directory.join(format!("arguments{}.rsp", NUMBER.fetch_add(1, Ordering::Relaxed)));
         let words: Vec<String> = self.arguments.iter().map(|word| response_word(&word.to_string_lossy())).collect();
-        std::fs::write(&path, words.join("\n")).map_err(FileError::on("write", &path))?;
+        fs::write(&path, words.join("\n").as_bytes())?;
         let mut reference = OsString::from("@");
         reference.push(path);
         self.arguments = vec![reference];

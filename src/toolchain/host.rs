@@ -11,6 +11,7 @@ use super::identity::ToolIdentity;
 use super::job::{CompileJob, CompileUnit, DebugInfo, LinkJob, Optimization};
 use super::{Toolchain, ToolchainKind};
 use crate::cancel::Cancel;
+use crate::fs;
 use crate::model::{Chip, CoreKind};
 
 /// Compilers in the order they are tried when `CXX` names none.
@@ -47,7 +48,7 @@ pub fn find_program(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
 
 fn is_program(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+    fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
 /// The machine's C++ compiler.

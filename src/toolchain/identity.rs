@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use crate::fs::FileError;
+use crate::fs::{self, FileError};
 
 /// A program as it lies on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -19,8 +19,8 @@ pub struct ToolIdentity {
 impl ToolIdentity {
     /// Looks at the file.
     pub fn of(path: &Path) -> Result<Self, FileError> {
-        let resolved = path.canonicalize().map_err(FileError::on("resolve", path))?;
-        let data = std::fs::metadata(&resolved).map_err(FileError::on("inspect", path))?;
+        let resolved = fs::canonical(path)?;
+        let data = fs::metadata(&resolved)?;
         // A clock before 1970 or a file system without times: the size still tells most changes.
         let modified = data.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         Ok(Self { path: resolved, size: data.len(), modified: modified.map_or(0, |age| age.as_nanos()) })
