@@ -11,6 +11,7 @@ use super::identity::ToolIdentity;
 use super::job::{CodeCopies, CompileJob, CompileUnit, DebugInfo, LinkJob, MemoryCheck, Optimization};
 use super::{Toolchain, ToolchainKind};
 use crate::cancel::Cancel;
+use crate::fs;
 use crate::model::Chip;
 
 /// Where the toolkit is installed when nothing else says; the second is where it was before 2026.
@@ -65,7 +66,7 @@ impl CannSearch {
         }
         // The program may be a link into the toolkit, or the directory one: only the real one has the toolkit above it.
         let beside_compiler = find_program(OsStr::new("asc_opc"), self.path.as_deref()).and_then(|program| {
-            let directory = program.parent()?.canonicalize().ok()?;
+            let directory = fs::canonical(program.parent()?).ok()?;
             Some(directory.parent()?.parent()?.to_path_buf())
         });
         beside_compiler.unwrap_or_else(|| first_existing(&USUAL_TOOLKITS.map(Path::new)))
