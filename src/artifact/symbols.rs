@@ -5,6 +5,19 @@ use super::{CoreKind, meta_section};
 /// The run configuration that a loader fills in.
 pub const RUN_CONFIG: &str = "g_opSystemRunCfg";
 
+/// What the super kernel provides and its sub-kernels share: one instance, whichever object defines it. Every other
+/// symbol of a sub-kernel belongs to that sub-kernel alone.
+pub const SHARED_SYMBOLS: [&str; 7] = [
+    RUN_CONFIG,
+    "g_super_kernel_early_start_config",
+    "g_super_kernel_dynamic_block_num",
+    // The variables of fed `SyncAll`s, in namespace `AscendC`.
+    "_ZN7AscendC40g_superKernelAutoSyncAllConfigGmBaseAddrE",
+    "_ZN7AscendC36g_superKernelAutoSyncAllConfigGmAddrE",
+    "_ZN7AscendC31g_superKernelAutoSyncAllSyncIdxE",
+    "_ZN7AscendC30g_superKernelAutoSyncAllEnableE",
+];
+
 /// Copy `copy` of a function, of its object, or of a key that names it: the first keeps the name.
 pub fn copy_name(name: &str, copy: u32) -> String {
     match copy {
@@ -46,5 +59,19 @@ impl SuperKernelSymbols {
     /// The section that tells the loader how to launch the entry.
     pub fn meta_section(&self, kind: CoreKind) -> String {
         meta_section(&self.entry(kind))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lengths_inside_mangled_names_are_right() {
+        for name in SHARED_SYMBOLS.iter().filter_map(|name| name.strip_prefix("_ZN7AscendC")) {
+            let digits: String = name.chars().take_while(char::is_ascii_digit).collect();
+            let rest = &name[digits.len()..];
+            assert_eq!(rest.strip_suffix('E').map(str::len), digits.parse().ok(), "{name}");
+        }
     }
 }

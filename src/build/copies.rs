@@ -1,15 +1,15 @@
 //! Code copies: of the sub-kernels and of the super kernel itself, made in memory.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
-use std::path::PathBuf;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
 use super::compile::CompiledKind;
 use super::error::BuildError;
 use super::log::{BuildLog, LogStage};
-use crate::artifact::{META_SECTION_PREFIX, RUN_CONFIG, SuperKernelSymbols, copy_name};
+use crate::artifact::{META_SECTION_PREFIX, RUN_CONFIG, SHARED_SYMBOLS, SuperKernelSymbols, copy_name};
 use crate::elf::{self, Edits, Groups, Localize, Missing};
 use crate::error::Error;
 use crate::model::{CoreKind, SuperKernel};
@@ -70,42 +70,135 @@ struct Piece<'a> {
     digest: Option<ContentDigest>,
 }
 
-/// Makes the missing copies of all objects, in parallel.
+/// Makes every object its sub-kernel's own and adds the missing copies, in parallel.
 pub fn copy_subs<'a>(used: &'a [UsedObject<'a>]) -> Result<Vec<Copied<'a>>, ObjectError> {
-    used.par_iter().enumerate().map(|(number, object)| copy_sub(number, object)).collect()
+    let isolation = Isolation::of(used);
+    used.par_iter().enumerate().map(|(number, object)| copy_sub(number, object, &isolation)).collect()
 }
 
-fn copy_sub<'a>(number: usize, used: &'a UsedObject<'a>) -> Result<Copied<'a>, ObjectError> {
+fn copy_sub<'a>(number: usize, used: &'a UsedObject<'a>, isolation: &Isolation<'_>) -> Result<Copied<'a>, ObjectError> {
     let file = |copy: u32| format!("{FOLDER}/{}.o", copy_name(&format!("{number:04}"), copy));
+    let failed = |copy| move |source| ObjectError::Copy { origin: used.origin(), copy, source };
     let mut log = Vec::new();
-    let unpack = |member: &str, copy| format!("ar p {} {member} > {}", used.path.display(), file(copy));
-    match used.object.name {
-        "" => log.push((LogStage::Unpack, format!("cp {} {}", used.path.display(), file(0)))),
-        member => log.push((LogStage::Unpack, unpack(member, 0))),
-    }
-    let read = |copy, object: &ObjectBytes<'a>| Piece {
-        file: file(copy),
-        bytes: Cow::Borrowed(object.bytes),
-        digest: Some(object.digest),
+    let read = |copy: u32, object: &ObjectBytes<'a>, log: &mut Vec<(LogStage, String)>| {
+        let unpack = match object.name {
+            "" => format!("cp {} {}", used.path.display(), file(copy)),
+            member => format!("ar p {} {member} > {}", used.path.display(), file(copy)),
+        };
+        log.push((LogStage::Unpack, unpack));
+        let edits = isolation.edits(object, used.path);
+        let bytes = elf::edit(object.bytes, &edits).map_err(failed(copy))?;
+        if let Cow::Owned(_) = &bytes {
+            log.push((LogStage::SplitSubObjects, objcopy(&edits, &file(copy), &file(copy))));
+        }
+        Ok(Piece { file: file(copy), bytes, digest: Some(object.digest) })
     };
-    let mut pieces = vec![read(0, &used.object)];
+    let mut pieces = vec![read(0, &used.object, &mut log)?];
     for (copy, ready) in (1..).zip(&used.ready) {
         let piece = match ready {
-            Some(ready) => {
-                log.push((LogStage::Unpack, unpack(ready.name, copy)));
-                read(copy, ready)
-            }
+            Some(ready) => read(copy, ready, &mut log)?,
             None => {
-                let edits = elf::copy_edits(&used.functions, copy);
+                let edits = isolation.copy_edits(used, copy);
                 log.push((LogStage::SplitSubObjects, objcopy(&edits, &file(0), &file(copy))));
-                let copied = elf::edit(used.object.bytes, &edits);
-                let bytes = copied.map_err(|source| ObjectError::Copy { origin: used.origin(), copy, source })?;
-                Piece { file: file(copy), bytes, digest: None }
+                let bytes = elf::edit(&pieces[0].bytes, &edits).map_err(failed(copy))?;
+                Piece { file: file(copy), bytes: Cow::Owned(bytes.into_owned()), digest: None }
             }
         };
         pieces.push(piece);
     }
     Ok(Copied { group: used.group, pieces, log })
+}
+
+/// What keeps sub-kernels apart that define symbols of the same name.
+///
+/// A linker takes one definition of a name for all objects. Two sub-kernels may bring different helpers of one name
+/// (inline functions, templates, weak data, statics of inline functions), so each object keeps visible only the
+/// functions that ops call. What the halves of one sub-kernel share gets a name of that sub-kernel; what the super
+/// kernel provides stays shared by all.
+struct Isolation<'a> {
+    /// The functions that ops call, copies included, by the content that defines them.
+    called: HashMap<ContentDigest, HashSet<String>>,
+    /// By file: what one of its objects defines and another needs, and its new name.
+    within: HashMap<&'a Path, Vec<(&'a str, String)>>,
+}
+
+impl<'a> Isolation<'a> {
+    fn of(used: &'a [UsedObject<'a>]) -> Self {
+        let mut called: HashMap<ContentDigest, HashSet<String>> = HashMap::new();
+        for object in used {
+            let ready = (1..).zip(&object.ready).filter_map(|(copy, ready)| Some((copy, ready.as_ref()?)));
+            for (copy, piece) in std::iter::once((0, &object.object)).chain(ready) {
+                let names = object.functions.iter().map(|function| copy_name(function, copy));
+                called.entry(piece.digest).or_default().extend(names);
+            }
+        }
+        let mut by_file: HashMap<&Path, Vec<&ObjectBytes<'_>>> = HashMap::new();
+        for object in used {
+            let pieces = by_file.entry(object.path).or_default();
+            pieces.extend(std::iter::once(&object.object).chain(object.ready.iter().flatten()));
+        }
+        let all_called: HashSet<&str> = called.values().flatten().map(String::as_str).collect();
+        let within = by_file.into_iter().map(|(path, objects)| (path, shared_within(&objects, &all_called))).collect();
+        Self { called, within }
+    }
+
+    /// The edits of an object that was read: the first copy, or one that came ready.
+    fn edits(&self, object: &ObjectBytes<'_>, path: &Path) -> Edits {
+        let renamed = self.renamed(object, path);
+        let called = self.called.get(&object.digest).into_iter().flatten().cloned();
+        let provided = provided(object).map(str::to_owned);
+        let defined = renamed.iter().map(|(name, _)| name).filter(|name| object.exports(name)).cloned();
+        Edits {
+            localize: Localize::AllDefinedExcept(sorted(called.chain(provided).chain(defined))),
+            rename: renamed,
+            groups: Groups::Dissolve,
+            ..Edits::default()
+        }
+    }
+
+    /// The edits that make a copy of the isolated object.
+    fn copy_edits(&self, used: &UsedObject<'_>, copy: u32) -> Edits {
+        let mut edits = elf::copy_edits(&used.functions, copy);
+        // What is shared is defined once, by the first copy; this one refers to it.
+        let within = self.renamed(&used.object, used.path);
+        let defined = within.into_iter().filter(|(name, _)| used.object.exports(name)).map(|(_, new)| new);
+        edits.strip = provided(&used.object).map(str::to_owned).chain(defined).collect();
+        edits
+    }
+
+    fn renamed(&self, object: &ObjectBytes<'_>, path: &Path) -> Vec<(String, String)> {
+        let names = self.within.get(path).into_iter().flatten();
+        let known =
+            names.filter(|(name, _)| object.exports(name) || object.imports().iter().any(|import| import == name));
+        known.map(|(name, new)| ((*name).to_owned(), new.clone())).collect()
+    }
+}
+
+/// What the objects of one file need from each other, apart from the functions that ops call.
+fn shared_within<'a>(objects: &[&'a ObjectBytes<'a>], called: &HashSet<&str>) -> Vec<(&'a str, String)> {
+    let mut shared: Vec<(&str, String)> = Vec::new();
+    for needed in objects.iter().flat_map(|object| object.imports()) {
+        let is_called = called.contains(needed.as_str());
+        let owner = objects.iter().find(|object| object.exports(needed));
+        if let (Some(owner), false) = (owner, is_called || SHARED_SYMBOLS.contains(&needed.as_str())) {
+            let digest = owner.digest.to_string();
+            shared.push((needed, format!("{needed}__of_{}", &digest[..8])));
+        }
+    }
+    shared.sort();
+    shared.dedup();
+    shared
+}
+
+/// What the object defines of that which the super kernel provides.
+fn provided<'a>(object: &'a ObjectBytes<'a>) -> impl Iterator<Item = &'static str> + 'a {
+    SHARED_SYMBOLS.into_iter().filter(|name| object.exports(name))
+}
+
+fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<String> = names.collect();
+    names.sort_unstable();
+    names
 }
 
 /// Writes the objects for the linker; equal contents once.

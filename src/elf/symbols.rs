@@ -162,6 +162,11 @@ impl Symbol<'_> {
     pub fn is_exported(&self) -> bool {
         self.is_defined() && self.binding != Binding::Local
     }
+
+    /// Whether another object must define it.
+    pub fn is_imported(&self) -> bool {
+        !self.is_defined() && self.binding != Binding::Local && !self.name.is_empty()
+    }
 }
 
 /// All symbols of an object in file order, without the empty first entry. An object without a symbol table has none.

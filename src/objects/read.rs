@@ -31,8 +31,10 @@ struct Member {
     name: String,
     range: Range<usize>,
     digest: ContentDigest,
-    /// Functions it defines for others.
+    /// What it defines for others.
     exports: Vec<String>,
+    /// What others must define for it.
+    imports: Vec<String>,
 }
 
 /// One object of a [`BinFile`].
@@ -45,9 +47,15 @@ pub struct ObjectBytes<'a> {
     /// Identifies its content.
     pub digest: ContentDigest,
     exports: &'a [String],
+    imports: &'a [String],
 }
 
-impl ObjectBytes<'_> {
+impl<'a> ObjectBytes<'a> {
+    /// What it needs from others.
+    pub fn imports(&self) -> &'a [String] {
+        self.imports
+    }
+
     /// Does it define `symbol` for others?
     pub fn exports(&self, symbol: &str) -> bool {
         self.exports.iter().any(|export| export == symbol)
@@ -86,6 +94,7 @@ impl BinFile {
             bytes: &self.bytes[member.range.clone()],
             digest: member.digest,
             exports: &member.exports,
+            imports: &member.imports,
         }
     }
 }
@@ -116,7 +125,8 @@ fn members(bytes: &[u8]) -> Result<Vec<Member>, elf::ElfError> {
 
 fn member(name: String, bytes: &[u8], start: usize) -> Result<Member, elf::ElfError> {
     let range = start..start + bytes.len();
-    Ok(Member { name, range, digest: ContentDigest::of(bytes), exports: exports(bytes)? })
+    let (exports, imports) = interface(bytes)?;
+    Ok(Member { name, range, digest: ContentDigest::of(bytes), exports, imports })
 }
 
 /// Identifies a file by its objects, none of which is read twice for it.
@@ -130,9 +140,17 @@ fn digest_of(members: &[Member]) -> ContentDigest {
     }
 }
 
-fn exports(object: &[u8]) -> Result<Vec<String>, elf::ElfError> {
-    let symbols = elf::symbols(object)?;
-    Ok(symbols.into_iter().filter(|symbol| symbol.is_exported()).map(|symbol| symbol.name.into_owned()).collect())
+/// What an object defines for others, and what it needs from them.
+fn interface(object: &[u8]) -> Result<(Vec<String>, Vec<String>), elf::ElfError> {
+    let (mut exports, mut imports) = (Vec::new(), Vec::new());
+    for symbol in elf::symbols(object)? {
+        if symbol.is_exported() {
+            exports.push(symbol.name.into_owned());
+        } else if symbol.is_imported() {
+            imports.push(symbol.name.into_owned());
+        }
+    }
+    Ok((exports, imports))
 }
 
 /// The files of all ops, each read once.
