@@ -352,6 +352,11 @@ fn contradictions_and_duplicates_are_refused() {
     assert_eq!(id(Edits { rename: rename(&[("add", "multiply")]), ..base() }), Err("SK0607"));
     assert_eq!(id(Edits { rename: rename(&[("add", "printf")]), ..base() }), Err("SK0607"));
     assert_eq!(id(Edits { rename: rename(&[("add", "x"), ("multiply", "x")]), ..base() }), Err("SK0607"));
+    // Two references may become one name: whoever defines it answers both.
+    let mut asking = sample();
+    asking.symbols.push(NewSymbol::new("puts", GLOBAL, 2, At::Undefined, 0));
+    let both = Edits { rename: rename(&[("printf", "say"), ("puts", "say")]), ..base() };
+    assert!(elf::edit(&asking.build(), &both).is_ok());
     assert_eq!(id(Edits { rename: rename(&[("add", "x"), ("add", "y")]), ..base() }), Err("SK0608"));
     assert_eq!(id(Edits { rename: rename(&[("add", "x")]), strip: names(&["add"]), ..base() }), Err("SK0608"));
     assert_eq!(id(Edits { rename: rename(&[("add", "x")]), strip: names(&["x"]), ..base() }), Err("SK0608"));

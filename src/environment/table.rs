@@ -184,6 +184,16 @@ settings! {
         default: DefaultValue::Nothing("none; on the command line a folder of the user"),
         role: Role::Machine,
     }
+    /// Where the vendor's AscendC headers are.
+    ascendc: Option<PathBuf> {
+        meaning: "folder of the vendor's AscendC headers that `sim.build_op` compiles against: an installed CANN toolkit, or \
+                  a checkout of its development kit; empty: the built-in subset",
+        help: "folder of AscendC's headers, for operators built for the simulator; empty: the built-in subset",
+        variable: Some("SUPERKERNEL_ASCENDC"),
+        cann: None,
+        default: DefaultValue::Nothing("the built-in subset"),
+        role: Role::Machine,
+    }
     /// Threads and tools at the same time; `None`: one per processor.
     jobs: Option<u32> {
         meaning: "how many tools run at the same time, from 1 up",

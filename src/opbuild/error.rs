@@ -44,6 +44,12 @@ pub enum OpBuildError {
         /// Why not.
         reason: String,
     },
+    /// A folder that should hold AscendC's headers does not.
+    #[error("`{}` holds no AscendC headers (`include/kernel_operator.h` and `impl/basic_api/dav_c220`)", folder.display())]
+    NoHeaders {
+        /// The folder the user named.
+        folder: std::path::PathBuf,
+    },
     /// Files, compiler, or the object it made.
     #[error(transparent)]
     Other(Box<crate::Error>),
@@ -65,6 +71,7 @@ impl Diagnostic for OpBuildError {
             Self::NoKernel { .. } => "SK0951",
             Self::ParameterCount { .. } => "SK0952",
             Self::Argument { .. } => "SK0953",
+            Self::NoHeaders { .. } => "SK0954",
             Self::Other(error) => error.diagnostic().id(),
         }
     }
@@ -81,6 +88,11 @@ impl Diagnostic for OpBuildError {
                 "name every parameter of the function in order, or leave `params` out to take its names".to_owned()
             }
             Self::Argument { argument, .. } => format!("change or leave out `{argument}`"),
+            Self::NoHeaders { .. } => {
+                "name an installed CANN toolkit or a checkout of its development kit with the setting `ascendc`, or take the \
+                 setting back to use the built-in subset"
+                    .to_owned()
+            }
             Self::Other(error) => error.diagnostic().solution(),
         }
     }

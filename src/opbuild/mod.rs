@@ -7,6 +7,7 @@
 pub mod description;
 mod error;
 pub mod facts;
+pub mod headers;
 mod objects;
 mod publish;
 pub mod request;
@@ -16,6 +17,7 @@ mod wrapper;
 use std::path::{Path, PathBuf};
 
 pub use error::OpBuildError;
+pub use headers::HeaderTree;
 pub use request::{Choice, OpRequest, Position, Source, TilingKey};
 
 use crate::cancel::Cancel;
@@ -123,7 +125,7 @@ fn preprocess(
     for_each_unit(units, |index, unit| {
         let directory = work.subdirectory(format!("scan{index}"))?;
         fs::write(&directory.join(WRAPPER), wrapper::for_scan(source).as_bytes())?;
-        let mut job = job(request, unit, &directory, "look");
+        let mut job = job(request, host, unit, &directory, "look")?;
         if early_start {
             job.defines.extend([SET_DEFINE, WAIT_DEFINE, EARLY_START_DEFINE].map(str::to_owned));
         }
@@ -133,7 +135,9 @@ fn preprocess(
 }
 
 fn look(request: &OpRequest, host: &HostToolchain, texts: &[String]) -> Findings {
-    let foreign = Foreign { directories: vec![host.include_dir().to_path_buf()], wrapper: WRAPPER.into() };
+    let mut directories = vec![host.include_dir().to_path_buf()];
+    directories.extend(request.headers.as_ref().map(|headers| headers.root().to_path_buf()));
+    let foreign = Foreign { directories, wrapper: WRAPPER.into() };
     let mut findings = Findings::default();
     for text in texts {
         findings.merge(scan::scan(text, &request.kernel, &foreign));
@@ -157,7 +161,7 @@ fn compile(
         let directory = work.subdirectory(format!("unit{index}"))?;
         let text = wrapper::for_unit(source, request, facts, unit, function);
         fs::write(&directory.join(WRAPPER), text.as_bytes())?;
-        let mut job = job(request, unit, &directory, function);
+        let mut job = job(request, host, unit, &directory, function)?;
         job.defines.extend(fact_defines(facts));
         host.compile(&job, cancel)?;
         let object = fs::read(&job.output)?;
@@ -171,19 +175,34 @@ const SET_DEFINE: &str = "-D__ASCENDC_ENABLE_SET_NEXT_TASK_START";
 const WAIT_DEFINE: &str = "-D__ASCENDC_ENABLE_WAIT_PRE_TASK_END";
 const EARLY_START_DEFINE: &str = "-D__ASCENDC_SUPERKERNEL_EARLY_START_V2";
 
-fn job(request: &OpRequest, unit: &Unit, directory: &Path, function: &str) -> CompileJob {
+fn job(
+    request: &OpRequest,
+    host: &HostToolchain,
+    unit: &Unit,
+    directory: &Path,
+    function: &str,
+) -> Result<CompileJob, OpBuildError> {
     let mut defines = vec!["-D__ASCENDC_ENABLE_SUPER_KERNEL__".to_owned()];
     defines.push(match unit.key {
         Some(_) => "-D__SUPER_KERNEL_DYNAMIC_BLOCK_NUM__".to_owned(),
         None => format!("-D__SUPER_KERNEL_STATIC_BLOCK_NUM__={}", request.block_dim),
     });
-    defines.push(if request.debug_output.is_some() { "-DASCENDC_DUMP" } else { "-DASCENDC_DUMP=0" }.to_owned());
+    // With the vendor's headers output costs nothing on the simulator, and without it their reasons are silent.
+    let prints = request.debug_output.is_some() || request.headers.is_some();
+    defines.push(if prints { "-DASCENDC_DUMP=1" } else { "-DASCENDC_DUMP=0" }.to_owned());
     match unit.kernel_type.aiv_cores(1) {
         _ if unit.kernel_type.class() != crate::model::CoreClass::Mix => {}
         1 => defines.extend(["-D__MIX_CORE_MACRO__=1", "-D__MIX_CORE_AIC_RATION__=1"].map(str::to_owned)),
         _ => defines.push("-D__MIX_CORE_MACRO__=1".to_owned()),
     }
-    CompileJob {
+    let mut include_dirs = Vec::new();
+    if let Some(headers) = &request.headers {
+        headers.make_view(directory)?;
+        include_dirs = headers.include_dirs(host.include_dir());
+        defines.extend(HeaderTree::arguments(unit.kind));
+    }
+    include_dirs.extend(request.include_dirs.iter().cloned());
+    Ok(CompileJob {
         title: format!("operator `{}` for {} cores", request.kernel, unit.kind),
         source: WRAPPER.into(),
         output: directory.join(format!("{function}.o")),
@@ -193,13 +212,13 @@ fn job(request: &OpRequest, unit: &Unit, directory: &Path, function: &str) -> Co
         defines,
         options: request.compile_options.clone(),
         entry_defines: vec![format!("-DTILING_KEY_VAR={}UL", unit.key.unwrap_or(0))],
-        include_dirs: request.include_dirs.clone(),
+        include_dirs,
         optimization: Optimization::Usual,
         debug_info: DebugInfo::Omit,
         memory_check: MemoryCheck::Off,
         copies: CodeCopies::Several,
         work_dir: directory.to_path_buf(),
-    }
+    })
 }
 
 fn fact_defines(facts: &Facts) -> Vec<String> {

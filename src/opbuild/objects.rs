@@ -23,7 +23,7 @@ pub(super) fn assemble(
 ) -> Result<(Vec<u8>, Vec<BuiltFunction>), OpBuildError> {
     let mut isolated = Vec::with_capacity(units.len());
     for unit in units {
-        let object = isolate(&unit.object, &unit.function)?;
+        let object = isolate(&unit.object, &unit.function, request.headers.is_some())?;
         isolated.push(CompiledUnit { object, ..unit });
     }
     if request.is_dynamic() {
@@ -35,13 +35,24 @@ pub(super) fn assemble(
 
 /// Leaves only the entry visible. Two operators, or one operator built twice with different block counts, may define
 /// the same helpers with different meanings: a linker would keep one of each.
-fn isolate(object: &[u8], function: &str) -> Result<Vec<u8>, OpBuildError> {
+fn isolate(object: &[u8], function: &str, on_headers: bool) -> Result<Vec<u8>, OpBuildError> {
     let edits = Edits {
+        rename: if on_headers { header_checks(object)? } else { Vec::new() },
         localize: Localize::AllDefinedExcept(vec![function.to_owned()]),
         groups: Groups::Dissolve,
         ..Edits::default()
     };
     Ok(elf::edit(object, &edits)?.into_owned())
+}
+
+/// Functions that the vendor's headers call to check arguments, and that somebody else would define. Which ones there are
+/// depends on the version: all of them are answered by one function of the simulator, whose core checks for itself.
+fn header_checks(object: &[u8]) -> Result<Vec<(String, String)>, OpBuildError> {
+    const CHECKS: &str = "_ZN7AscendC5check";
+    const ANSWER: &str = "sk_rt_agree";
+    let symbols = elf::symbols(object)?;
+    let asked = symbols.iter().filter(|symbol| !symbol.is_defined() && symbol.name.starts_with(CHECKS));
+    Ok(asked.map(|symbol| (symbol.name.to_string(), ANSWER.to_owned())).collect())
 }
 
 fn plain_object(name: &str, units: Vec<CompiledUnit>) -> (Vec<u8>, Vec<BuiltFunction>) {

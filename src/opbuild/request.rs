@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::error::OpBuildError;
+use super::headers::HeaderTree;
 use crate::artifact::half_name;
 use crate::model::{Chip, CoreKind, DcciFlags, DebugOutput, KernelType};
 use crate::options::SplitCount;
@@ -117,6 +118,8 @@ pub struct OpRequest {
     pub compile_options: Vec<String>,
     /// More include directories.
     pub include_dirs: Vec<PathBuf>,
+    /// The vendor's headers to compile against; `None`: the subset that comes with this package.
+    pub headers: Option<HeaderTree>,
     /// Where object and JSON go.
     pub out_dir: PathBuf,
 }
@@ -179,6 +182,10 @@ impl OpRequest {
         }
         if self.block_dim == 0 {
             return Err(self.refuse("block_dim", "0", "an operator runs on at least one block"));
+        }
+        if let Some(headers) = self.headers.as_ref().filter(|_| self.chip != Chip::C220) {
+            let reason = "the vendor's headers are emulated for chips of the family c220 only";
+            return Err(self.refuse("ascendc", &headers.root().display().to_string(), reason));
         }
         self.check_dynamic()
     }

@@ -15,6 +15,12 @@ pub fn for_scan(source: &Path) -> String {
 /// The source and its entry `function`, which takes the index of the operator's first parameter.
 pub fn for_unit(source: &Path, request: &OpRequest, facts: &Facts, unit: &Unit, function: &str) -> String {
     let mut text = for_scan(source);
+    // The vendor's headers leave some names to be defined, and expect to be told who they run on.
+    let (definitions, enter) = match &request.headers {
+        None => ("", ""),
+        Some(_) => ("#include \"sk_cpu/definitions.h\"\n", "    sk_cpu::Enter();\n"),
+    };
+    text.push_str(definitions);
     text.push_str(PARAMETER);
     let arguments: Vec<String> = (0..facts.arguments).map(argument).collect();
     let _ = write!(
@@ -28,7 +34,7 @@ pub fn for_unit(source: &Path, request: &OpRequest, facts: &Facts, unit: &Unit, 
     }
     let _ = write!(
         text,
-        "    (void)slots;\n    SK_SUB_KERNEL_BEGIN(args_offset);\n    {}({});\n    SK_SUB_KERNEL_END(args_offset);\n}}\n",
+        "    (void)slots;\n    SK_SUB_KERNEL_BEGIN(args_offset);\n{enter}    {}({});\n    SK_SUB_KERNEL_END(args_offset);\n}}\n",
         request.kernel,
         arguments.join(", ")
     );

@@ -9,7 +9,7 @@ use super::convert::time_limit;
 use super::errors::to_python;
 use super::interrupt::interruptible;
 use crate::model::{Chip, DcciFlags, DebugOutput, KernelType, Soc};
-use crate::opbuild::{BuiltOp, OpBuildError, OpRequest, Position, Source, TilingKey};
+use crate::opbuild::{BuiltOp, HeaderTree, OpBuildError, OpRequest, Position, Source, TilingKey};
 use crate::options::SplitCount;
 use crate::toolchain::HostToolchain;
 use crate::toolchain::host::HostSearch;
@@ -42,6 +42,7 @@ struct RawRequest {
     dcci: (bool, bool, bool),
     compile_options: Vec<String>,
     include_dirs: Vec<PathBuf>,
+    ascendc: Option<PathBuf>,
     out_dir: PathBuf,
 }
 
@@ -118,6 +119,7 @@ impl RawRequest {
             dcci: DcciFlags { before_kernel_start, after_kernel_end, disabled },
             compile_options: self.compile_options,
             include_dirs: self.include_dirs,
+            headers: self.ascendc.as_deref().map(HeaderTree::open).transpose()?,
             out_dir: self.out_dir,
         })
     }

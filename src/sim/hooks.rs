@@ -132,7 +132,8 @@ extern "C" fn fault(fault: u32, text: *const c_char, file: *const c_char, line: 
         fault::NULL_CALL => (Status::NullCall, read(text)),
         _ => (Status::Api, read(text)),
     };
-    with_run(|run| run.fail(status, text, Some((read(file), line))));
+    let site = (!file.is_null()).then(|| (read(file), line));
+    with_run(|run| run.fail(status, text, site));
     stop()
 }
 

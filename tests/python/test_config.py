@@ -45,6 +45,7 @@ def test_defaults():
         "op_debug_config": [],
         "toolchain": "auto",
         "cache_dir": None,
+        "ascendc": None,
         "jobs": None,
         "tool_timeout": None,
     }

@@ -125,6 +125,7 @@ def build_op(
             "dcci": (dcci_before_kernel_start, dcci_after_kernel_end, dcci_disable_on_kernel),
             "compile_options": list(compile_options),
             "include_dirs": [os.path.abspath(directory) for directory in include_dirs],
+            "ascendc": config["ascendc"],
             "out_dir": os.path.abspath(out_dir),
         },
         str(INCLUDE_DIR),

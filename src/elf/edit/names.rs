@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::error::{EditKind, ElfError};
 use super::super::file::ElfFile;
-use super::super::format::RawSymbol;
+use super::super::format::{RawSymbol, special};
 use super::super::symbols::{Place, SymbolTable};
 use super::{Edits, Localize, Missing};
 use crate::nearest::nearest;
@@ -273,7 +273,7 @@ fn near_names(table: &SymbolTable<'_>, name: &str) -> Vec<String> {
     nearest(name, candidates, 3).into_iter().map(str::to_owned).collect()
 }
 
-/// Refuses a rename that leaves two global symbols with one name.
+/// Refuses a rename that leaves two global symbols with one name, unless both only refer to it.
 fn check_duplicates(
     table: &SymbolTable<'_>,
     edits: &Edits,
@@ -308,7 +308,8 @@ fn check_duplicates(
         };
         let Some((name, claimants)) = name.and_then(|name| Some((name, claims.get_mut(name)?))) else { continue };
         claimants.push(index);
-        if claimants.len() > 1 {
+        let is_defined = |index: &usize| table.raw(*index).section != special::UNDEFINED;
+        if claimants.len() > 1 && claimants.iter().any(is_defined) {
             return Err(ElfError::DuplicateSymbol { name: String::from_utf8_lossy(name).into_owned() });
         }
     }

@@ -44,6 +44,16 @@ void SetIndexMatrix(void *address) {
 
 uint8_t *GetSysWorkSpacePtr() { return sk_rt_system_workspace(); }
 
+namespace check {
+
+// GM, UB, L1, L0A, L0B, L0C, BT, FB, whatever kind this core is of.
+uint64_t GetHardWarebufferSize(uint8_t index) {
+    constexpr uint64_t sizes[] = {1ull << 40, 196608, 524288, 65536, 65536, 131072, 1024, 7168};
+    return index < sizeof(sizes) / sizeof(sizes[0]) ? sizes[index] : 0;
+}
+
+} // namespace check
+
 } // namespace AscendC
 
 namespace sk_cpu {
@@ -78,6 +88,14 @@ static int PrintText(const char *format, ...) {
     const int length = Print(format, arguments);
     va_end(arguments);
     return length;
+}
+
+[[noreturn]] static void GiveUp() {
+    const size_t length = strlen(lastText);
+    if (length > 0 && lastText[length - 1] == '\n') {
+        lastText[length - 1] = '\0';
+    }
+    sk_rt_fault(SK_FAULT_API, lastText[0] == '\0' ? "the headers gave up without a reason" : lastText, nullptr, 0);
 }
 
 // Before the operator: who this core is, what the super kernel keeps per core, where the memories are.
@@ -125,8 +143,8 @@ int puts(const char *text) { return sk_cpu::PrintText("%s\n", text); }
 int putchar(int letter) { return sk_cpu::PrintText("%c", letter); }
 
 // The headers raise SIGABRT behind a message of theirs.
-int raise(int) noexcept { sk_rt_fault(SK_FAULT_API, sk_cpu::lastText, "", 0); }
-void abort() noexcept { sk_rt_fault(SK_FAULT_API, sk_cpu::lastText, "", 0); }
+int raise(int) noexcept { sk_cpu::GiveUp(); }
+void abort() noexcept { sk_cpu::GiveUp(); }
 void __assert_fail(const char *condition, const char *file, unsigned line, const char *) noexcept {
     sk_rt_fault(SK_FAULT_ASSERT, condition, file, line);
 }

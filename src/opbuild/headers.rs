@@ -1,0 +1,143 @@
+//! The vendor's AscendC headers, brought by the user: an installed toolkit, or a checkout of the development kit.
+//!
+//! They are input, like an operator's source. Operators are compiled against them in their CPU-debug mode, in which they
+//! call the intrinsics of `sk_core` through the headers of `sk_cpu`.
+
+use std::path::{Path, PathBuf};
+
+use super::error::OpBuildError;
+use crate::fs::{self, FileError};
+use crate::model::CoreKind;
+
+/// A tree of headers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeaderTree {
+    root: PathBuf,
+}
+
+/// Files that every tree has, below its root.
+const MARKS: [&str; 2] = ["include/kernel_operator.h", "impl/basic_api/dav_c220"];
+
+/// Where the root may be below the folder the user names.
+const PLACES: [&str; 4] = ["", "asc", "x86_64-linux/asc", "aarch64-linux/asc"];
+
+/// Headers include each other by all of these roots.
+const INCLUDES: [&str; 10] = [
+    "",
+    "include",
+    "include/basic_api",
+    "include/adv_api",
+    "include/utils",
+    "include/tensor_api",
+    "impl",
+    "impl/basic_api",
+    "impl/adv_api",
+    "impl/utils",
+];
+
+/// The folder of the view, inside the folder of a compilation.
+const VIEW: &str = "ascendc_view";
+
+impl HeaderTree {
+    /// The tree in or below `folder`.
+    pub fn open(folder: &Path) -> Result<Self, OpBuildError> {
+        let is_root = |root: &PathBuf| MARKS.iter().all(|mark| root.join(mark).exists());
+        let found = PLACES.iter().map(|place| folder.join(place)).find(is_root);
+        let root = found.ok_or_else(|| OpBuildError::NoHeaders { folder: folder.to_path_buf() })?;
+        Ok(Self { root: fs::canonical(&root)? })
+    }
+
+    /// Its root.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// An installed toolkit has all files at their places; a checkout lacks some.
+    pub fn is_checkout(&self) -> bool {
+        !self.root.join("include/kernel_tiling/kernel_tiling.h").exists()
+    }
+
+    /// What the tree says about its version, if it does.
+    pub fn version(&self) -> Option<String> {
+        let candidates = ["version.cmake", "version.info", "../version.info", "../version.cfg", "../../version.cfg"];
+        let numbered = |line: &str| {
+            let mut parts = line.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '.'));
+            parts
+                .find(|part| part.contains('.') && part.starts_with(|letter: char| letter.is_ascii_digit()))
+                .map(str::to_owned)
+        };
+        let of_file = |name: &&str| {
+            let text = String::from_utf8(fs::read(&self.root.join(name)).ok()?).ok()?;
+            let mut lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+            lines.by_ref().filter(|line| line.to_ascii_lowercase().contains("version")).find_map(numbered)
+        };
+        candidates.iter().find_map(of_file)
+    }
+
+    /// What a checkout lacks, as links and includes in `directory`: names that operators and headers use and that only an
+    /// installed toolkit has.
+    pub fn make_view(&self, directory: &Path) -> Result<(), FileError> {
+        let view = directory.join(VIEW);
+        let library = view.join("lib");
+        fs::create_directories(&library)?;
+        let adv_api = self.root.join("include/adv_api");
+        let link = |target: &Path, at: &Path| match std::os::unix::fs::symlink(target, at) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        };
+        let mut tilings = Vec::new();
+        let mut folders = vec![adv_api.clone()];
+        while let Some(folder) = folders.pop() {
+            for path in sorted_entries(&folder) {
+                if folder == adv_api
+                    && let Some(name) = path.file_name()
+                {
+                    let at = library.join(name);
+                    link(&path, &at).map_err(FileError::on("link", &at))?;
+                }
+                let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if name.ends_with("_tilingdata.h") && !name.starts_with("hccl") {
+                    tilings.push(path);
+                }
+            }
+        }
+        let matmul = library.join("matmul_intf.h");
+        link(&adv_api.join("matmul/matmul_intf.h"), &matmul).map_err(FileError::on("link", &matmul))?;
+        tilings.sort();
+        let mut text = String::from("#pragma once\n#pragma pack(push, 8)\n");
+        for path in tilings {
+            text.push_str(&format!("#include \"{}\"\n", path.display()));
+        }
+        text.push_str(
+            "#pragma pack(pop)\nusing namespace optiling;\n\
+             namespace AscendC {\nnamespace tiling {\nusing namespace optiling;\n}\n}\n",
+        );
+        let tiling = view.join("kernel_tiling");
+        fs::create_directories(&tiling)?;
+        fs::write(&tiling.join("kernel_tiling.h"), text.as_bytes())
+    }
+
+    /// Include directories of a compilation that runs where the view is; ours come first.
+    pub fn include_dirs(&self, emulation: &Path) -> Vec<PathBuf> {
+        let own = [emulation.join("sk_cpu"), PathBuf::from(VIEW)];
+        own.into_iter().chain(INCLUDES.iter().map(|name| self.root.join(name))).collect()
+    }
+
+    /// Arguments of the compiler that switch the headers to what they are here.
+    pub fn arguments(kind: CoreKind) -> Vec<String> {
+        let kind = match kind {
+            CoreKind::Aic => "-D__DAV_C220_CUBE__",
+            CoreKind::Aiv => "-D__DAV_C220_VEC__",
+        };
+        // Statics of inline functions must not be shared between images; other people's warnings are not ours.
+        ["-DASCENDC_CPU_DEBUG=1", "-D__DAV_C220__", kind, "-fno-gnu-unique", "-w"].map(str::to_owned).to_vec()
+    }
+}
+
+fn sorted_entries(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = fs::entries(folder).map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}

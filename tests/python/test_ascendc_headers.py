@@ -1,0 +1,148 @@
+"""Operators of our own, compiled against the vendor's AscendC headers where a tree of them is at hand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import superkernel
+from superkernel import sim
+
+TREE = os.environ.get("SUPERKERNEL_ASCENDC", "")
+needs_tree = pytest.mark.skipif(not TREE, reason="SUPERKERNEL_ASCENDC names no tree of AscendC headers")
+
+COUNT = 2048
+BLOCKS = 4
+
+# x and y in, z out; BODY works on a, b and c with `n` elements; t is scratch.
+_OPERATOR = """
+#include "kernel_operator.h"
+using namespace AscendC;
+class Operator {
+  public:
+    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
+        n = COUNT / GetBlockNum();
+        xg.SetGlobalBuffer((__gm__ TYPE *)x + n * GetBlockIdx(), n);
+        yg.SetGlobalBuffer((__gm__ TYPE *)y + n * GetBlockIdx(), n);
+        zg.SetGlobalBuffer((__gm__ RESULT *)z + n * GetBlockIdx(), n);
+        pipe.InitBuffer(qx, 2, n * sizeof(TYPE));
+        pipe.InitBuffer(qy, 2, n * sizeof(TYPE));
+        pipe.InitBuffer(qz, 2, n * sizeof(RESULT));
+        pipe.InitBuffer(scratch, 16384);
+    }
+    __aicore__ inline void Process() {
+        LocalTensor<TYPE> a = qx.AllocTensor<TYPE>();
+        LocalTensor<TYPE> b = qy.AllocTensor<TYPE>();
+        DataCopy(a, xg, n);
+        DataCopy(b, yg, n);
+        qx.EnQue(a);
+        qy.EnQue(b);
+        a = qx.DeQue<TYPE>();
+        b = qy.DeQue<TYPE>();
+        LocalTensor<RESULT> c = qz.AllocTensor<RESULT>();
+        LocalTensor<uint8_t> t = scratch.Get<uint8_t>();
+        BODY
+        qz.EnQue(c);
+        qx.FreeTensor(a);
+        qy.FreeTensor(b);
+        c = qz.DeQue<RESULT>();
+        DataCopy(zg, c, n);
+        qz.FreeTensor(c);
+    }
+
+  private:
+    TPipe pipe;
+    TQue<TPosition::VECIN, 2> qx, qy;
+    TQue<TPosition::VECOUT, 2> qz;
+    TBuf<TPosition::VECCALC> scratch;
+    GlobalTensor<TYPE> xg, yg;
+    GlobalTensor<RESULT> zg;
+    uint32_t n;
+};
+extern "C" __global__ __aicore__ void own_operator(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
+    Operator op;
+    op.Init(x, y, z);
+    op.Process();
+}
+"""
+NAMES = {np.float16: "half", np.float32: "float", np.int32: "int32_t", np.int8: "int8_t"}
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[sim.Device]:
+    with sim.Device("Ascend910_93") as device:
+        yield device
+
+
+def run(
+    device: sim.Device, folder: Path, body: str, x: np.ndarray, y: np.ndarray, result: type
+) -> tuple[sim.Report, np.ndarray]:
+    source = _OPERATOR.replace("BODY", body).replace("COUNT", str(COUNT))
+    source = source.replace("RESULT", NAMES[result]).replace("TYPE", NAMES[x.dtype.type])
+    with superkernel.configure(ascendc=TREE):
+        built = sim.build_op(source, "own_operator", block_dim=BLOCKS, out_dir=folder)
+    output = device.buffer(np.zeros(COUNT, result))
+    report = device.load(built.json_path).launch([device.buffer(x), device.buffer(y), output], block_dim=BLOCKS)
+    return report, output.numpy()
+
+
+def numbers(seed: int, dtype: type) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(-4, 4, COUNT).astype(dtype)
+
+
+@needs_tree
+def test_arithmetic_on_halves(device: sim.Device, tmp_path: Path) -> None:
+    x, y = numbers(1, np.float16), numbers(2, np.float16)
+    report, found = run(device, tmp_path, "Add(c, a, b, n); Muls(c, c, half(0.5f), n); Abs(c, c, n);", x, y, np.float16)
+    report.raise_for_status()
+    np.testing.assert_array_equal(found, np.abs((x + y) * np.float16(0.5)))
+
+
+@needs_tree
+def test_comparison_and_selection(device: sim.Device, tmp_path: Path) -> None:
+    x, y = numbers(3, np.float32), numbers(4, np.float32)
+    body = "Compare(t, a, b, CMPMODE::LT, n); Select(c, t, a, b, SELMODE::VSEL_TENSOR_TENSOR_MODE, n);"
+    report, found = run(device, tmp_path, body, x, y, np.float32)
+    report.raise_for_status()
+    np.testing.assert_array_equal(found, np.minimum(x, y))
+
+
+@needs_tree
+def test_conversion(device: sim.Device, tmp_path: Path) -> None:
+    x, y = numbers(5, np.float32), numbers(6, np.float32)
+    report, found = run(device, tmp_path, "Cast(c, a, RoundMode::CAST_RINT, n);", x, y, np.int32)
+    report.raise_for_status()
+    np.testing.assert_array_equal(found, np.rint(x).astype(np.int32))
+
+
+@needs_tree
+def test_a_function_of_the_high_level_interface(device: sim.Device, tmp_path: Path) -> None:
+    x, y = numbers(7, np.float32), numbers(8, np.float32)
+    report, found = run(device, tmp_path, "Tanh(c, a, t, n);", x, y, np.float32)
+    report.raise_for_status()
+    np.testing.assert_allclose(found, np.tanh(x.astype(np.float64)), rtol=1e-5, atol=1e-6)
+
+
+@needs_tree
+def test_output_and_a_broken_rule(device: sim.Device, tmp_path: Path) -> None:
+    x, y = numbers(9, np.float32), numbers(10, np.float32)
+    body = 'printf("block %d\\n", int(GetBlockIdx())); Duplicate(c, 1.0f, n); qx.FreeTensor(a); qx.FreeTensor(a);'
+    report, _ = run(device, tmp_path, body, x, y, np.float32)
+    assert report.status == "api"
+    assert any("block 0" in line for line in report.output)
+
+
+def test_a_folder_without_headers(tmp_path: Path) -> None:
+    with superkernel.configure(ascendc=tmp_path), pytest.raises(superkernel.SuperKernelError) as caught:
+        sim.build_op("extern void f() {\n}", "f", out_dir=tmp_path)
+    assert "[SK0954]" in str(caught.value)
+    assert str(tmp_path) in str(caught.value)
+
+
+@needs_tree
+def test_other_chips_have_no_emulation(tmp_path: Path) -> None:
+    with superkernel.configure(ascendc=TREE), pytest.raises(superkernel.SuperKernelError, match="family c220 only"):
+        sim.build_op("extern void f() {\n}", "f", soc="Ascend950", out_dir=tmp_path)
