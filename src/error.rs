@@ -10,6 +10,7 @@ use crate::fs::FileError;
 use crate::model::ModelError;
 use crate::objects::ObjectError;
 use crate::options::OptionError;
+use crate::phases::PhaseError;
 use crate::plan::PlanError;
 use crate::scope::ScopeError;
 use crate::sim::SimError;
@@ -42,7 +43,7 @@ pub enum Error {
     Elf(#[from] ElfError),
     /// The kernel could not be built or published.
     #[error(transparent)]
-    Build(#[from] BuildError),
+    Build(Box<BuildError>),
     /// A sub-kernel's object file is wrong.
     #[error(transparent)]
     Objects(#[from] ObjectError),
@@ -60,6 +61,23 @@ pub enum Error {
     Emit(#[from] EmitError),
 }
 
+impl From<BuildError> for Error {
+    fn from(error: BuildError) -> Self {
+        Self::Build(Box::new(error))
+    }
+}
+
+impl From<PhaseError> for Error {
+    fn from(error: PhaseError) -> Self {
+        match error {
+            PhaseError::Model(error) => Self::Model(error),
+            PhaseError::Objects(error) => Self::Objects(error),
+            PhaseError::Plan(error) => Self::Plan(error),
+            PhaseError::Emit(error) => Self::Emit(error),
+        }
+    }
+}
+
 impl Error {
     /// The wrapped phase error, for its id and its solution.
     pub fn diagnostic(&self) -> &dyn Diagnostic {
@@ -71,7 +89,7 @@ impl Error {
             Self::Model(error) => error,
             Self::Sim(error) => error,
             Self::Elf(error) => error,
-            Self::Build(error) => error,
+            Self::Build(error) => &**error,
             Self::Objects(error) => error,
             Self::Scope(error) => error,
             Self::Plan(error) => error,

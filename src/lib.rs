@@ -76,19 +76,19 @@ pub fn plan(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<Pla
 /// The C++ source of a super kernel: load, read, plan, emit.
 pub fn generate(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<String, Error> {
     let mut timings = Timings::start(&());
-    Prepared::load(kernel_infos, name, platform, UnreadableObjects::Fail, &mut timings)?.source(&mut timings)
+    Ok(Prepared::load(kernel_infos, name, platform, UnreadableObjects::Fail, &mut timings)?.source(&mut timings)?)
 }
 
 /// Builds a super kernel, or finds that it is there already: load, read, compare, plan, emit, make, publish.
 ///
 /// Nothing visible changes unless it succeeds: then the kernel and its description are in place together.
 pub fn build(request: &build::Request, observer: &dyn Observer, cancel: &Cancel) -> Result<build::Outcome, Error> {
-    parallel::with_threads(request.environment.settings.jobs, || build::build(request, observer, cancel))
+    Ok(parallel::with_threads(request.environment.settings.jobs, || build::build(request, observer, cancel))?)
 }
 
 /// What would make a build of `request` necessary now: load, read, compare.
 pub fn compare(request: &build::Request, cancel: &Cancel) -> Result<build::manifest::Standing, Error> {
-    build::compare(request, cancel)
+    Ok(build::compare(request, cancel)?)
 }
 
 /// Builds an operator written as ordinary AscendC into a sub-kernel, with the machine's own compiler.

@@ -2,12 +2,52 @@
 
 use serde_json::Value;
 
-use crate::error::Error;
-use crate::model::{self, Platform, SuperKernel};
-use crate::objects::{Objects, TextSizes};
+use crate::diagnostic::Diagnostic;
+use crate::emit::EmitError;
+use crate::model::{self, ModelError, Platform, SuperKernel};
+use crate::objects::{ObjectError, Objects, TextSizes};
+use crate::plan::PlanError;
 use crate::program::Program;
 use crate::stage::{Stage, Timings};
 use crate::{emit, plan, report};
+
+/// Why there is no source.
+#[derive(Debug, thiserror::Error)]
+pub enum PhaseError {
+    /// `kernel_infos`, or a file it names, is wrong.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A sub-kernel's object file is wrong.
+    #[error(transparent)]
+    Objects(#[from] ObjectError),
+    /// No device program can be made.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A device program cannot be printed.
+    #[error(transparent)]
+    Emit(#[from] EmitError),
+}
+
+impl PhaseError {
+    fn diagnostic(&self) -> &dyn Diagnostic {
+        match self {
+            Self::Model(error) => error,
+            Self::Objects(error) => error,
+            Self::Plan(error) => error,
+            Self::Emit(error) => error,
+        }
+    }
+}
+
+impl Diagnostic for PhaseError {
+    fn id(&self) -> &'static str {
+        self.diagnostic().id()
+    }
+
+    fn solution(&self) -> String {
+        self.diagnostic().solution()
+    }
+}
 
 /// What becomes of a call whose objects cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,12 +78,12 @@ impl Prepared {
         platform: &Platform,
         unreadable: UnreadableObjects,
         timings: &mut Timings<'_>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, PhaseError> {
         let mut kernel = timings.measure(Stage::Load, || model::load(kernel_infos, name, platform))?;
         let read = timings.measure(Stage::Read, || Objects::read_and_measure(&kernel));
         let (objects, sizes) = match (read, unreadable) {
             (Ok(read), UnreadableObjects::Fail | UnreadableObjects::Warn) => read,
-            (Err(error), UnreadableObjects::Fail) => return Err(Error::Objects(error)),
+            (Err(error), UnreadableObjects::Fail) => return Err(error.into()),
             (Err(first), UnreadableObjects::Warn) => {
                 kernel.warnings.push(format!("no code sizes, so the plan has no preload counts: {first}"));
                 Default::default()
@@ -56,12 +96,12 @@ impl Prepared {
     }
 
     /// What every core does.
-    pub fn program(&self, timings: &mut Timings<'_>) -> Result<Program, Error> {
+    pub fn program(&self, timings: &mut Timings<'_>) -> Result<Program, PhaseError> {
         Ok(timings.measure(Stage::Plan, || plan::plan(&self.kernel, &self.sizes))?)
     }
 
     /// The same, printed as C++.
-    pub fn source(&self, timings: &mut Timings<'_>) -> Result<String, Error> {
+    pub fn source(&self, timings: &mut Timings<'_>) -> Result<String, PhaseError> {
         let program = self.program(timings)?;
         Ok(timings.measure(Stage::Emit, || emit::emit(&program))?)
     }

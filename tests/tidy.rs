@@ -1,5 +1,6 @@
 //! Keeps the module borders: which module may know which, and a few habits a compiler does not check.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What a module must not mention. The data flows one way: options, model → plan → program → (emit, sim) and
@@ -121,6 +122,32 @@ fn modules_know_only_what_is_before_them() {
     }
     violations.dedup();
     report("module borders are crossed", &violations);
+}
+
+/// Whoever wants to understand a module can stop at what it knows: nothing leads back.
+#[test]
+fn the_module_graph_has_no_cycle() {
+    let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for source in sources("src", "rs").iter().filter(|source| source.module() != "lib") {
+        let code: String = source.code_lines().flat_map(|(_, line)| [line, "\n"]).collect();
+        let named = named_modules(&code).into_iter().map(|name| match name.as_str() {
+            // Under the names by which the front door offers them.
+            "Error" => "error".to_owned(),
+            "Diagnostic" => "diagnostic".to_owned(),
+            _ => name,
+        });
+        graph.entry(source.module()).or_default().extend(named.filter(|name| *name != source.module()));
+    }
+    // What knows only modules that are gone already is on no cycle.
+    while let Some(free) = graph.iter().find(|(_, knows)| knows.iter().all(|name| !graph.contains_key(name))) {
+        let free = free.0.clone();
+        graph.remove(&free);
+    }
+    let kept =
+        |knows: &BTreeSet<String>| knows.iter().filter(|name| graph.contains_key(*name)).cloned().collect::<Vec<_>>();
+    let left: Vec<String> =
+        graph.iter().map(|(name, knows)| format!("{name} knows {}", kept(knows).join(", "))).collect();
+    report("modules that know each other in a circle, or know such", &left);
 }
 
 #[test]

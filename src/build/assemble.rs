@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use super::compile::{bad_output, read_tool_output};
 use super::copies::objcopy;
+use super::error::BuildError;
 use super::log::{BuildLog, LogStage};
 use crate::artifact::{RUN_CONFIG, SuperKernelSymbols, copy_name};
 use crate::cancel::Cancel;
 use crate::elf::{self, Edits, Localize, Missing};
 use crate::environment::Environment;
-use crate::error::Error;
 use crate::model::SuperKernel;
 use crate::objects::UsedObject;
 use crate::store::work_dir::WorkDir;
@@ -26,7 +26,7 @@ pub fn link(
     toolchain: &dyn Toolchain,
     work: &WorkDir,
     cancel: &Cancel,
-) -> Result<(Vec<u8>, Vec<Executed>), Error> {
+) -> Result<(Vec<u8>, Vec<Executed>), BuildError> {
     let job = LinkJob {
         title: format!("super kernel `{}`", kernel.name),
         objects,
@@ -69,7 +69,7 @@ pub fn localize(
     inner: Vec<String>,
     toolchain: ToolchainKind,
     log: &mut BuildLog,
-) -> Result<Vec<u8>, Error> {
+) -> Result<Vec<u8>, BuildError> {
     let localize = match toolchain {
         ToolchainKind::Cann => Localize::Names(inner),
         ToolchainKind::Host => Localize::AllDefinedExcept(outer_symbols(kernel, symbols)),

@@ -8,7 +8,6 @@ use crate::artifact::SuperKernelSymbols;
 use crate::cancel::Cancel;
 use crate::elf;
 use crate::environment::Environment;
-use crate::error::Error;
 use crate::fs;
 use crate::model::{Chip, CoreKind, SuperKernel, SuperKernelType};
 use crate::store::work_dir::WorkDir;
@@ -47,9 +46,9 @@ pub struct Compilation<'a> {
 
 impl Compilation<'_> {
     /// Compiles for all core kinds the kernel has, at the same time.
-    pub fn run(&self, cancel: &Cancel) -> Result<Vec<CompiledKind>, Error> {
+    pub fn run(&self, cancel: &Cancel) -> Result<Vec<CompiledKind>, BuildError> {
         let kinds = self.kernel.kernel_type.class().kinds();
-        let results: Vec<Result<CompiledKind, Error>> = std::thread::scope(|scope| {
+        let results: Vec<Result<CompiledKind, BuildError>> = std::thread::scope(|scope| {
             let jobs: Vec<_> = kinds.iter().map(|&kind| scope.spawn(move || self.compile_kind(kind, cancel))).collect();
             let join = |job: std::thread::ScopedJoinHandle<'_, _>| match job.join() {
                 Ok(result) => result,
@@ -60,7 +59,7 @@ impl Compilation<'_> {
         results.into_iter().collect()
     }
 
-    fn compile_kind(&self, kind: CoreKind, cancel: &Cancel) -> Result<CompiledKind, Error> {
+    fn compile_kind(&self, kind: CoreKind, cancel: &Cancel) -> Result<CompiledKind, BuildError> {
         let mut executed = Vec::new();
         let copies = self.kernel.options.split.get();
         let mut entry = None;

@@ -11,7 +11,6 @@ use super::error::BuildError;
 use super::log::{BuildLog, LogStage};
 use crate::artifact::{META_SECTION_PREFIX, RUN_CONFIG, SHARED_SYMBOLS, SuperKernelSymbols, copy_name};
 use crate::elf::{self, Edits, Groups, Localize, Missing};
-use crate::error::Error;
 use crate::model::{CoreKind, SuperKernel};
 use crate::objects::{LinkGroup, ObjectBytes, ObjectError, UsedObject};
 use crate::store::digest::ContentDigest;
@@ -229,7 +228,7 @@ pub fn own_objects(
     symbols: &SuperKernelSymbols,
     work: &WorkDir,
     log: &mut BuildLog,
-) -> Result<Vec<PathBuf>, Error> {
+) -> Result<Vec<PathBuf>, BuildError> {
     let kind = compiled.kind;
     let stem = symbols.entry(kind);
     let Some(entry) = &compiled.entry else {

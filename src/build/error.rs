@@ -1,10 +1,13 @@
-//! What can go wrong between the generated source and the published kernel.
+//! What can go wrong between the op list and the published kernel.
 
 use std::path::PathBuf;
 
 use crate::diagnostic::Diagnostic;
 use crate::fs::FileError;
 use crate::json::JsonError;
+use crate::objects::ObjectError;
+use crate::phases::PhaseError;
+use crate::store::StoreError;
 use crate::toolchain::ToolchainError;
 
 /// Why a build did not produce a kernel.
@@ -22,6 +25,18 @@ pub enum BuildError {
     /// A file of the build itself could not be read or written.
     #[error(transparent)]
     File(#[from] FileError),
+    /// Stored files are not as they must be.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// There is no source to build.
+    #[error(transparent)]
+    Phase(#[from] PhaseError),
+    /// A sub-kernel's object file is wrong.
+    #[error(transparent)]
+    Objects(#[from] ObjectError),
+    /// No toolchain, or one of its tools failed before there was a log.
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
     /// A compiler or linker failed.
     #[error("{source}\n  log: {}", log.display())]
     Tool {
@@ -82,6 +97,10 @@ impl Diagnostic for BuildError {
         match self {
             Self::OutputDirectory { .. } => "SK0801",
             Self::File(error) => error.id(),
+            Self::Store(error) => error.id(),
+            Self::Phase(error) => error.id(),
+            Self::Objects(error) => error.id(),
+            Self::Toolchain(error) => error.id(),
             Self::Tool { source, .. } => source.id(),
             Self::BadToolOutput { .. } => "SK0802",
             Self::Check { .. } => "SK0803",
@@ -97,6 +116,10 @@ impl Diagnostic for BuildError {
                 "check permissions and free space, or choose another place with `superkernel.configure(kernel_meta_parent_dir=…)`".to_owned()
             }
             Self::File(error) => error.solution(),
+            Self::Store(error) => error.solution(),
+            Self::Phase(error) => error.solution(),
+            Self::Objects(error) => error.solution(),
+            Self::Toolchain(error) => error.solution(),
             Self::Tool { source, .. } => source.solution(),
             Self::BadToolOutput { .. } => {
                 "check the tool's version and whether the disk is full; the build log has the command".to_owned()

@@ -46,7 +46,6 @@ use toolchains::Needs;
 use crate::artifact::SuperKernelSymbols;
 use crate::cancel::Cancel;
 use crate::environment::{Environment, Intermediates};
-use crate::error::Error;
 use crate::fs;
 use crate::model::SuperKernel;
 use crate::objects::{self, UsedObject};
@@ -59,7 +58,7 @@ use crate::store::publish::publish;
 use crate::store::work_dir::WorkDir;
 use crate::toolchain::{Toolchain, ToolchainKind};
 
-pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel) -> Result<Outcome, Error> {
+pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel) -> Result<Outcome, BuildError> {
     let mut timings = Timings::start(observer);
     let prepared = prepare(request, &mut timings)?;
     let kernel = &prepared.kernel;
@@ -95,7 +94,7 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
         None => (build.make(&source, &mut timings, cancel)?, Origin::Built),
     };
     let noted = timings.to_json();
-    timings.measure(Stage::Publish, || -> Result<(), Error> {
+    timings.measure(Stage::Publish, || -> Result<(), BuildError> {
         let json = request.description(kernel, made.digest, toolchain.kind());
         let notes = Notes {
             because: because.clone(),
@@ -116,14 +115,14 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
 }
 
 /// What would make a build of `request` necessary now.
-pub(crate) fn compare(request: &Request, cancel: &Cancel) -> Result<Standing, Error> {
+pub(crate) fn compare(request: &Request, cancel: &Cancel) -> Result<Standing, BuildError> {
     let prepared = prepare(request, &mut Timings::start(&()))?;
     Ok(Comparison::with_last_build(request, &prepared, cancel)?.standing)
 }
 
-fn prepare(request: &Request, timings: &mut Timings<'_>) -> Result<Prepared, Error> {
+fn prepare(request: &Request, timings: &mut Timings<'_>) -> Result<Prepared, BuildError> {
     let platform = &request.environment.platform;
-    Prepared::load(&request.kernel_infos, &request.name, platform, UnreadableObjects::Fail, timings)
+    Ok(Prepared::load(&request.kernel_infos, &request.name, platform, UnreadableObjects::Fail, timings)?)
 }
 
 /// What a build would do it with, and what the last one left.
@@ -135,7 +134,7 @@ struct Comparison {
 }
 
 impl Comparison {
-    fn with_last_build(request: &Request, prepared: &Prepared, cancel: &Cancel) -> Result<Self, Error> {
+    fn with_last_build(request: &Request, prepared: &Prepared, cancel: &Cancel) -> Result<Self, BuildError> {
         let Prepared { kernel, objects, .. } = prepared;
         let chosen = toolchains::choose(&request.environment, &Needs::Objects(objects, kernel), cancel)?;
         refuse_sanitizer(kernel, &request.environment, chosen.toolchain.kind())?;
@@ -170,9 +169,9 @@ fn output_directory(files: &KernelFiles, source: fs::FileError) -> BuildError {
 }
 
 /// Trouble with a file where the result belongs is trouble with that place.
-fn place_error(files: &KernelFiles, error: StoreError) -> Error {
+fn place_error(files: &KernelFiles, error: StoreError) -> BuildError {
     match error {
-        StoreError::File(source) => output_directory(files, source).into(),
+        StoreError::File(source) => output_directory(files, source),
         StoreError::CacheEntry { .. } | StoreError::Cancelled { .. } => error.into(),
     }
 }
@@ -209,28 +208,28 @@ impl Build<'_> {
     }
 
     /// Copies, compiles, links, checks. The log and what the user wants to keep are saved whether it succeeds or not.
-    fn make(&mut self, source: &str, timings: &mut Timings<'_>, cancel: &Cancel) -> Result<Made, Error> {
+    fn make(&mut self, source: &str, timings: &mut Timings<'_>, cancel: &Cancel) -> Result<Made, BuildError> {
         let source_file = PathBuf::from(self.request.source_name());
         self.work.write(&source_file, source.as_bytes()).map_err(|error| output_directory(self.files, error))?;
         let made = self.make_object(source_file.clone(), timings, cancel);
         self.keep_intermediates(&source_file);
         let log = self.save_log();
         made.map_err(|error| match (error, log) {
-            (Error::Toolchain(source), Some(log)) => BuildError::Tool { source: Box::new(source), log }.into(),
-            (Error::Build(BuildError::File(source)), _) => output_directory(self.files, source).into(),
+            (BuildError::Toolchain(source), Some(log)) => BuildError::Tool { source: Box::new(source), log },
+            (BuildError::File(source), _) => output_directory(self.files, source),
             (other, _) => other,
         })
     }
 
-    fn make_object(&mut self, source: PathBuf, timings: &mut Timings<'_>, cancel: &Cancel) -> Result<Made, Error> {
+    fn make_object(&mut self, source: PathBuf, timings: &mut Timings<'_>, cancel: &Cancel) -> Result<Made, BuildError> {
         let (kernel, toolchain) = (self.kernel, self.toolchain);
         let symbols = SuperKernelSymbols::new(&kernel.name);
         let environment = &self.request.environment;
         let mut commands = Vec::new();
 
-        let subs = timings.measure(Stage::Copy, || -> Result<_, Error> {
+        let subs = timings.measure(Stage::Copy, || -> Result<_, BuildError> {
             let copied = copies::copy_subs(self.used)?;
-            Ok(copies::write_subs(&copied, self.work, &mut self.log)?)
+            copies::write_subs(&copied, self.work, &mut self.log)
         })?;
         let mut inputs = LinkInputs { own: Vec::new(), subs };
 

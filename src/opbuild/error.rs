@@ -2,6 +2,11 @@
 
 use super::scan::ForbiddenUse;
 use crate::diagnostic::Diagnostic;
+use crate::elf::ElfError;
+use crate::fs::FileError;
+use crate::model::ModelError;
+use crate::store::StoreError;
+use crate::toolchain::ToolchainError;
 
 /// Why an operator could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -50,18 +55,21 @@ pub enum OpBuildError {
         /// The folder the user named.
         folder: std::path::PathBuf,
     },
-    /// Files, compiler, or the object it made.
+    /// There is no such chip.
     #[error(transparent)]
-    Other(Box<crate::Error>),
-}
-
-impl<E> From<E> for OpBuildError
-where
-    crate::Error: From<E>,
-{
-    fn from(error: E) -> Self {
-        Self::Other(Box::new(error.into()))
-    }
+    Model(#[from] ModelError),
+    /// A file could not be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Stored files are not as they must be.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The compiler failed.
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
+    /// The object it made cannot be edited.
+    #[error(transparent)]
+    Elf(#[from] ElfError),
 }
 
 impl Diagnostic for OpBuildError {
@@ -72,7 +80,11 @@ impl Diagnostic for OpBuildError {
             Self::ParameterCount { .. } => "SK0952",
             Self::Argument { .. } => "SK0953",
             Self::NoHeaders { .. } => "SK0954",
-            Self::Other(error) => error.diagnostic().id(),
+            Self::Model(error) => error.id(),
+            Self::File(error) => error.id(),
+            Self::Store(error) => error.id(),
+            Self::Toolchain(error) => error.id(),
+            Self::Elf(error) => error.id(),
         }
     }
 
@@ -93,7 +105,11 @@ impl Diagnostic for OpBuildError {
                  setting back to use the built-in subset"
                     .to_owned()
             }
-            Self::Other(error) => error.diagnostic().solution(),
+            Self::Model(error) => error.solution(),
+            Self::File(error) => error.solution(),
+            Self::Store(error) => error.solution(),
+            Self::Toolchain(error) => error.solution(),
+            Self::Elf(error) => error.solution(),
         }
     }
 }

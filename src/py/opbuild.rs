@@ -92,7 +92,7 @@ impl RawRequest {
                 self.refuse("split_mode", &count.to_string(), &format!("expected 1 to {}", SplitCount::MAX))
             })?),
         };
-        let chip: Chip = Soc::parse(&self.soc).map_err(crate::Error::from)?.chip();
+        let chip: Chip = Soc::parse(&self.soc)?.chip();
         let source = match (self.source_text, self.source_path) {
             (Some(text), _) => Source::Text(text),
             (None, path) => Source::File(path.unwrap_or_default()),

@@ -5,11 +5,15 @@ use std::path::PathBuf;
 use super::dump::DumpPlace;
 use super::eligibility::Reason;
 use crate::diagnostic::Diagnostic;
+use crate::fs::FileError;
 use crate::options::OptionError;
 
 /// Why a graph cannot be read or planned.
 #[derive(Debug, thiserror::Error)]
 pub enum ScopeError {
+    /// A file could not be read.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The text is not JSON, or not of the documented form.
     #[error("graph JSON: {0}")]
     Json(#[source] serde_json::Error),
@@ -262,6 +266,7 @@ fn suggestion(nearest: &[String]) -> String {
 impl Diagnostic for ScopeError {
     fn id(&self) -> &'static str {
         match self {
+            Self::File(error) => error.id(),
             Self::Json(_) | Self::NoNodes => "SK1001",
             Self::Dump { .. } | Self::DumpField { .. } => "SK1002",
             Self::UnnamedNode { .. } | Self::DuplicateNode { .. } | Self::DuplicateBranch { .. } => "SK1003",
@@ -283,6 +288,7 @@ impl Diagnostic for ScopeError {
 
     fn solution(&self) -> String {
         match self {
+            Self::File(error) => error.solution(),
             Self::Json(_) | Self::NoNodes => "see docs/scopes.md for the JSON form of a graph".to_owned(),
             Self::Dump { .. } | Self::DumpField { .. } => {
                 "give a graph dump in protobuf text (ge_proto_*.txt) or binary form (*.pb), complete and unedited"

@@ -360,7 +360,7 @@ impl Graph {
     /// Takes `supportSuperKernel` and `localMemorySize` from the compile results named by `json_path`.
     ///
     /// A missing or -1 support flag and a size outside 1 ..= 2^32-1 leave the node as it is.
-    pub fn take_compile_results(&mut self) -> Result<(), crate::Error> {
+    pub fn take_compile_results(&mut self) -> Result<(), ScopeError> {
         for node in self.nodes.iter_mut().filter(|node| !node.json_path.is_empty()) {
             let path = std::path::Path::new(&node.json_path);
             let bytes = crate::fs::read(path)?;
