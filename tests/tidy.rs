@@ -19,6 +19,7 @@ const BORDERS: &[(&str, &[&str])] = &[
     ("elf", &["options", "model", "plan", "program", "emit", "toolchain", "build", "sim", "scope"]),
     ("toolchain", &["options", "plan", "program", "emit", "elf", "build", "sim", "scope"]),
     ("sim", &["plan", "emit", "build", "scope"]),
+    ("cost", &["emit", "elf", "toolchain", "build", "sim"]),
     ("scope", &["plan", "program", "emit", "elf", "toolchain", "build", "sim"]),
 ];
 

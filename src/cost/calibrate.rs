@@ -1,15 +1,17 @@
 //! Prices from measured runs: the same model without and with super kernels.
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::error::CostError;
 use super::least_squares::{Observation, Prior, solve};
 use super::play::{Launch, Played, play};
 use super::predict::{Subject, fused_form};
-use super::prices::{PerPrice, Price, Prices};
+use super::prices::{Covariance, PerPrice, Price, Prices};
 use super::profile::{Profile, SUPER_KERNEL, Sample, Task};
 use super::work::OpWork;
 use crate::model::ByPosition;
+use crate::parallel;
 use crate::plan;
 use crate::program::Program;
 
@@ -20,7 +22,10 @@ const DETERMINED: f64 = 0.05;
 /// Prices whose errors go together more than this cannot be told apart.
 const TOGETHER: f64 = 0.9;
 /// Paths change with prices: so many rounds at most.
-const ROUNDS: usize = 25;
+const ROUNDS: usize = 12;
+/// How far a scan goes: so many times the price, in so many steps.
+const SCAN_REACH: f64 = 3.0;
+const SCAN_STEPS: usize = 15;
 
 /// A super kernel whose time was measured, with the durations of its ops.
 pub struct Measured {
@@ -97,25 +102,97 @@ pub fn fit(measured: &[Measured], unfused: &[Profile], before: &Prices, origin: 
         values: *before.values(),
         variances: std::array::from_fn(|price| (PRIOR_WIDTH * before.values()[price]).powi(2).max(1e-6)),
     };
-    let direct = direct(unfused);
-    let mut prices = before.clone();
-    for round in 0..ROUNDS {
-        let mut seen = direct.clone();
-        for kernel in measured {
-            seen.push(observe(kernel, &prices)?);
-        }
-        let solved = solve(&seen, &prior);
-        // Half a step in later rounds: two paths of nearly the same length must not chase each other.
-        let step = if round < 5 { 1.0 } else { 0.5 };
-        let values: PerPrice =
-            std::array::from_fn(|price| (1.0 - step) * prices.values()[price] + step * solved.values[price]);
-        let moved = values.iter().zip(prices.values()).map(|(new, old)| (new - old).abs()).fold(0.0, f64::max);
-        prices = Prices::fitted(values, solved.covariance, 0.0, origin.to_owned());
-        if moved < 1e-7 {
-            break;
+    let search = Search { measured, direct: direct(unfused) };
+    let mut best = search.solve(&prior, before.values())?;
+    for price in [Price::OpHead, Price::OpTail] {
+        if search.contains(price, &best.values)? {
+            best = search.scan(price, &prior, &best)?;
         }
     }
-    finish(measured, &direct, &prices, origin)
+    let prices = Prices::fitted(best.values, best.covariance, 0.0, origin.to_owned());
+    finish(measured, &search.direct, &prices, origin)
+}
+
+/// A fit at some point.
+#[derive(Clone)]
+struct Point {
+    values: PerPrice,
+    covariance: Covariance,
+    /// Sum of squared differences, each by its variance.
+    misfit: f64,
+}
+
+/// What the prices are fitted to.
+struct Search<'a> {
+    measured: &'a [Measured],
+    direct: Vec<Observation>,
+}
+
+impl Search<'_> {
+    /// All measurements as sums of prices, as the critical paths are at these prices.
+    fn observe(&self, values: &PerPrice) -> Result<Vec<Observation>, CostError> {
+        let prices = Prices::fitted(*values, [[0.0; Price::COUNT]; Price::COUNT], 0.0, String::new());
+        let kernels: Result<Vec<Observation>, CostError> =
+            parallel::run(|| self.measured.par_iter().map(|kernel| observe(kernel, &prices)).collect());
+        Ok(self.direct.iter().cloned().chain(kernels?).collect())
+    }
+
+    fn contains(&self, price: Price, values: &PerPrice) -> Result<bool, CostError> {
+        Ok(self.observe(values)?.iter().any(|seen| seen.counts[price as usize].abs() > 1e-9))
+    }
+
+    /// Follows the critical paths from one set of prices to the next until they stay.
+    fn solve(&self, prior: &Prior, start: &PerPrice) -> Result<Point, CostError> {
+        let mut values = *start;
+        let mut covariance = [[0.0; Price::COUNT]; Price::COUNT];
+        for round in 0..ROUNDS {
+            let solved = solve(&self.observe(&values)?, prior);
+            // Half a step in later rounds: two paths of nearly the same length must not chase each other.
+            let step = if round < 4 { 1.0 } else { 0.5 };
+            let next: PerPrice =
+                std::array::from_fn(|price| values[price] + step * (solved.values[price] - values[price]));
+            let moved = next.iter().zip(&values).map(|(new, old)| (new - old).abs()).fold(0.0, f64::max);
+            (values, covariance) = (next, solved.covariance);
+            if moved < 1e-4 {
+                break;
+            }
+        }
+        let misfit = self.observe(&values)?.iter().map(|seen| seen.misfit(&values)).sum();
+        Ok(Point { values, covariance, misfit })
+    }
+
+    /// How much an op hides changes the critical paths, so that very different values may fit nearly as well, which the
+    /// paths at one of them do not show. All of a range are tried; the result is their average, weighted by how well
+    /// they fit, and knows how far they lie apart.
+    fn scan(&self, price: Price, prior: &Prior, best: &Point) -> Result<Point, CostError> {
+        let top = SCAN_REACH * best.values[price as usize].max(price.default_value());
+        let mut points = vec![];
+        for step in 0..=SCAN_STEPS {
+            let value = top * step as f64 / SCAN_STEPS as f64;
+            let mut fixed = prior.clone();
+            fixed.values[price as usize] = value;
+            fixed.variances[price as usize] = 1e-10;
+            let mut start = best.values;
+            start[price as usize] = value;
+            points.push(self.solve(&fixed, &start)?);
+        }
+        let least = points.iter().map(|point| point.misfit).fold(f64::INFINITY, f64::min);
+        let weights: Vec<f64> = points.iter().map(|point| (-0.5 * (point.misfit - least)).exp()).collect();
+        let all: f64 = weights.iter().sum();
+        let mean: PerPrice = std::array::from_fn(|place| {
+            points.iter().zip(&weights).map(|(point, weight)| weight * point.values[place]).sum::<f64>() / all
+        });
+        let covariance = std::array::from_fn(|row| {
+            std::array::from_fn(|column| {
+                let spread = |point: &Point| {
+                    let apart = (point.values[row] - mean[row]) * (point.values[column] - mean[column]);
+                    point.covariance[row][column] + apart
+                };
+                points.iter().zip(&weights).map(|(point, weight)| weight * spread(point)).sum::<f64>() / all
+            })
+        });
+        Ok(Point { values: mean, covariance, misfit: least })
+    }
 }
 
 /// What the tables tell about single prices: gaps in front of tasks, and what of a task is not its cores' time.

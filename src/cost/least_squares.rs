@@ -16,6 +16,14 @@ pub(super) struct Observation {
     pub(super) variance: f64,
 }
 
+impl Observation {
+    /// How far it is from what these prices say, squared, by its variance.
+    pub(super) fn misfit(&self, values: &PerPrice) -> f64 {
+        let said: f64 = self.counts.iter().zip(values).map(|(count, price)| count * price).sum();
+        (self.us - said).powi(2) / self.variance
+    }
+}
+
 /// What is thought before anything is measured.
 #[derive(Debug, Clone)]
 pub(super) struct Prior {

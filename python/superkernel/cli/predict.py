@@ -16,7 +16,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "predict",
         help="predict what super kernels gain, before running them",
         description="Predict per super kernel: the time of its ops as tasks of their own, as one kernel, the gain with "
-        "its 95 % range, and the largest reasons. The program's own synchronisation is played with the durations of "
+        "its range, and the largest reasons. The program's own synchronisation is played with the durations of "
         "the profile. Nothing is measured.",
     )
     _forecast.add_arguments(command, "FILE", "a marked graph (docs/scopes.md), or `kernel_infos` of one super kernel")
@@ -54,7 +54,7 @@ def lines(found: dict[str, Any], with_ops: bool) -> Iterable[str]:
     yield ""
     kernels = found["kernels"]
     yield from _forecast.table(
-        ("super kernel", "ops", "unfused us", "fused us", "gain us", "95 % range", "gain %"),
+        ("super kernel", "ops", "unfused us", "fused us", "gain us", "range", "gain %"),
         [
             (
                 kernel["name"],

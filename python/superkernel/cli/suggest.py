@@ -48,7 +48,7 @@ def lines(found: dict[str, Any]) -> Iterable[str]:
         yield "no range can be fused and pays"
     else:
         yield from _forecast.table(
-            ("scope", "from", "to", "ops", "gain us", "95 % range", "gain %"),
+            ("scope", "from", "to", "ops", "gain us", "range", "gain %"),
             [
                 (
                     proposal["scope"],
