@@ -1,6 +1,6 @@
 //! Which toolchain a build uses, and what identifies it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cancel::Cancel;
 use crate::environment::{Environment, ToolchainChoice};
@@ -73,20 +73,64 @@ pub fn choose(environment: &Environment, needs: &Needs<'_>, cancel: &Cancel) -> 
             (Box::new(found), headers)
         }
     };
-    let facts = facts(environment, &*toolchain, headers);
+    let options = match needs {
+        Needs::Nothing => &[][..],
+        Needs::Objects(_, kernel) => &kernel.options.compile_options[..],
+    };
+    let facts = facts(environment, &*toolchain, headers, options);
     Ok(Chosen { toolchain, facts })
 }
 
-fn facts(environment: &Environment, toolchain: &dyn Toolchain, headers: String) -> Vec<(String, String)> {
+fn facts(
+    environment: &Environment,
+    toolchain: &dyn Toolchain,
+    headers: String,
+    options: &[String],
+) -> Vec<(String, String)> {
     let mut facts = vec![("family".to_owned(), toolchain.kind().as_str().to_owned())];
-    // A compiler cache changes nothing about the result, so its identity is no fact.
-    let launcher = environment.variables.compiler_cache.as_ref().and_then(|path| fs::canonical(path).ok());
-    let tools = toolchain.identity().into_iter().filter(|tool| Some(&tool.path) != launcher.as_ref());
+    let tools = toolchain.identity().into_iter();
     facts.extend(tools.enumerate().map(|(number, tool)| (format!("tool {}", number + 1), tool.to_string())));
+    facts.push(("compiler arguments".to_owned(), toolchain.arguments().join(" ")));
     facts.push(("headers".to_owned(), headers));
     let variables = &environment.variables.compiler;
     facts.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), value.to_string_lossy().into_owned())));
+    facts.extend(user_folders(environment, options).into_iter().map(|folder| {
+        let content = folder_look(&folder);
+        (format!("folder {}", folder.display()), content)
+    }));
     facts
+}
+
+/// Folders and files that the user adds to what the compiler reads, by option or by variable.
+fn user_folders(environment: &Environment, options: &[String]) -> Vec<PathBuf> {
+    const INCLUDE_OPTIONS: [&str; 6] = ["-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros"];
+    const INCLUDE_VARIABLES: [&str; 3] = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"];
+    let mut folders = Vec::new();
+    let mut words = options.iter();
+    while let Some(word) = words.next() {
+        if INCLUDE_OPTIONS.contains(&word.as_str()) {
+            folders.extend(words.next().map(PathBuf::from));
+        } else if let Some(joined) = word.strip_prefix("-I") {
+            folders.push(PathBuf::from(joined));
+        }
+    }
+    let variables = environment.variables.compiler.iter().filter(|(name, _)| INCLUDE_VARIABLES.contains(name));
+    folders.extend(variables.flat_map(|(_, value)| std::env::split_paths(value)));
+    folders.retain(|folder| !folder.as_os_str().is_empty());
+    folders.sort();
+    folders.dedup();
+    folders
+}
+
+/// What a folder, or a file, looks like: names, sizes and times of everything in it.
+fn folder_look(path: &Path) -> String {
+    let mut lines = Vec::new();
+    match fs::metadata(path) {
+        Ok(data) if data.is_dir() => walk(path, &mut |file| lines.push(look(file))),
+        Ok(_) | Err(_) => lines.push(look(path)),
+    }
+    lines.sort();
+    ContentDigest::of(lines.join("\n").as_bytes()).to_string()
 }
 
 /// The headers' content: our own tree is small.

@@ -18,9 +18,22 @@ use crate::store::cache::CacheSettings;
 use crate::toolchain::host::HostSearch;
 use crate::toolchain::{CannSearch, DebugInfo, MemoryCheck, Optimization};
 
-/// Variables through which a compiler can be told about other headers or programs.
-const COMPILER_VARIABLES: [&str; 6] =
-    ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "CCC_OVERRIDE_OPTIONS"];
+/// Variables that compilers and linkers read: other headers, programs, flags, or words that end up in the result.
+const COMPILER_VARIABLES: [&str; 13] = [
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH",
+    "GCC_EXEC_PREFIX",
+    "COMPILER_PATH",
+    "LIBRARY_PATH",
+    "GCC_COMPARE_DEBUG",
+    "CCC_OVERRIDE_OPTIONS",
+    "CLANG_CONFIG_FILE_USER_DIR",
+    "SOURCE_DATE_EPOCH",
+    "LD_RUN_PATH",
+    "LDEMULATION",
+    "GNUTARGET",
+];
 
 /// Which toolchain is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

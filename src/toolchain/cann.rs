@@ -233,6 +233,10 @@ impl Toolchain for CannToolchain {
         ToolchainKind::Cann
     }
 
+    fn arguments(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     fn identity(&self) -> Vec<ToolIdentity> {
         // A tool that vanished since it was found cannot produce a result either, so leaving it out is harmless.
         let tools = [Some(self.compiler.clone()), self.search.tool("ccec"), Some(self.linker.clone())];

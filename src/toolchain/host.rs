@@ -57,6 +57,10 @@ pub struct HostCompiler {
     program: PathBuf,
     /// Arguments that belong to the compiler itself (`CXX="ccache g++"`).
     arguments: Vec<OsString>,
+    /// Programs among the arguments: the compiler proper behind a wrapper.
+    wrapped: Vec<PathBuf>,
+    /// A compiler cache in front of it all, which changes nothing about a result.
+    launcher: Option<PathBuf>,
     limit: Option<Duration>,
 }
 
@@ -64,19 +68,25 @@ impl HostCompiler {
     /// Finds it; no run of it takes longer than `limit`.
     pub fn find(search: &HostSearch, limit: Option<Duration>) -> Result<Self, ToolchainError> {
         let (program, arguments) = find_compiler(search)?;
-        Ok(Self { program, arguments, limit })
+        let is_flag = |word: &&OsString| word.to_string_lossy().starts_with('-');
+        let words = arguments.iter().filter(|word| !is_flag(word));
+        let wrapped = words.filter_map(|word| search.program(word)).collect();
+        Ok(Self { program, arguments, wrapped, launcher: None, limit })
     }
 
     /// A call of it; `title` says what is being made.
     pub fn command(&self, title: impl Into<String>) -> Command {
-        Command::new(&self.program, title).args(&self.arguments).limit(self.limit)
+        let command = match &self.launcher {
+            Some(launcher) => Command::new(launcher, title).arg(&self.program),
+            None => Command::new(&self.program, title),
+        };
+        command.args(&self.arguments).limit(self.limit)
     }
 
     /// Every program that takes part. One that vanished since it was found cannot produce a result either, so leaving
     /// it out is harmless.
     pub fn identity(&self) -> Vec<ToolIdentity> {
-        let wrapped = self.arguments.iter().map(PathBuf::from).filter(|path| path.is_absolute());
-        std::iter::once(self.program.clone()).chain(wrapped).filter_map(|tool| ToolIdentity::of(&tool).ok()).collect()
+        std::iter::once(&self.program).chain(&self.wrapped).filter_map(|tool| ToolIdentity::of(tool).ok()).collect()
     }
 }
 
@@ -103,8 +113,7 @@ impl HostToolchain {
 
     /// Puts a compiler cache in front of the compiler.
     pub fn with_launcher(mut self, launcher: &Path) -> Self {
-        let compiler = std::mem::replace(&mut self.compiler.program, launcher.to_path_buf());
-        self.compiler.arguments.insert(0, compiler.into_os_string());
+        self.compiler.launcher = Some(launcher.to_path_buf());
         self
     }
 
@@ -152,6 +161,10 @@ impl HostToolchain {
 impl Toolchain for HostToolchain {
     fn kind(&self) -> ToolchainKind {
         ToolchainKind::Host
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        self.compiler.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect()
     }
 
     fn identity(&self) -> Vec<ToolIdentity> {

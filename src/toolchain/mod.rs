@@ -46,6 +46,9 @@ pub trait Toolchain: Send + Sync {
     /// The family.
     fn kind(&self) -> ToolchainKind;
 
+    /// The words of the user's compiler command behind the program itself: part of every call.
+    fn arguments(&self) -> Vec<String>;
+
     /// Every program whose change could change a result, in a fixed order.
     fn identity(&self) -> Vec<ToolIdentity>;
 

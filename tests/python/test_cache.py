@@ -177,8 +177,59 @@ def test_another_compiler_is_another_kernel(ops, tmp_path: Path, monkeypatch):
     assert report["origin"] == "built" and any("tool 1 was" in reason for reason in report["because"])
     os.utime(compiler, (5, 5))
     assert build(infos_of(ops))["origin"] == "built"
-    monkeypatch.setenv("CPLUS_INCLUDE_PATH", str(tmp_path))
-    assert "toolchain: CPLUS_INCLUDE_PATH is new" in build(infos_of(ops))["because"]
+    monkeypatch.setenv("CPLUS_INCLUDE_PATH", str(tmp_path / "mine"))
+    assert build(infos_of(ops))["because"] == [
+        f"toolchain: CPLUS_INCLUDE_PATH is new, folder {tmp_path / 'mine'} is new"
+    ]
+
+
+def test_the_whole_compiler_command_counts(ops, monkeypatch):
+    monkeypatch.setenv("CXX", "c++")
+    build(infos_of(ops))
+    monkeypatch.setenv("CXX", "c++ -g3")
+    report = build(infos_of(ops))
+    assert report["origin"] == "built" and "toolchain: compiler arguments was ``, is `-g3`" in report["because"]
+    assert build(infos_of(ops))["origin"] == "up to date"
+
+
+def test_the_compiler_behind_a_wrapper_counts(ops, tmp_path: Path, monkeypatch):
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name, text in {"wrap": 'exec "$@"', "my-c++": 'exec c++ "$@"'}.items():
+        (tools / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tools / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    monkeypatch.setenv("CXX", "wrap my-c++")
+    build(infos_of(ops))
+    os.utime(tools / "my-c++", (5, 5))
+    report = build(infos_of(ops))
+    assert report["origin"] == "built" and any("tool 2 was" in reason for reason in report["because"])
+
+
+@pytest.mark.parametrize("way", ["option", "pair of words", "variable"])
+def test_the_content_of_include_folders_counts(ops, tmp_path: Path, monkeypatch, way: str):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "a.h").write_text("// one")
+    options = {"option": f"compile-options=-I{folder}", "pair of words": f"compile-options=-I,{folder}", "variable": ""}
+    if way == "variable":
+        monkeypatch.setenv("CPATH", str(folder))
+    infos = infos_of(ops, options[way])
+    build(infos)
+    assert build(infos)["origin"] == "up to date"
+    (folder / "a.h").write_text("// three")
+    report = build(infos)
+    assert report["origin"] == "built" and report["because"] == [f"toolchain: folder {folder} has other content"]
+    (folder / "b.h").write_text("")
+    assert build(infos)["origin"] == "built"
+
+
+@pytest.mark.parametrize("name", ["LIBRARY_PATH", "SOURCE_DATE_EPOCH", "LDEMULATION", "CCC_OVERRIDE_OPTIONS"])
+def test_variables_that_tools_read_count(ops, monkeypatch, name: str):
+    """Only compared, not built: not every value means something to the tools here."""
+    build(infos_of(ops))
+    monkeypatch.setenv(name, "1")
+    assert _build.compare(infos_of(ops), "k") == ("outdated", [f"toolchain: {name} is new"])
 
 
 def test_damaged_results_are_built_again(ops, tmp_path: Path, caplog):

@@ -55,6 +55,27 @@ def add(graph: Graph, op: BuiltOp, name: str, where: str, **fields: Any) -> None
     graph.op(name, "Op", support=1, scope=where, **{**paths, **fields})
 
 
+@pytest.mark.parametrize("compat", [False, True])
+def test_what_changed_since_is_built_again(ops: dict[str, BuiltOp], tmp_path: Path, compat: bool) -> None:
+    """In one process: another object under the same path, another SoC."""
+    binary = tmp_path / "op.o"
+    binary.write_bytes(Path(ops["plus"].bin_path).read_bytes())
+    graph = Graph()
+    add(graph, ops["plus"], "a", "s", stream=1, bin_path=str(binary))
+    add(graph, ops["times"], "b", "s", stream=1)
+
+    def states() -> list[str]:
+        return [result.state for result in compile_graph(graph, compat=compat).results]
+
+    assert (states(), states()) == (["compiled"], ["reused"])
+    binary.write_bytes(binary.read_bytes() + b"\0")
+    assert (states(), states()) == (["compiled"], ["reused"])
+    with superkernel.configure(soc="Ascend910B"):
+        assert (states(), states()) == (["compiled"], ["reused"])
+    # Without `compat` the name tells the SoC, so the first kernel is still there.
+    assert states() == ["compiled" if compat else "reused"]
+
+
 def test_identical_pieces_are_built_once(ops: dict[str, BuiltOp], output: Path) -> None:
     """Equal up to the numbers of their streams and events; one more with other options."""
     graph = Graph()

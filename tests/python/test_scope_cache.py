@@ -90,10 +90,19 @@ def test_the_whole_content_is_compared() -> None:
     assert caught.value.errorinfo["errId"] == "SK1019"
 
 
-def test_a_result_that_is_gone_is_built_again() -> None:
+def test_a_result_that_is_not_current_is_built_again() -> None:
     cache = KernelCache()
     cache.request("k", "content", lambda: None)
-    assert cache.request("k", "content", lambda: None, lambda: False) is Answer.BUILT
+    assert cache.request("k", "content", lambda: None, lambda: True, round=1) is Answer.REUSED
+    assert cache.request("k", "content", lambda: None, lambda: False, round=2) is Answer.BUILT
+
+
+def test_an_earlier_round_may_have_had_other_content() -> None:
+    cache = KernelCache()
+    cache.request("k", "one", lambda: None, round=1)
+    assert cache.request("k", "two", lambda: None, round=2) is Answer.BUILT
+    with pytest.raises(SuperKernelError, match="two different super kernels"):
+        cache.request("k", "one", lambda: None, round=2)
 
 
 def test_the_oldest_are_forgotten() -> None:

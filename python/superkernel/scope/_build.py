@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from superkernel._build import compare
 from superkernel._config import configure, repeatable
 from superkernel._environment import in_force, snapshot
 from superkernel._errors import SuperKernelError, make_error
@@ -120,9 +121,10 @@ def compile_graph(
 def _build_all(planned: ScopePlan, jobs: int | None, progress: Progress | None) -> list[KernelResult]:
     workers = jobs or in_force("jobs")[0] or os.cpu_count() or 1
     results: list[KernelResult] = []
+    round = object()
     with ThreadPoolExecutor(max_workers=max(1, min(workers, len(planned.pieces) or 1))) as pool:
         # Settings made by `with superkernel.configure(...)` hold in this context only: take it along.
-        futures = [pool.submit(contextvars.copy_context().run, _build_one, piece) for piece in planned.pieces]
+        futures = [pool.submit(contextvars.copy_context().run, _build_one, piece, round) for piece in planned.pieces]
         try:
             for future in futures:
                 result = future.result()
@@ -136,18 +138,18 @@ def _build_all(planned: ScopePlan, jobs: int | None, progress: Progress | None) 
     return results
 
 
-def _build_one(piece: Piece) -> KernelResult:
+def _build_one(piece: Piece, round: object) -> KernelResult:
     started = time.perf_counter()
     state: State
     error: SuperKernelError | None = None
     try:
-        state = _request(piece).value
+        state = _request(piece, round).value
     except SuperKernelError as failure:
         state, error = "failed", failure
     return KernelResult(piece.name, piece.kernel_name, state, 1000 * (time.perf_counter() - started), error)
 
 
-def _request(piece: Piece) -> Answer:
+def _request(piece: Piece, round: object) -> Answer:
     from superkernel import super_kernel
 
     if piece.problems:
@@ -161,13 +163,13 @@ def _request(piece: Piece) -> Answer:
     with configure(**_limits(piece)):
         settings = snapshot()
         folder = Path(settings["kernel_meta_parent_dir"]).absolute()
-        result = folder / "kernel_meta" / f"{piece.kernel_name}.json"
         content = json.dumps([piece.identity, str(folder), repeatable(settings)])
         return kernels.request(
             f"{folder}:{piece.kernel_name}",
             content,
             lambda: super_kernel.compile(piece.normalized_infos, piece.kernel_name),
-            result.exists,
+            lambda: compare(piece.normalized_infos, piece.kernel_name)[0] == "up to date",
+            round,
         )
 
 

@@ -5,9 +5,10 @@ state of the kernel        a new request
 =========================  ===========================================================================================
 absent                     builds it; the kernel is *running* meanwhile
 running                    waits, and gets the outcome of the build that runs
-finished                   is answered at once; a failure is not kept, the next request builds again
+finished, this round       is answered at once; a failure is not kept, the next request builds again
+finished, earlier round    is answered if the kernel is still what its inputs make, else builds it again
 running, nobody waits      warns and builds: whoever ran it is gone
-other content, same name   is refused: a digest must not decide alone
+other content, same round  is refused: two kernels of one model cannot have one name
 =========================  ===========================================================================================
 """
 
@@ -18,6 +19,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import Literal
 
 from superkernel._errors import make_error
 from superkernel._logging import logger
@@ -31,8 +33,9 @@ class Answer(enum.Enum):
 
 
 class _Entry:
-    def __init__(self, content: str) -> None:
+    def __init__(self, content: str, round: object) -> None:
         self.content = content
+        self.round = round
         self.done = threading.Event()
         self.error: BaseException | None = None
         #: The build itself and everybody who waits for it.
@@ -52,35 +55,37 @@ class KernelCache:
         name: str,
         content: str,
         build: Callable[[], None],
-        still_there: Callable[[], bool] = lambda: True,
+        is_current: Callable[[], bool] = lambda: True,
+        round: object = None,
     ) -> Answer:
         """Builds the kernel, or waits for the build that runs, or finds it finished.
 
-        ``content`` is everything the kernel is made from. ``still_there`` tells whether a finished kernel can be used.
+        ``content`` is what the kernel is made from, as far as the model tells. ``round`` is the build of a model:
+        within one, files do not change; for a kernel of an earlier one ``is_current`` tells whether it can be used.
         """
         with self._lock:
             entry = self._entries.get(name)
             if entry is not None and entry.content != content:
-                raise make_error(
-                    "SK1019",
-                    f"two different super kernels are called `{name}`",
-                    "rename one of them, or report this if the names were made by the planner",
-                )
+                if entry.round is round or not entry.done.is_set():
+                    raise make_error(
+                        "SK1019",
+                        f"two different super kernels are called `{name}`",
+                        "rename one of them, or report this if the names were made by the planner",
+                    )
+                entry = None
             if entry is not None and not entry.done.is_set() and entry.waiters == 0:
                 logger.warning("%s: its build has no owner any more; building it again", name)
                 entry = None
-            if entry is not None and entry.done.is_set() and not still_there():
-                entry = None
-            if entry is None:
-                mine = self._entries[name] = _Entry(content)
+            old = entry if entry is not None and entry.done.is_set() and entry.round is not round else None
+            if entry is None or old is not None:
+                mine = self._entries[name] = _Entry(content, round)
                 self._entries.move_to_end(name)
                 self._forget_oldest()
             else:
                 mine = None
                 entry.waiters += 1
         if mine is not None:
-            self._build(name, mine, build)
-            return Answer.BUILT
+            return self._build(name, mine, build, old is not None and is_current)
         assert entry is not None  # set whenever `mine` is not
         entry.done.wait()
         with self._lock:
@@ -89,9 +94,14 @@ class KernelCache:
             raise entry.error
         return Answer.REUSED
 
-    def _build(self, name: str, entry: _Entry, build: Callable[[], None]) -> None:
+    def _build(
+        self, name: str, entry: _Entry, build: Callable[[], None], is_current: Callable[[], bool] | Literal[False]
+    ) -> Answer:
         try:
+            if is_current and is_current():
+                return Answer.REUSED
             build()
+            return Answer.BUILT
         except BaseException as error:
             entry.error = error
             raise
