@@ -67,34 +67,52 @@ inline uint8_t *sk_host_local_range(const LocalTensor<T> &tensor, uint64_t bytes
     return start;
 }
 
-// A copy into GM adds instead of overwriting after SetAtomicAdd.
-template <class T> inline void sk_host_store(T *target, const uint8_t *source, uint64_t bytes) {
-    if (sk_rt_core()->atomicMode == 0) {
-        __builtin_memmove(target, source, bytes);
-        return;
-    }
-    for (uint64_t i = 0; i < bytes / sizeof(T); ++i) {
-        T value;
-        __builtin_memcpy(&value, source + i * sizeof(T), sizeof(T));
-        if (sk_rt_core()->atomicMode == 1) {
-            target[i] = static_cast<T>(target[i] + value);
-        } else if (sk_rt_core()->atomicMode == 2) {
-            target[i] = target[i] < value ? value : target[i];
-        } else {
-            target[i] = value < target[i] ? value : target[i];
-        }
+// Copies into GM combine with what is there.
+template <class T> inline void sk_host_set_atomic_type() {
+    constexpr SkType type = sk_core::TypeOf<T>::value;
+    static_assert(type == SK_TYPE_F32 || type == SK_TYPE_F16 || type == SK_TYPE_S16 || type == SK_TYPE_S32 ||
+                      type == SK_TYPE_S8 || type == SK_TYPE_BF16,
+                  "atomic copies: the chip has no form for this element type");
+    if constexpr (type == SK_TYPE_F32) {
+        set_atomic_f32();
+    } else if constexpr (type == SK_TYPE_F16) {
+        set_atomic_f16();
+    } else if constexpr (type == SK_TYPE_S16) {
+        set_atomic_s16();
+    } else if constexpr (type == SK_TYPE_S32) {
+        set_atomic_s32();
+    } else if constexpr (type == SK_TYPE_S8) {
+        set_atomic_s8();
+    } else {
+        set_atomic_bf16();
     }
 }
-
-template <class T> inline void SetAtomicAdd() { sk_rt_core()->atomicMode = 1; }
-template <class T> inline void SetAtomicMax() { sk_rt_core()->atomicMode = 2; }
-template <class T> inline void SetAtomicMin() { sk_rt_core()->atomicMode = 3; }
-inline void SetAtomicNone() { sk_rt_core()->atomicMode = 0; }
+template <class T> inline void SetAtomicAdd() {
+    sk_host_set_atomic_type<T>();
+    set_atomic_add();
+}
+template <class T> inline void SetAtomicMax() {
+    sk_host_set_atomic_type<T>();
+    set_atomic_max();
+}
+template <class T> inline void SetAtomicMin() {
+    sk_host_set_atomic_type<T>();
+    set_atomic_min();
+}
+inline void SetAtomicNone() { set_atomic_none(); }
 
 inline void sk_host_require_whole_blocks(uint64_t bytes, sk_host::Site site) {
     if (bytes % sk_host::BLOCK_BYTES != 0) {
         sk_host::Violation(site, "DataCopy: %llu bytes are not a multiple of 32; use DataCopyPad", (unsigned long long)bytes);
     }
+}
+
+// Which instruction moves between GM and the memory of a tensor.
+inline bool sk_host_is_in(TPosition position, const sk_host::Memory &memory, sk_host::Site site) {
+    return sk_host::MemoryOf(position, site).base == memory.base;
+}
+[[noreturn]] inline void sk_host_no_move(sk_host::Site site) {
+    sk_host::Violation(site, "DataCopy: the chip has no direct move between GM and this position");
 }
 
 // GM to local.
@@ -105,19 +123,15 @@ inline void DataCopy(const LocalTensor<T> &target, const GlobalTensor<T> &source
     const uint64_t targetStep = bytes + params.dstStride * sk_host::BLOCK_BYTES;
     const uint64_t sourceStep = bytes + params.srcStride * sk_host::BLOCK_BYTES;
     uint8_t *local = sk_host_local_range(target, sk_host::Span(params.blockCount, bytes, targetStep), "DataCopy", site);
-    const T *global = source.SkHostRange(sk_host::Span(params.blockCount, bytes, sourceStep), site);
-    sk_host::CopyBursts(local, reinterpret_cast<const uint8_t *>(global), params.blockCount, bytes, targetStep, sourceStep);
-    sk_rt_work(PIPE_MTE2, params.blockCount * bytes);
-}
-
-template <class T>
-inline void DataCopy(const LocalTensor<T> &target, const GlobalTensor<T> &source, uint32_t count,
-                     sk_host::Site site = sk_host::Site::Here()) {
-    const uint64_t bytes = static_cast<uint64_t>(count) * sizeof(T);
-    sk_host_require_whole_blocks(bytes, site);
-    uint8_t *local = sk_host_local_range(target, bytes, "DataCopy", site);
-    __builtin_memmove(local, source.SkHostRange(bytes, site), bytes);
-    sk_rt_work(PIPE_MTE2, bytes);
+    T *global = source.SkHostRange(sk_host::Span(params.blockCount, bytes, sourceStep), site);
+    const sk_core::Source line{site.file, site.line};
+    if (sk_host_is_in(target.GetPosition(), sk_host::UnifiedBuffer(), site)) {
+        copy_gm_to_ubuf(local, global, 0, params.blockCount, params.blockLen, params.srcStride, params.dstStride, line);
+    } else if (sk_host_is_in(target.GetPosition(), sk_host::L1(), site)) {
+        copy_gm_to_cbuf(local, global, 0, params.blockCount, params.blockLen, params.srcStride, params.dstStride, 0, line);
+    } else {
+        sk_host_no_move(site);
+    }
 }
 
 // Local to GM.
@@ -127,66 +141,88 @@ inline void DataCopy(const GlobalTensor<T> &target, const LocalTensor<T> &source
     const uint64_t bytes = params.blockLen * sk_host::BLOCK_BYTES;
     const uint64_t targetStep = bytes + params.dstStride * sk_host::BLOCK_BYTES;
     const uint64_t sourceStep = bytes + params.srcStride * sk_host::BLOCK_BYTES;
-    const uint8_t *local =
-        sk_host_local_range(source, sk_host::Span(params.blockCount, bytes, sourceStep), "DataCopy", site);
+    uint8_t *local = sk_host_local_range(source, sk_host::Span(params.blockCount, bytes, sourceStep), "DataCopy", site);
     T *global = target.SkHostRange(sk_host::Span(params.blockCount, bytes, targetStep), site);
-    for (uint32_t block = 0; block < params.blockCount; ++block) {
-        sk_host_store(reinterpret_cast<T *>(reinterpret_cast<uint8_t *>(global) + block * targetStep),
-                      local + block * sourceStep, bytes);
+    const sk_core::Source line{site.file, site.line};
+    if (sk_host_is_in(source.GetPosition(), sk_host::UnifiedBuffer(), site)) {
+        copy_ubuf_to_gm(global, local, 0, params.blockCount, params.blockLen, params.srcStride, params.dstStride, line);
+    } else if (sk_host_is_in(source.GetPosition(), sk_host::L1(), site)) {
+        copy_cbuf_to_gm(global, local, 0, params.blockCount, params.blockLen, params.srcStride, params.dstStride, line);
+    } else {
+        sk_host_no_move(site);
     }
-    sk_rt_work(PIPE_MTE3, params.blockCount * bytes);
-}
-
-template <class T>
-inline void DataCopy(const GlobalTensor<T> &target, const LocalTensor<T> &source, uint32_t count,
-                     sk_host::Site site = sk_host::Site::Here()) {
-    const uint64_t bytes = static_cast<uint64_t>(count) * sizeof(T);
-    sk_host_require_whole_blocks(bytes, site);
-    const uint8_t *local = sk_host_local_range(source, bytes, "DataCopy", site);
-    sk_host_store(target.SkHostRange(bytes, site), local, bytes);
-    sk_rt_work(PIPE_MTE3, bytes);
 }
 
 // Local to local.
 template <class T>
-inline void DataCopy(const LocalTensor<T> &target, const LocalTensor<T> &source, uint32_t count,
+inline void DataCopy(const LocalTensor<T> &target, const LocalTensor<T> &source, const DataCopyParams &params,
                      sk_host::Site site = sk_host::Site::Here()) {
-    const uint64_t bytes = static_cast<uint64_t>(count) * sizeof(T);
-    sk_host_require_whole_blocks(bytes, site);
-    __builtin_memmove(sk_host_local_range(target, bytes, "DataCopy", site),
-                      sk_host_local_range(source, bytes, "DataCopy", site), bytes);
-    sk_rt_work(PIPE_V, bytes);
+    const uint64_t bytes = params.blockLen * sk_host::BLOCK_BYTES;
+    const uint64_t targetStep = bytes + params.dstStride * sk_host::BLOCK_BYTES;
+    const uint64_t sourceStep = bytes + params.srcStride * sk_host::BLOCK_BYTES;
+    uint8_t *to = sk_host_local_range(target, sk_host::Span(params.blockCount, bytes, targetStep), "DataCopy", site);
+    uint8_t *from = sk_host_local_range(source, sk_host::Span(params.blockCount, bytes, sourceStep), "DataCopy", site);
+    copy_ubuf_to_ubuf(to, from, 0, params.blockCount, params.blockLen, params.srcStride, params.dstStride,
+                      sk_core::Source{site.file, site.line});
 }
 
-// Row by row, each row at a multiple of 32 bytes in local memory, with optional padding elements left and right.
+// All three over `count` elements in a row.
+template <class Target, class Source>
+inline void sk_host_copy_row(const Target &target, const Source &source, uint64_t bytes, sk_host::Site site) {
+    sk_host_require_whole_blocks(bytes, site);
+    const uint64_t blocks = bytes / sk_host::BLOCK_BYTES;
+    if (blocks > UINT16_MAX) {
+        sk_host::Violation(site, "DataCopy: %llu bytes in one row; at most 2097120 are possible", (unsigned long long)bytes);
+    }
+    DataCopy(target, source, DataCopyParams(1, static_cast<uint16_t>(blocks), 0, 0), site);
+}
+template <class T>
+inline void DataCopy(const LocalTensor<T> &target, const GlobalTensor<T> &source, uint32_t count,
+                     sk_host::Site site = sk_host::Site::Here()) {
+    sk_host_copy_row(target, source, static_cast<uint64_t>(count) * sizeof(T), site);
+}
+template <class T>
+inline void DataCopy(const GlobalTensor<T> &target, const LocalTensor<T> &source, uint32_t count,
+                     sk_host::Site site = sk_host::Site::Here()) {
+    sk_host_copy_row(target, source, static_cast<uint64_t>(count) * sizeof(T), site);
+}
+template <class T>
+inline void DataCopy(const LocalTensor<T> &target, const LocalTensor<T> &source, uint32_t count,
+                     sk_host::Site site = sk_host::Site::Here()) {
+    sk_host_copy_row(target, source, static_cast<uint64_t>(count) * sizeof(T), site);
+}
+
+template <class T> inline uint64_t sk_host_pad_word(T value) {
+    uint64_t word = 0;
+    __builtin_memcpy(&word, &value, sizeof(T) < 8 ? sizeof(T) : 8);
+    return word;
+}
+
+// Row by row, each row at a multiple of 32 bytes in local memory, filled up to it: with the padding value if there is
+// padding, else with the first element of the row.
 template <class T>
 inline void sk_host_copy_pad_in(const LocalTensor<T> &target, const GlobalTensor<T> &source, uint32_t rows,
                                 uint32_t length, uint64_t sourceGap, uint64_t targetGap, bool pad, uint32_t left,
                                 uint32_t right, T value, sk_host::Site site) {
-    if ((left + right) * sizeof(T) > sk_host::BLOCK_BYTES) {
-        sk_host::Violation(site, "DataCopyPad: more than 32 bytes of padding");
-    }
-    const uint64_t before = pad ? left * sizeof(T) : 0;
-    const uint64_t after = pad ? right * sizeof(T) : 0;
-    const uint64_t row = sk_host::RoundUp(before + length + after, sk_host::BLOCK_BYTES);
+    left = pad ? left : 0;
+    right = pad ? right : 0;
+    const uint64_t row = sk_host::RoundUp((left + right) * sizeof(T) + length, sk_host::BLOCK_BYTES);
     const uint64_t targetStep = row + targetGap * sk_host::BLOCK_BYTES;
-    const uint64_t sourceStep = length + sourceGap;
     uint8_t *local = sk_host_local_range(target, sk_host::Span(rows, row, targetStep), "DataCopyPad", site);
-    const uint8_t *global =
-        reinterpret_cast<const uint8_t *>(source.SkHostRange(sk_host::Span(rows, length, sourceStep), site));
-    for (uint32_t at = 0; at < rows; ++at) {
-        uint8_t *line = local + at * targetStep;
-        __builtin_memmove(line + before, global + at * sourceStep, length);
-        if (pad) {
-            for (uint32_t i = 0; i < left; ++i) {
-                __builtin_memcpy(line + i * sizeof(T), &value, sizeof(T));
-            }
-            for (uint64_t byte = before + length; byte + sizeof(T) <= row; byte += sizeof(T)) {
-                __builtin_memcpy(line + byte, &value, sizeof(T));
-            }
-        }
+    T *global = source.SkHostRange(sk_host::Span(rows, length, length + sourceGap), site);
+    const sk_core::Source line{site.file, site.line};
+    // Elements of 8 bytes move as pairs of 4.
+    constexpr uint32_t parts = sizeof(T) == 8 ? 2 : 1;
+    if (pad) {
+        set_mov_pad_val(sk_host_pad_word(value));
     }
-    sk_rt_work(PIPE_MTE2, static_cast<uint64_t>(rows) * length);
+    if constexpr (sizeof(T) == 1) {
+        copy_gm_to_ubuf_align_b8(local, global, 0, rows, length, left, right, sourceGap, targetGap, line);
+    } else if constexpr (sizeof(T) == 2) {
+        copy_gm_to_ubuf_align_b16(local, global, 0, rows, length, left, right, sourceGap, targetGap, line);
+    } else {
+        copy_gm_to_ubuf_align_b32(local, global, 0, rows, length, left * parts, right * parts, sourceGap, targetGap, line);
+    }
 }
 
 template <class T>
@@ -194,13 +230,10 @@ inline void sk_host_copy_pad_out(const GlobalTensor<T> &target, const LocalTenso
                                  uint32_t length, uint64_t sourceGap, uint64_t targetGap, sk_host::Site site) {
     const uint64_t row = sk_host::RoundUp(length, sk_host::BLOCK_BYTES);
     const uint64_t sourceStep = row + sourceGap * sk_host::BLOCK_BYTES;
-    const uint64_t targetStep = length + targetGap;
-    const uint8_t *local = sk_host_local_range(source, sk_host::Span(rows, length, sourceStep), "DataCopyPad", site);
-    uint8_t *global = reinterpret_cast<uint8_t *>(target.SkHostRange(sk_host::Span(rows, length, targetStep), site));
-    for (uint32_t at = 0; at < rows; ++at) {
-        sk_host_store(reinterpret_cast<T *>(global + at * targetStep), local + at * sourceStep, length);
-    }
-    sk_rt_work(PIPE_MTE3, static_cast<uint64_t>(rows) * length);
+    uint8_t *local = sk_host_local_range(source, sk_host::Span(rows, length, sourceStep), "DataCopyPad", site);
+    T *global = target.SkHostRange(sk_host::Span(rows, length, length + targetGap), site);
+    copy_ubuf_to_gm_align_b8(global, local, 0, rows, length, 0, 0, sourceGap, targetGap,
+                             sk_core::Source{site.file, site.line});
 }
 
 template <class T>

@@ -45,7 +45,15 @@ inline bool sk_host_owns_flag_pipe(pipe_t pipe) {
 #endif
 }
 
-template <uint8_t modeId, pipe_t pipe> inline void CrossCoreSetFlag(uint16_t flagId) {
+// The device would cut the id to 4 bits without a word.
+inline void sk_host_require_flag(uint16_t flagId, sk_host::Site site) {
+    if (flagId > 15) {
+        sk_host::Violation(site, "flag id %u; ids are 0 to 15", (unsigned)flagId);
+    }
+}
+
+template <uint8_t modeId, pipe_t pipe>
+inline void CrossCoreSetFlag(uint16_t flagId, sk_host::Site site = sk_host::Site::Here()) {
     if (!sk_host_owns_flag_pipe(pipe)) {
         return;
     }
@@ -53,17 +61,20 @@ template <uint8_t modeId, pipe_t pipe> inline void CrossCoreSetFlag(uint16_t fla
         sk_rt_intra_block_set(pipe, flagId);
     } else {
         static_assert(modeId <= 2, "CrossCoreSetFlag: the mode must be 0, 1, 2 or, on 3510, 4");
+        sk_host_require_flag(flagId, site);
         ffts_cross_core_sync(pipe, GetffstMsg(modeId, flagId));
     }
 }
 
-template <uint8_t modeId = 0, pipe_t pipe = PIPE_S> inline void CrossCoreWaitFlag(uint16_t flagId) {
+template <uint8_t modeId = 0, pipe_t pipe = PIPE_S>
+inline void CrossCoreWaitFlag(uint16_t flagId, sk_host::Site site = sk_host::Site::Here()) {
     if (!sk_host_owns_flag_pipe(pipe)) {
         return;
     }
     if constexpr (modeId == 4) {
         sk_rt_intra_block_wait(pipe, flagId);
     } else {
+        sk_host_require_flag(flagId, site);
         sk_host_wait_flag(flagId);
     }
 }

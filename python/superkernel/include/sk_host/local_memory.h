@@ -18,6 +18,7 @@ inline Memory UnifiedBuffer() { return {sk_rt_core()->unifiedBuffer, sk_rt_core(
 inline Memory L1() { return {sk_rt_core()->l1, sk_rt_core()->l1Size, "L1"}; }
 inline Memory L0A() { return {sk_rt_core()->l0a, sk_rt_core()->l0aSize, "L0A"}; }
 inline Memory L0B() { return {sk_rt_core()->l0b, sk_rt_core()->l0bSize, "L0B"}; }
+inline Memory BiasTable() { return {sk_rt_core()->biasTable, sk_rt_core()->biasTableSize, "BT"}; }
 inline Memory L0C() { return {sk_rt_core()->l0c, sk_rt_core()->l0cSize, "L0C"}; }
 
 inline const char *KindName() { return sk_rt_core()->kind == 1 ? "AIC" : "AIV"; }
@@ -44,14 +45,7 @@ inline void RequireBlockAligned(const uint8_t *pointer, const Memory &memory, co
     }
 }
 
-// `bursts` pieces of `length` bytes, from piece to piece `sourceStep` and `targetStep` bytes apart.
-inline void CopyBursts(uint8_t *target, const uint8_t *source, uint64_t bursts, uint64_t length, uint64_t targetStep,
-                       uint64_t sourceStep) {
-    for (uint64_t burst = 0; burst < bursts; ++burst) {
-        __builtin_memmove(target + burst * targetStep, source + burst * sourceStep, length);
-    }
-}
-
+// Bytes from the first one of `bursts` pieces to behind the last one.
 inline uint64_t Span(uint64_t bursts, uint64_t length, uint64_t step) {
     return bursts == 0 ? 0 : (bursts - 1) * step + length;
 }

@@ -30,6 +30,7 @@ class TPipe {
         if (number == 0 || number > SkHostPool::LIMIT) {
             sk_host::Violation(site, "TPipe::InitBuffer: %u buffers; a queue has 1 to %u", number, SkHostPool::LIMIT);
         }
+        CountBuffers(number, site);
         const uint32_t rounded = static_cast<uint32_t>(sk_host::RoundUp(length, sk_host::BLOCK_BYTES));
         queue.pool_ = SkHostPool{};
         queue.pool_.base = Reserve(Queue::position, static_cast<uint64_t>(rounded) * number, site);
@@ -40,6 +41,7 @@ class TPipe {
 
     template <class Buffer>
     bool InitBuffer(Buffer &buffer, uint32_t length, sk_host::Site site = sk_host::Site::Here()) {
+        CountBuffers(1, site);
         const uint32_t rounded = static_cast<uint32_t>(sk_host::RoundUp(length, sk_host::BLOCK_BYTES));
         buffer.pool_ = SkHostPool{};
         buffer.pool_.base = Reserve(Buffer::position, rounded, site);
@@ -49,7 +51,7 @@ class TPipe {
     }
 
     void Init() { Reset(); }
-    void Reset() { ub_ = l1_ = l0a_ = l0b_ = l0c_ = 0; }
+    void Reset() { ub_ = l1_ = l0a_ = l0b_ = l0c_ = bt_ = buffers_ = 0; }
     void Destroy() { Reset(); }
 
     template <HardEvent event> TEventID AllocEventID() { return NextEvent(); }
@@ -58,6 +60,17 @@ class TPipe {
     template <HardEvent event> TEventID FetchEventID() { return EVENT_ID0; }
 
   private:
+    // As many as the pipe of the device can keep apart.
+    static constexpr uint64_t BUFFERS = 64;
+
+    void CountBuffers(uint64_t number, sk_host::Site site) {
+        buffers_ += number;
+        if (buffers_ > BUFFERS) {
+            sk_host::Violation(site, "TPipe::InitBuffer: %llu buffers in all; a pipe has at most %llu",
+                               (unsigned long long)buffers_, (unsigned long long)BUFFERS);
+        }
+    }
+
     TEventID NextEvent() { return static_cast<TEventID>(events_++ % 8); }
 
     uint8_t *Reserve(TPosition position, uint64_t bytes, sk_host::Site site) {
@@ -82,6 +95,7 @@ class TPipe {
                : memory.base == core.l1          ? l1_
                : memory.base == core.l0a         ? l0a_
                : memory.base == core.l0b         ? l0b_
+               : memory.base == core.biasTable   ? bt_
                                                  : l0c_;
     }
 
@@ -90,6 +104,8 @@ class TPipe {
     uint64_t l0a_ = 0;
     uint64_t l0b_ = 0;
     uint64_t l0c_ = 0;
+    uint64_t bt_ = 0;
+    uint64_t buffers_ = 0;
     uint32_t events_ = 0;
 };
 

@@ -19,6 +19,7 @@ inline Memory MemoryOf(AscendC::TPosition position, Site site) {
     case TPosition::B2:
         return L0B();
     case TPosition::C2:
+        return BiasTable();
     case TPosition::CO1:
         return L0C();
     case TPosition::CO2:

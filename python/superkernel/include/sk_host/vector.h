@@ -109,230 +109,275 @@ inline void sk_host_require_mask(uint64_t mask, const char *call, sk_host::Site 
     }
 }
 
-template <class D, class S, class F>
-inline void sk_host_unary(const LocalTensor<D> &dst, const LocalTensor<S> &src, int64_t count, F apply, const char *call,
-                          sk_host::Site site) {
-    sk_host_require_vector_core(call, site);
-    const uint64_t number = count < 0 ? 0 : static_cast<uint64_t>(count);
-    D *out = sk_host_operand(dst, number, call, site);
-    const S *in = sk_host_operand(src, number, call, site);
-    for (uint64_t i = 0; i < number; ++i) {
-        out[i] = apply(in[i]);
-    }
-    sk_rt_work(PIPE_V, number * sizeof(S));
+// The elements that are computed stand in the mask registers while the instruction is issued.
+inline void sk_host_mask_elements(int64_t count) {
+    set_mask_count();
+    set_vector_mask(0, count < 0 ? 0 : static_cast<uint64_t>(count));
+}
+inline void sk_host_mask_lanes(const SkHostLanes &lanes) {
+    set_mask_norm();
+    set_vector_mask(lanes.bits[1], lanes.bits[0]);
+}
+inline void sk_host_mask_all() {
+    set_mask_norm();
+    set_vector_mask(UINT64_MAX, UINT64_MAX);
 }
 
-template <class D, class S, class F>
-inline void sk_host_unary_repeat(const LocalTensor<D> &dst, const LocalTensor<S> &src, const SkHostLanes &lanes,
-                                 uint8_t repeats, const UnaryRepeatParams &params, F apply, const char *call,
-                                 sk_host::Site site) {
-    sk_host_require_vector_core(call, site);
-    // With operands of two sizes the wider one sets the number of lanes.
-    using Wide = typename SkHostSelect<(sizeof(D) > sizeof(S)), D, S>::Type;
-    D *out = sk_host_operand(dst, sk_host_repeat_extent<D>(repeats, lanes, params.dstBlkStride, params.dstRepStride),
-                             call, site);
-    const S *in = sk_host_operand(
-        src, sk_host_repeat_extent<S>(repeats, lanes, params.srcBlkStride, params.srcRepStride), call, site);
-    for (uint32_t repeat = 0; repeat < repeats; ++repeat) {
-        for (uint32_t lane = 0; lane < sk_host_lanes_per_repeat<Wide>() && lane < 128; ++lane) {
-            if (lanes.Has(lane)) {
-                out[sk_host_lane<D>(repeat, lane, params.dstBlkStride, params.dstRepStride)] =
-                    apply(in[sk_host_lane<S>(repeat, lane, params.srcBlkStride, params.srcRepStride)]);
-            }
-        }
-    }
-    sk_rt_work(PIPE_V, static_cast<uint64_t>(repeats) * ONE_REPEAT_BYTE_SIZE);
+inline sk_core::Source sk_host_source(sk_host::Site site) { return sk_core::Source{site.file, site.line}; }
+
+template <class T, class... Types> struct SkHostOneOf {
+    static constexpr bool value = false;
+};
+template <class T, class First, class... Rest> struct SkHostOneOf<T, First, Rest...> {
+    static constexpr bool value = SkHostOneOf<T, Rest...>::value;
+};
+template <class T, class... Rest> struct SkHostOneOf<T, T, Rest...> {
+    static constexpr bool value = true;
+};
+
+// `elements` of an operand that a call with a count touches, and `lanes` of one with repeats: inside its tensor?
+template <class T>
+inline T *sk_host_counted(const LocalTensor<T> &tensor, int64_t elements, const char *call, sk_host::Site site) {
+    return sk_host_operand(tensor, elements < 0 ? 0 : static_cast<uint64_t>(elements), call, site);
+}
+template <class T>
+inline T *sk_host_repeated(const LocalTensor<T> &tensor, const SkHostLanes &lanes, uint8_t repeats, uint32_t blkStride,
+                           uint32_t repStride, const char *call, sk_host::Site site) {
+    return sk_host_operand(tensor, sk_host_repeat_extent<T>(repeats, lanes, blkStride, repStride), call, site);
 }
 
-template <class D, class S, class F>
-inline void sk_host_binary(const LocalTensor<D> &dst, const LocalTensor<S> &src0, const LocalTensor<S> &src1,
-                           int64_t count, F apply, const char *call, sk_host::Site site) {
-    sk_host_require_vector_core(call, site);
-    const uint64_t number = count < 0 ? 0 : static_cast<uint64_t>(count);
-    D *out = sk_host_operand(dst, number, call, site);
-    const S *in0 = sk_host_operand(src0, number, call, site);
-    const S *in1 = sk_host_operand(src1, number, call, site);
-    for (uint64_t i = 0; i < number; ++i) {
-        out[i] = apply(out[i], in0[i], in1[i]);
-    }
-    sk_rt_work(PIPE_V, number * sizeof(S));
-}
-
-template <class T, class F>
-inline void sk_host_binary_repeat(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,
-                                  const SkHostLanes &lanes, uint8_t repeats, const BinaryRepeatParams &params, F apply,
-                                  const char *call, sk_host::Site site) {
-    sk_host_require_vector_core(call, site);
-    T *out = sk_host_operand(dst, sk_host_repeat_extent<T>(repeats, lanes, params.dstBlkStride, params.dstRepStride),
-                             call, site);
-    const T *in0 = sk_host_operand(
-        src0, sk_host_repeat_extent<T>(repeats, lanes, params.src0BlkStride, params.src0RepStride), call, site);
-    const T *in1 = sk_host_operand(
-        src1, sk_host_repeat_extent<T>(repeats, lanes, params.src1BlkStride, params.src1RepStride), call, site);
-    for (uint32_t repeat = 0; repeat < repeats; ++repeat) {
-        for (uint32_t lane = 0; lane < sk_host_lanes_per_repeat<T>() && lane < 128; ++lane) {
-            if (lanes.Has(lane)) {
-                T &target = out[sk_host_lane<T>(repeat, lane, params.dstBlkStride, params.dstRepStride)];
-                target = apply(target, in0[sk_host_lane<T>(repeat, lane, params.src0BlkStride, params.src0RepStride)],
-                               in1[sk_host_lane<T>(repeat, lane, params.src1BlkStride, params.src1RepStride)]);
-            }
-        }
-    }
-    sk_rt_work(PIPE_V, static_cast<uint64_t>(repeats) * ONE_REPEAT_BYTE_SIZE);
-}
-
-// The functions a name stands for: `expression` over the widened operands a, b (and old, what dst holds).
-#define SK_HOST_BINARY(name, expression)                                                                               \
-    template <class T> struct SkHostApply##name {                                                                      \
-        T operator()([[maybe_unused]] T before, T left, T right) const {                                               \
-            using W = SkHostWideType<T>;                                                                               \
-            [[maybe_unused]] const W old = static_cast<W>(before);                                                     \
-            const W a = static_cast<W>(left);                                                                          \
-            const W b = static_cast<W>(right);                                                                         \
-            return static_cast<T>(expression);                                                                         \
-        }                                                                                                              \
-    };                                                                                                                 \
+// A call of AscendC, the instruction behind it, and the element types the chip has it for.
+#define SK_HOST_BINARY(name, intrinsic, ...)                                                                           \
     template <class T>                                                                                                 \
     inline void name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, int32_t count, \
                      sk_host::Site site = sk_host::Site::Here()) {                                                     \
-        sk_host_binary(dst, src0, src1, count, SkHostApply##name<T>{}, #name, site);                                   \
+        static_assert(SkHostOneOf<T, __VA_ARGS__>::value, #name ": the chip has no form for this element type");       \
+        sk_host_require_vector_core(#name, site);                                                                      \
+        T *out = sk_host_counted(dst, count, #name, site);                                                             \
+        T *in0 = sk_host_counted(src0, count, #name, site);                                                            \
+        T *in1 = sk_host_counted(src1, count, #name, site);                                                            \
+        sk_host_mask_elements(count);                                                                                  \
+        intrinsic(out, in0, in1, 1, 1, 1, 1, 8, 8, 8, sk_host_source(site));                                           \
+        sk_host_mask_all();                                                                                            \
+    }                                                                                                                  \
+    template <class T>                                                                                                 \
+    inline void sk_host_##intrinsic(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, \
+                                    const SkHostLanes &lanes, uint8_t repeats, const BinaryRepeatParams &params,       \
+                                    sk_host::Site site) {                                                              \
+        static_assert(SkHostOneOf<T, __VA_ARGS__>::value, #name ": the chip has no form for this element type");       \
+        sk_host_require_vector_core(#name, site);                                                                      \
+        T *out = sk_host_repeated(dst, lanes, repeats, params.dstBlkStride, params.dstRepStride, #name, site);         \
+        T *in0 = sk_host_repeated(src0, lanes, repeats, params.src0BlkStride, params.src0RepStride, #name, site);      \
+        T *in1 = sk_host_repeated(src1, lanes, repeats, params.src1BlkStride, params.src1RepStride, #name, site);      \
+        sk_host_mask_lanes(lanes);                                                                                     \
+        intrinsic(out, in0, in1, repeats, params.dstBlkStride, params.src0BlkStride, params.src1BlkStride,             \
+                  params.dstRepStride, params.src0RepStride, params.src1RepStride, sk_host_source(site));              \
+        sk_host_mask_all();                                                                                            \
     }                                                                                                                  \
     template <class T>                                                                                                 \
     inline void name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, uint64_t mask, \
                      uint8_t repeats, const BinaryRepeatParams &params, sk_host::Site site = sk_host::Site::Here()) {  \
         sk_host_require_mask<T>(mask, #name, site);                                                                    \
-        sk_host_binary_repeat(dst, src0, src1, SkHostLanes::First(mask), repeats, params, SkHostApply##name<T>{},      \
-                              #name, site);                                                                            \
+        sk_host_##intrinsic(dst, src0, src1, SkHostLanes::First(mask), repeats, params, site);                         \
     }                                                                                                                  \
     template <class T>                                                                                                 \
     inline void name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,                \
                      uint64_t mask[], uint8_t repeats, const BinaryRepeatParams &params,                               \
                      sk_host::Site site = sk_host::Site::Here()) {                                                     \
-        sk_host_binary_repeat(dst, src0, src1, SkHostLanes{{mask[0], mask[1]}}, repeats, params,                       \
-                              SkHostApply##name<T>{}, #name, site);                                                    \
+        sk_host_##intrinsic(dst, src0, src1, SkHostLanes{{mask[0], mask[1]}}, repeats, params, site);                  \
     }
 
-#define SK_HOST_UNARY(name, expression)                                                                                \
-    template <class T> struct SkHostApply##name {                                                                      \
-        T operator()(T value) const {                                                                                  \
-            using W = SkHostWideType<T>;                                                                               \
-            const W a = static_cast<W>(value);                                                                         \
-            return static_cast<T>(expression);                                                                         \
+// One source: `issue` gets addresses, repeats and strides.
+template <class T, class F>
+inline void sk_host_on_one(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t count, const char *call,
+                           sk_host::Site site, F issue) {
+    sk_host_require_vector_core(call, site);
+    T *out = sk_host_counted(dst, count, call, site);
+    T *in = sk_host_counted(src, count, call, site);
+    sk_host_mask_elements(count);
+    issue(out, in, 1, UnaryRepeatParams());
+    sk_host_mask_all();
+}
+template <class T, class F>
+inline void sk_host_on_one(const LocalTensor<T> &dst, const LocalTensor<T> &src, const SkHostLanes &lanes,
+                           uint8_t repeats, const UnaryRepeatParams &params, const char *call, sk_host::Site site,
+                           F issue) {
+    sk_host_require_vector_core(call, site);
+    T *out = sk_host_repeated(dst, lanes, repeats, params.dstBlkStride, params.dstRepStride, call, site);
+    T *in = sk_host_repeated(src, lanes, repeats, params.srcBlkStride, params.srcRepStride, call, site);
+    sk_host_mask_lanes(lanes);
+    issue(out, in, repeats, params);
+    sk_host_mask_all();
+}
+
+#define SK_HOST_UNARY(name, intrinsic, ...)                                                                            \
+    template <class T> struct SkHostIssue##name {                                                                      \
+        static_assert(SkHostOneOf<T, __VA_ARGS__>::value, #name ": the chip has no form for this element type");       \
+        sk_host::Site site;                                                                                            \
+        void operator()(T *out, T *in, uint64_t repeats, const UnaryRepeatParams &params) const {                      \
+            intrinsic(out, in, repeats, params.dstBlkStride, params.srcBlkStride, params.dstRepStride,                 \
+                      params.srcRepStride, sk_host_source(site));                                                      \
         }                                                                                                              \
     };                                                                                                                 \
     template <class T>                                                                                                 \
     inline void name(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t count,                              \
                      sk_host::Site site = sk_host::Site::Here()) {                                                     \
-        sk_host_unary(dst, src, count, SkHostApply##name<T>{}, #name, site);                                           \
+        sk_host_on_one(dst, src, count, #name, site, SkHostIssue##name<T>{site});                                      \
     }                                                                                                                  \
     template <class T>                                                                                                 \
     inline void name(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint64_t mask, uint8_t repeats,             \
                      const UnaryRepeatParams &params, sk_host::Site site = sk_host::Site::Here()) {                    \
         sk_host_require_mask<T>(mask, #name, site);                                                                    \
-        sk_host_unary_repeat(dst, src, SkHostLanes::First(mask), repeats, params, SkHostApply##name<T>{}, #name, site);\
+        sk_host_on_one(dst, src, SkHostLanes::First(mask), repeats, params, #name, site, SkHostIssue##name<T>{site});  \
     }                                                                                                                  \
     template <class T>                                                                                                 \
     inline void name(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint64_t mask[], uint8_t repeats,           \
                      const UnaryRepeatParams &params, sk_host::Site site = sk_host::Site::Here()) {                    \
-        sk_host_unary_repeat(dst, src, SkHostLanes{{mask[0], mask[1]}}, repeats, params, SkHostApply##name<T>{},       \
-                             #name, site);                                                                             \
+        sk_host_on_one(dst, src, SkHostLanes{{mask[0], mask[1]}}, repeats, params, #name, site,                        \
+                       SkHostIssue##name<T>{site});                                                                    \
     }
 
 // Vector and scalar; the scalar's type is deduced apart so that literals convert.
-#define SK_HOST_SCALAR(name, expression)                                                                               \
-    template <class T> struct SkHostApply##name {                                                                      \
-        SkHostWideType<T> b;                                                                                           \
-        T operator()(T value) const {                                                                                  \
-            using W = SkHostWideType<T>;                                                                               \
-            const W a = static_cast<W>(value);                                                                         \
-            return static_cast<T>(expression);                                                                         \
+#define SK_HOST_SCALAR(name, intrinsic, ...)                                                                           \
+    template <class T> struct SkHostIssue##name {                                                                      \
+        static_assert(SkHostOneOf<T, __VA_ARGS__>::value, #name ": the chip has no form for this element type");       \
+        T scalar;                                                                                                      \
+        sk_host::Site site;                                                                                            \
+        void operator()(T *out, T *in, uint64_t repeats, const UnaryRepeatParams &params) const {                      \
+            intrinsic(out, in, scalar, repeats, params.dstBlkStride, params.srcBlkStride, params.dstRepStride,         \
+                      params.srcRepStride, sk_host_source(site));                                                      \
         }                                                                                                              \
     };                                                                                                                 \
     template <class T, class U>                                                                                        \
     inline void name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const U &scalar, int32_t count,             \
                      sk_host::Site site = sk_host::Site::Here()) {                                                     \
-        const T stored = static_cast<T>(scalar);                                                                       \
-        sk_host_unary(dst, src, count, SkHostApply##name<T>{static_cast<SkHostWideType<T>>(stored)}, #name, site);     \
+        sk_host_on_one(dst, src, count, #name, site, SkHostIssue##name<T>{static_cast<T>(scalar), site});              \
     }                                                                                                                  \
     template <class T, class U>                                                                                        \
     inline void name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const U &scalar, uint64_t mask,             \
                      uint8_t repeats, const UnaryRepeatParams &params, sk_host::Site site = sk_host::Site::Here()) {   \
-        const T stored = static_cast<T>(scalar);                                                                       \
         sk_host_require_mask<T>(mask, #name, site);                                                                    \
-        sk_host_unary_repeat(dst, src, SkHostLanes::First(mask), repeats, params,                                      \
-                             SkHostApply##name<T>{static_cast<SkHostWideType<T>>(stored)}, #name, site);               \
+        sk_host_on_one(dst, src, SkHostLanes::First(mask), repeats, params, #name, site,                               \
+                       SkHostIssue##name<T>{static_cast<T>(scalar), site});                                            \
+    }                                                                                                                  \
+    template <class T, class U>                                                                                        \
+    inline void name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const U &scalar, uint64_t mask[],           \
+                     uint8_t repeats, const UnaryRepeatParams &params, sk_host::Site site = sk_host::Site::Here()) {   \
+        sk_host_on_one(dst, src, SkHostLanes{{mask[0], mask[1]}}, repeats, params, #name, site,                        \
+                       SkHostIssue##name<T>{static_cast<T>(scalar), site});                                            \
     }
 
-SK_HOST_BINARY(Add, a + b)
-SK_HOST_BINARY(Sub, a - b)
-SK_HOST_BINARY(Mul, a *b)
-SK_HOST_BINARY(Div, a / b)
-SK_HOST_BINARY(Max, a < b ? b : a)
-SK_HOST_BINARY(Min, b < a ? b : a)
-SK_HOST_BINARY(And, a &b)
-SK_HOST_BINARY(Or, a | b)
-SK_HOST_BINARY(AddRelu, (a + b) > 0 ? (a + b) : 0)
-SK_HOST_BINARY(SubRelu, (a - b) > 0 ? (a - b) : 0)
-SK_HOST_BINARY(MulAddDst, a *b + old)
-SK_HOST_BINARY(FusedMulAdd, a *old + b)
+// Intrinsics that end in flags, without them.
+template <class T>
+inline void sk_host_vmaxs(T *dst, T *src, T scalar, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep,
+                          uint64_t srcRep, sk_core::Source source) {
+    vmaxs(dst, src, scalar, repeat, dstBlk, srcBlk, dstRep, srcRep, 0, 0, source);
+}
+template <class T>
+inline void sk_host_vmins(T *dst, T *src, T scalar, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep,
+                          uint64_t srcRep, sk_core::Source source) {
+    vmins(dst, src, scalar, repeat, dstBlk, srcBlk, dstRep, srcRep, 0, 0, source);
+}
+template <class T>
+inline void sk_host_vshr(T *dst, T *src, T distance, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep,
+                         uint64_t srcRep, sk_core::Source source) {
+    vshr(dst, src, static_cast<uint64_t>(distance), repeat, dstBlk, srcBlk, dstRep, srcRep, 0, source);
+}
 
-SK_HOST_UNARY(Exp, __builtin_expf(a))
-SK_HOST_UNARY(Ln, __builtin_logf(a))
-SK_HOST_UNARY(Abs, a < 0 ? -a : a + W(0))
-SK_HOST_UNARY(Sqrt, __builtin_sqrtf(a))
-SK_HOST_UNARY(Rsqrt, 1.0f / __builtin_sqrtf(a))
-SK_HOST_UNARY(Reciprocal, 1.0f / a)
-SK_HOST_UNARY(Relu, a > 0 ? a : W(0))
-SK_HOST_UNARY(Not, ~a)
-SK_HOST_UNARY(Neg, -a)
+SK_HOST_BINARY(Add, vadd, half, float, int16_t, int32_t)
+SK_HOST_BINARY(Sub, vsub, half, float, int16_t, int32_t)
+SK_HOST_BINARY(Mul, vmul, half, float, int16_t, int32_t)
+SK_HOST_BINARY(Div, vdiv, half, float)
+SK_HOST_BINARY(Max, vmax, half, float, int16_t, int32_t)
+SK_HOST_BINARY(Min, vmin, half, float, int16_t, int32_t)
+SK_HOST_BINARY(And, vand, int16_t, uint16_t)
+SK_HOST_BINARY(Or, vor, int16_t, uint16_t)
+SK_HOST_BINARY(AddRelu, vaddrelu, half, float, int16_t)
+SK_HOST_BINARY(SubRelu, vsubrelu, half, float, int16_t)
+SK_HOST_BINARY(MulAddDst, vmla, half, float)
+SK_HOST_BINARY(FusedMulAdd, vmadd, half, float)
+SK_HOST_BINARY(FusedMulAddRelu, vmaddrelu, half, float)
 
-SK_HOST_SCALAR(Adds, a + b)
-SK_HOST_SCALAR(Muls, a *b)
-SK_HOST_SCALAR(Maxs, a < b ? b : a)
-SK_HOST_SCALAR(Mins, b < a ? b : a)
-SK_HOST_SCALAR(LeakyRelu, a > 0 ? a : a * b)
-SK_HOST_SCALAR(ShiftLeft, a << b)
-SK_HOST_SCALAR(ShiftRight, a >> b)
+SK_HOST_UNARY(Exp, vexp, half, float)
+SK_HOST_UNARY(Ln, vln, half, float)
+SK_HOST_UNARY(Abs, vabs, half, float)
+SK_HOST_UNARY(Sqrt, vsqrt, half, float)
+SK_HOST_UNARY(Rsqrt, vrsqrt, half, float)
+SK_HOST_UNARY(Reciprocal, vrec, half, float)
+SK_HOST_UNARY(Relu, vrelu, half, float, int32_t)
+SK_HOST_UNARY(Not, vnot, int16_t, uint16_t)
 
-#undef SK_HOST_BINARY
-#undef SK_HOST_UNARY
+SK_HOST_SCALAR(Adds, vadds, half, float, int16_t, int32_t)
+SK_HOST_SCALAR(Muls, vmuls, half, float, int16_t, int32_t)
+SK_HOST_SCALAR(Maxs, sk_host_vmaxs, half, float, int16_t, int32_t)
+SK_HOST_SCALAR(Mins, sk_host_vmins, half, float, int16_t, int32_t)
+SK_HOST_SCALAR(LeakyRelu, vlrelu, half, float)
+SK_HOST_SCALAR(ShiftLeft, vshl, int16_t, uint16_t, int32_t, uint32_t)
+SK_HOST_SCALAR(ShiftRight, sk_host_vshr, int16_t, uint16_t, int32_t, uint32_t)
+
 #undef SK_HOST_SCALAR
+#undef SK_HOST_UNARY
+#undef SK_HOST_BINARY
+
+// There is no instruction for it; headers multiply.
+template <class T>
+inline void Neg(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t count,
+                sk_host::Site site = sk_host::Site::Here()) {
+    Muls(dst, src, static_cast<T>(-1), count, site);
+}
 
 // dst += src * scalar
 template <class T, class U>
 inline void Axpy(const LocalTensor<T> &dst, const LocalTensor<U> &src, const U &scalar, int32_t count,
                  sk_host::Site site = sk_host::Site::Here()) {
     sk_host_require_vector_core("Axpy", site);
-    T *out = sk_host_operand(dst, static_cast<uint64_t>(count), "Axpy", site);
-    const U *in = sk_host_operand(src, static_cast<uint64_t>(count), "Axpy", site);
-    for (int32_t i = 0; i < count; ++i) {
-        using W = SkHostWideType<T>;
-        out[i] = static_cast<T>(static_cast<W>(out[i]) + static_cast<W>(in[i]) * static_cast<W>(scalar));
-    }
-    sk_rt_work(PIPE_V, static_cast<uint64_t>(count) * sizeof(U));
+    T *out = sk_host_counted(dst, count, "Axpy", site);
+    U *in = sk_host_counted(src, count, "Axpy", site);
+    sk_host_mask_elements(count);
+    // A narrower source takes fewer blocks of a repeat.
+    vaxpy(out, in, scalar, 1, 1, 1, 8, 8 * sizeof(U) / sizeof(T), sk_host_source(site));
+    sk_host_mask_all();
 }
 
 template <class T, class U>
 inline void Duplicate(const LocalTensor<T> &dst, const U &scalar, int32_t count,
                       sk_host::Site site = sk_host::Site::Here()) {
+    static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Duplicate: the chip has no form for this element type");
     sk_host_require_vector_core("Duplicate", site);
-    T *out = sk_host_operand(dst, static_cast<uint64_t>(count), "Duplicate", site);
-    const T value = static_cast<T>(scalar);
-    for (int32_t i = 0; i < count; ++i) {
-        out[i] = value;
-    }
-    sk_rt_work(PIPE_V, static_cast<uint64_t>(count) * sizeof(T));
+    T *out = sk_host_counted(dst, count, "Duplicate", site);
+    sk_host_mask_elements(count);
+    vector_dup(out, static_cast<T>(scalar), 1, 1, 1, 8, 0, sk_host_source(site));
+    sk_host_mask_all();
 }
 
 template <class T, class U>
 inline void Duplicate(const LocalTensor<T> &dst, const U &scalar, uint64_t mask, uint8_t repeats, uint16_t dstBlkStride,
                       uint8_t dstRepStride, sk_host::Site site = sk_host::Site::Here()) {
-    const T value = static_cast<T>(scalar);
+    static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Duplicate: the chip has no form for this element type");
+    sk_host_require_vector_core("Duplicate", site);
     sk_host_require_mask<T>(mask, "Duplicate", site);
-    sk_host_unary_repeat(dst, dst, SkHostLanes::First(mask), repeats,
-                         UnaryRepeatParams(dstBlkStride, dstBlkStride, dstRepStride, dstRepStride),
-                         [value](T) { return value; }, "Duplicate", site);
+    const SkHostLanes lanes = SkHostLanes::First(mask);
+    T *out = sk_host_repeated(dst, lanes, repeats, dstBlkStride, dstRepStride, "Duplicate", site);
+    sk_host_mask_lanes(lanes);
+    vector_dup(out, static_cast<T>(scalar), repeats, dstBlkStride, 1, dstRepStride, 0, sk_host_source(site));
+    sk_host_mask_all();
 }
+
+// The mask registers themselves, for intrinsics that a kernel issues on its own.
+inline void SetMaskCount() { set_mask_count(); }
+inline void SetMaskNorm() { set_mask_norm(); }
+template <class T, MaskMode mode = MaskMode::NORMAL> inline void SetVectorMask(uint64_t high, uint64_t low) {
+    set_vector_mask(high, low);
+}
+template <class T, MaskMode mode = MaskMode::NORMAL> inline void SetVectorMask(int32_t length) {
+    if constexpr (mode == MaskMode::COUNTER) {
+        set_vector_mask(0, static_cast<uint64_t>(length));
+    } else {
+        const SkHostLanes lanes = SkHostLanes::First(static_cast<uint64_t>(length));
+        set_vector_mask(lanes.bits[1], lanes.bits[0]);
+    }
+}
+inline void ResetMask() { set_vector_mask(UINT64_MAX, UINT64_MAX); }
 
 // first, first + 1, ... (index vectors)
 template <class T, class U>
@@ -348,106 +393,59 @@ inline void CreateVecIndex(const LocalTensor<T> &dst, const U &first, uint32_t c
 
 // -- Cast --------------------------------------------------------------------------------------------------------------
 
-template <class T> struct SkHostIsFloat {
-    static constexpr bool value = false;
-};
-template <> struct SkHostIsFloat<float> {
-    static constexpr bool value = true;
-};
-template <> struct SkHostIsFloat<half> {
-    static constexpr bool value = true;
-};
-template <> struct SkHostIsFloat<bfloat16_t> {
-    static constexpr bool value = true;
-};
-
-inline sk_host_float16::Rounding sk_host_rounding(RoundMode mode) {
-    using sk_host_float16::Rounding;
+inline uint64_t sk_host_rounding(RoundMode mode) {
     switch (mode) {
-    case RoundMode::CAST_FLOOR:
-        return Rounding::Down;
-    case RoundMode::CAST_CEIL:
-        return Rounding::Up;
-    case RoundMode::CAST_ROUND:
-        return Rounding::NearestAway;
-    case RoundMode::CAST_TRUNC:
-        return Rounding::TowardZero;
-    case RoundMode::CAST_ODD:
-        return Rounding::Odd;
-    case RoundMode::CAST_NONE:
     case RoundMode::CAST_RINT:
+        return SK_ROUND_r;
+    case RoundMode::CAST_FLOOR:
+        return SK_ROUND_f;
+    case RoundMode::CAST_CEIL:
+        return SK_ROUND_c;
+    case RoundMode::CAST_ROUND:
+        return SK_ROUND_a;
+    case RoundMode::CAST_TRUNC:
+        return SK_ROUND_z;
+    case RoundMode::CAST_ODD:
+        return SK_ROUND_o;
+    case RoundMode::CAST_NONE:
         break;
     }
-    return Rounding::NearestEven;
+    return SK_ROUND_none;
 }
 
-inline double sk_host_round(double value, RoundMode mode) {
-    switch (mode) {
-    case RoundMode::CAST_FLOOR:
-        return __builtin_floor(value);
-    case RoundMode::CAST_CEIL:
-        return __builtin_ceil(value);
-    case RoundMode::CAST_ROUND:
-        return __builtin_round(value);
-    case RoundMode::CAST_NONE:
-    case RoundMode::CAST_TRUNC:
-    case RoundMode::CAST_ODD:
-        return __builtin_trunc(value);
-    case RoundMode::CAST_RINT:
-        break;
-    }
-    return __builtin_rint(value);
+// Which pairs of types and which modes there are is the core's knowledge: others end the run.
+template <class D, class S>
+inline void sk_host_convert(D *dst, S *src, RoundMode mode, uint64_t repeats, uint64_t dstBlk, uint64_t srcBlk,
+                            uint64_t dstRep, uint64_t srcRep, sk_host::Site site) {
+    sk_core::Issue(SK_OP_vconv, sk_core::TypeOf<D>::value, sk_core::TypeOf<S>::value, SK_TYPE_NONE, sk_host_source(site),
+                   dst, src, repeats, dstBlk, srcBlk, dstRep, srcRep, sk_host_rounding(mode));
 }
-
-// Values outside the range of an integer type go to its nearest end; not-a-number goes to 0.
-template <class I> inline I sk_host_saturate(double value) {
-    constexpr bool isSigned = static_cast<I>(-1) < static_cast<I>(0);
-    constexpr unsigned bits = sizeof(I) * 8;
-    constexpr I largest = static_cast<I>(isSigned ? (1ull << (bits - 1)) - 1 : ~0ull >> (64 - bits));
-    constexpr I smallest = isSigned ? static_cast<I>(-static_cast<I>(largest) - 1) : static_cast<I>(0);
-    if (value != value) {
-        return static_cast<I>(0);
-    }
-    if (value >= static_cast<double>(largest)) {
-        return largest;
-    }
-    if (value <= static_cast<double>(smallest)) {
-        return smallest;
-    }
-    return static_cast<I>(value);
-}
-
-template <class D, class S> struct SkHostConvert {
-    RoundMode mode;
-
-    D operator()(S value) const {
-        if constexpr (SkHostIsFloat<D>::value && sizeof(D) == 2) {
-            return D::Rounded(static_cast<float>(value), sk_host_rounding(mode));
-        } else if constexpr (SkHostIsFloat<D>::value) {
-            // float to float with a rounding mode rounds to a whole number.
-            if constexpr (sizeof(S) == sizeof(float) && SkHostIsFloat<S>::value) {
-                return mode == RoundMode::CAST_NONE ? static_cast<D>(value) : static_cast<D>(sk_host_round(value, mode));
-            } else {
-                return static_cast<D>(value);
-            }
-        } else if constexpr (SkHostIsFloat<S>::value) {
-            return sk_host_saturate<D>(sk_host_round(static_cast<float>(value), mode));
-        } else {
-            return static_cast<D>(value);
-        }
-    }
-};
 
 template <class D, class S>
 inline void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode, uint32_t count,
                  sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_unary(dst, src, count, SkHostConvert<D, S>{mode}, "Cast", site);
+    sk_host_require_vector_core("Cast", site);
+    D *out = sk_host_counted(dst, count, "Cast", site);
+    S *in = sk_host_counted(src, count, "Cast", site);
+    constexpr uint64_t widest = sizeof(D) > sizeof(S) ? sizeof(D) : sizeof(S);
+    sk_host_mask_elements(count);
+    sk_host_convert(out, in, mode, 1, 1, 1, 8 * sizeof(D) / widest, 8 * sizeof(S) / widest, site);
+    sk_host_mask_all();
 }
 
 template <class D, class S>
 inline void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode, uint64_t mask,
                  uint8_t repeats, const UnaryRepeatParams &params, sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_unary_repeat(dst, src, SkHostLanes::First(mask), repeats, params, SkHostConvert<D, S>{mode}, "Cast", site);
+    using Wide = typename SkHostSelect<(sizeof(D) > sizeof(S)), D, S>::Type;
+    sk_host_require_vector_core("Cast", site);
+    sk_host_require_mask<Wide>(mask, "Cast", site);
+    const SkHostLanes lanes = SkHostLanes::First(mask);
+    D *out = sk_host_repeated(dst, lanes, repeats, params.dstBlkStride, params.dstRepStride, "Cast", site);
+    S *in = sk_host_repeated(src, lanes, repeats, params.srcBlkStride, params.srcRepStride, "Cast", site);
+    sk_host_mask_lanes(lanes);
+    sk_host_convert(out, in, mode, repeats, params.dstBlkStride, params.srcBlkStride, params.dstRepStride,
+                    params.srcRepStride, site);
+    sk_host_mask_all();
 }
 
 } // namespace
