@@ -232,7 +232,11 @@ def _socket(path: Path) -> None:
         os.chdir(before)
 
 
-@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, _socket, lambda path: path.symlink_to("/dev/zero")], ids=str)
+def _device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, _socket, _device], ids=["folder", "pipe", "socket", "device"])
 @pytest.mark.parametrize("suffix", [".json", ".o"])
 def test_what_is_no_regular_file_is_refused_at_once(
     device: Device, tmp_path: Path, make: Callable[[Path], None], suffix: str

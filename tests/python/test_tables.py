@@ -13,7 +13,6 @@ import pytest
 import superkernel
 from superkernel import _config, _core
 from superkernel import super_kernel_constants as constants
-from superkernel._reproducer import Reproducer
 from superkernel.cli import _settings, main
 from superkernel.super_kernel_option_parse import parse_super_kernel_options
 
@@ -118,8 +117,20 @@ def test_a_record_sets_only_what_decides_about_the_result(row):
 
 def test_a_reproducer_cannot_set_where_files_go(tmp_path):
     settings = {"soc": "Ascend950", "kernel_meta_parent_dir": "/", "cache_dir": "/", "unheard of": 1}
-    stored = Reproducer({"name": "k", "settings": settings, "kernel_infos": {}}, tmp_path)
-    assert stored.settings == {"soc": "Ascend950"}
+    record = tmp_path / "record.json"
+    record.write_bytes(
+        _core.reproducer_write(
+            kernel_infos={"op_list": []},
+            inside={},
+            name="k",
+            settings=settings,
+            machine={},
+            report=None,
+            object_sha256=None,
+            error=None,
+        )
+    )
+    assert _config.repeatable(_core.reproducer_read("made.tar", record).settings) == {"soc": "Ascend950"}
 
 
 def test_a_switch_has_two_arguments(monkeypatch):
