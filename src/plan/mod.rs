@@ -12,6 +12,7 @@ mod one_stream;
 mod ops;
 mod order;
 mod prologue;
+mod requirements;
 mod sides;
 mod steps;
 
@@ -61,6 +62,7 @@ pub(crate) fn draft(kernel: &SuperKernel, sizes: &TextSizes) -> Result<Program, 
         func_align: kernel.options.func_align.get(),
         form: kernel.form,
         ops: kernel.ops.enumerate().map(|(position, op)| facts(kernel, position, op)).collect(),
+        requires: requirements::of(kernel, &functions),
         tables: functions.tables,
         functions: functions.list,
         edges,

@@ -1,12 +1,14 @@
 //! What both forms do for an op: preload, outer events, switch, call.
 
 use super::functions::{Functions, OpCode};
-use super::prologue::{WHOLE_CACHE_UNITS, notifying_kind, waiting_kind};
+use super::prologue::{WHOLE_CACHE_UNITS, notifying_kind, releasing_kind, waiting_kind};
 use super::steps::{Scope, Steps, barrier_of_class, side_barrier, whole_barrier};
 use crate::model::{CoreClass, CoreKind, Op, OpPosition, SuperKernel};
 use crate::objects::TextSizes;
 use crate::options::PreloadMode;
-use crate::program::{Action, Barrier, CoreIndex, Cores, Kinds, Part, Reason, RecordEdge, RecordSubject, TableId};
+use crate::program::{
+    Action, Barrier, Cores, Kinds, Part, Reason, RecordEdge, RecordSubject, SyncAllRecords, TableId, index_of_class,
+};
 
 /// Bytes of a feed-sync-all record's slot: one cache line.
 const RECORD_BYTES: u64 = 64;
@@ -27,13 +29,13 @@ impl OpPlanner<'_> {
     /// The cores of `kind` that run the op.
     pub(super) fn running(&self, position: OpPosition, kind: CoreKind) -> Cores {
         let op = self.op(position);
-        Cores { kinds: Kinds::Only(kind), part: Part::Below(index(op.class()), op.block_num) }
+        Cores { kinds: Kinds::Only(kind), part: Part::Below(index_of_class(op.class()), op.block_num) }
     }
 
     /// The cores of `kind` that do not.
     pub(super) fn idle(&self, position: OpPosition, kind: CoreKind) -> Cores {
         let op = self.op(position);
-        Cores { kinds: Kinds::Only(kind), part: Part::From(index(op.class()), op.block_num) }
+        Cores { kinds: Kinds::Only(kind), part: Part::From(index_of_class(op.class()), op.block_num) }
     }
 
     /// Preloads in front of `position`: its successor's code, and its own if nobody came before.
@@ -151,8 +153,8 @@ impl OpPlanner<'_> {
             return;
         }
         let action = if self.op(position).needs_feed_sync_all {
-            let (position, count) = (position.0 as u64, self.kernel.ops.len() as u64);
-            Action::EnableSyncAll { aic_offset: RECORD_BYTES * position, aiv_offset: RECORD_BYTES * (count + position) }
+            let records = sync_all_records(self.kernel, position);
+            Action::EnableSyncAll { aic_offset: records.aic, aiv_offset: records.aiv }
         } else {
             Action::DisableSyncAll
         };
@@ -197,10 +199,7 @@ impl OpPlanner<'_> {
         if op.dcci.flushes_after() {
             steps.push(at, scope.every(), Action::Flush);
         }
-        let releasing = match op.class() {
-            CoreClass::Aiv => CoreKind::Aiv,
-            CoreClass::Aic | CoreClass::Mix => CoreKind::Aic,
-        };
+        let releasing = releasing_kind(op.class());
         if let Some(slot) = op.offsets.wait_lock().filter(|_| scope.kinds().contain(releasing)) {
             steps.push(at, Cores::first_of(releasing), Action::ReleaseLock { slot });
         }
@@ -257,10 +256,8 @@ impl OpPlanner<'_> {
     }
 }
 
-/// How the cores of an op of this class are counted.
-fn index(class: CoreClass) -> CoreIndex {
-    match class {
-        CoreClass::Aiv => CoreIndex::Core,
-        CoreClass::Aic | CoreClass::Mix => CoreIndex::Block,
-    }
+/// Where an op's feed-sync-all records are in the workspace.
+pub(super) fn sync_all_records(kernel: &SuperKernel, position: OpPosition) -> SyncAllRecords {
+    let (position, count) = (position.0 as u64, kernel.ops.len() as u64);
+    SyncAllRecords { aic: RECORD_BYTES * position, aiv: RECORD_BYTES * (count + position) }
 }

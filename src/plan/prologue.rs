@@ -1,7 +1,7 @@
 //! What happens before the first op and after the last one.
 
 use super::steps::{Steps, side_barrier};
-use crate::model::{CoreClass, CoreKind, OpPosition, SuperKernel};
+use crate::model::{CoreClass, CoreKind, OpPosition, SuperKernel, SuperKernelType};
 use crate::options::PreloadMode;
 use crate::program::{Action, Cores, Direction, Pair, Reason, RecordEdge, RecordSubject};
 
@@ -36,6 +36,22 @@ pub(super) fn epilogue(kernel: &SuperKernel, steps: &mut Steps) {
 /// The kind whose block 0 waits for the outer events of an op.
 pub(super) fn waiting_kind(class: CoreClass) -> CoreKind {
     match class {
+        CoreClass::Aic => CoreKind::Aic,
+        CoreClass::Aiv | CoreClass::Mix => CoreKind::Aiv,
+    }
+}
+
+/// The kind whose block 0 clears the lock of a dynamic op.
+pub(super) fn releasing_kind(class: CoreClass) -> CoreKind {
+    match class {
+        CoreClass::Aiv => CoreKind::Aiv,
+        CoreClass::Aic | CoreClass::Mix => CoreKind::Aic,
+    }
+}
+
+/// The kind whose cores clear the workspace.
+pub(super) fn clearing_kind(kernel_type: SuperKernelType) -> CoreKind {
+    match kernel_type.class() {
         CoreClass::Aic => CoreKind::Aic,
         CoreClass::Aiv | CoreClass::Mix => CoreKind::Aiv,
     }
@@ -83,10 +99,7 @@ fn clear_workspace(kernel: &SuperKernel, steps: &mut Steps) {
     if !kernel.options.feed_sync_all {
         return;
     }
-    let kind = match kernel.kernel_type.class() {
-        CoreClass::Aic => CoreKind::Aic,
-        CoreClass::Aiv | CoreClass::Mix => CoreKind::Aiv,
-    };
+    let kind = clearing_kind(kernel.kernel_type);
     let bytes = kernel.workspace_size / u64::from(kernel.cores(kind).max(1));
     let reason = Reason::WorkspaceCleared;
     steps.push(None, Cores::all_of(kind), Action::ClearWorkspace { bytes });

@@ -4,15 +4,21 @@
 //! C++, [`verify`](verify::verify) checks it, [`Program::text`] and [`Program::steps_json`] show it to people.
 //! A core's program is the list of [steps](Step), without those that are for other cores.
 
+mod classes;
 mod describe;
+mod duties;
 mod edge;
 pub mod launch;
+mod requires;
 mod show;
 mod step;
-pub(crate) mod verify;
+mod verify;
 
+pub(crate) use classes::representative_blocks;
 pub use describe::Field;
 pub use edge::{CrossNeed, Edge, EdgeOrigin};
+pub(crate) use requires::index_of_class;
+pub use requires::{OpRequirement, OuterEvent, RequiredCode, Requirements, SyncAllRecords};
 pub use step::{
     Action, Barrier, CoreId, CoreIndex, Cores, Direction, EarlyStartConfig, FunctionId, Kinds, Pair, Part, Reason,
     RecordEdge, RecordSubject, Round, Step, TableEntry, TableId,
@@ -47,6 +53,8 @@ pub struct Program {
     pub functions: Vec<FunctionRef>,
     /// The functions of dynamic ops by tiling key; ops with the same sub-kernel share one.
     pub tables: Vec<Vec<TableEntry>>,
+    /// What the steps are for; only the checker reads it.
+    pub requires: Requirements,
     /// Order between the ops of several streams; empty with one stream, where list order holds.
     pub edges: Vec<Edge>,
     /// The steps.

@@ -16,7 +16,7 @@ pub struct Step {
 }
 
 /// Which cores take a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cores {
     /// Their kind.
     pub kinds: Kinds,
@@ -74,7 +74,7 @@ impl CoreId {
 }
 
 /// Kinds of core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kinds {
     /// Whatever kinds the super kernel has.
     Every,
@@ -93,7 +93,7 @@ impl Kinds {
 }
 
 /// Which cores of a kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
     /// All.
     All,
@@ -106,7 +106,7 @@ pub enum Part {
 }
 
 /// The two ways to number cores. They differ on the vector cores of a 1:2 launch only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CoreIndex {
     /// `get_block_idx()`: the block.
     Block,

@@ -2,15 +2,22 @@
 //!
 //! 1. Every synchronisation step says why it is there.
 //! 2. No step is for a core kind that does not exist, and no barrier is over one.
-//! 3. Played on the flags ([`launch`]): the k-th set of a flag is taken by the wait it is meant for, no core
+//! 3. Every core takes the steps that the model [requires](super::Requirements) of it: every call with its function
+//!    and slot on exactly its cores, every outer event waited for, told and cleared once by the right core, every lock
+//!    released, every early-start configuration stored before it is read.
+//! 4. Played on the flags ([`launch`]): the k-th set of a flag is taken by the wait it is meant for, no core
 //!    waits for ever, no counter runs over 15, nothing is left raised.
-//! 4. Ops that must be ordered are ordered by chains of sets and waits; notifies come after their op has ended on all
-//!    cores, ops after their outer events, the clearing of a dynamic op's lock after all have polled it.
+//! 5. Ops that must be ordered are ordered by chains of sets and waits, in every order of the cores and however the
+//!    hardware counts; notifies come after their op has ended on all cores, ops after their outer events, the clearing
+//!    of a dynamic op's lock after all have polled it. No wait for the outside holds up an event that the outside may
+//!    need first.
 
 use std::fmt;
 
+use super::classes::{one_of_each_class, representative_blocks};
+use super::launch::stall::Scripts;
 use super::launch::{self, Accounting, Schedule};
-use super::{CoreId, CoreIndex, Cores, Kinds, Part, Program, Step};
+use super::{CoreId, Kinds, Program, Step, duties};
 use crate::model::{CoreKind, OpIndex};
 
 /// A rule that a program breaks.
@@ -21,26 +28,34 @@ pub enum Violation {
     NoReason { step: usize, action: &'static str },
     /// Rule 2.
     NoSuchKind { step: usize, action: &'static str, kind: CoreKind },
-    /// Rule 3: a wait takes a set that was meant for another.
+    /// Rule 3: a core lacks a step.
+    Missing { core: CoreId, action: &'static str, op: Option<OpIndex> },
+    /// Rule 3: a step that nobody asked for, in this form or once more.
+    NotRequired { step: usize, action: &'static str, core: CoreId, op: Option<OpIndex> },
+    /// Rule 3: a step before what it relies on.
+    OutOfTurn { step: usize, action: &'static str, core: CoreId, lacks: &'static str },
+    /// Rule 4: a wait takes a set that was meant for another.
     WrongPartner { core: CoreId, flag: u32, wait: String, set: String },
-    /// Rule 3: a set that nobody can receive.
+    /// Rule 4: a set that nobody can receive.
     NoPartner { core: CoreId, flag: u32 },
-    /// Rule 3: a counter above 15.
+    /// Rule 4: a counter above 15.
     Overflow { core: CoreId, flag: u32 },
-    /// Rule 3: a wait that never ends.
+    /// Rule 4: a wait that never ends.
     Stuck { core: CoreId, flag: u32, wait: String, op: Option<OpIndex> },
-    /// Rule 3: a flag is still raised at the end.
+    /// Rule 4: a flag is still raised at the end.
     LeftRaised { core: CoreId, flag: u32 },
-    /// Rule 4: `second` can start before `first` has ended.
+    /// Rule 5: `second` can start before `first` has ended.
     Unordered { first: OpIndex, second: OpIndex },
-    /// Rule 4: an event is told before its op has ended.
+    /// Rule 5: an event is told before its op has ended.
     EarlyNotify { op: OpIndex },
-    /// Rule 4: an op can start before its outer event.
+    /// Rule 5: an op can start before its outer event.
     EarlyStart { op: OpIndex },
-    /// Rule 4: an op's records are used before all cores have cleared their share.
+    /// Rule 5: an op's records are used before all cores have cleared their share.
     EarlyWorkspace { op: OpIndex },
-    /// Rule 4: a lock is cleared while a core may still poll it.
+    /// Rule 5: a lock is cleared while a core may still poll it.
     EarlyRelease { op: OpIndex },
+    /// Rule 5: the outside may wait for an event of an earlier op that is told only behind this wait.
+    Unanswered { op: OpIndex },
 }
 
 impl fmt::Display for CoreId {
@@ -55,6 +70,18 @@ impl fmt::Display for Violation {
             Self::NoReason { step, action } => write!(formatter, "step {step} ({action}) gives no reason"),
             Self::NoSuchKind { step, action, kind } => {
                 write!(formatter, "step {step} ({action}) is over {kind} cores, which do not exist")
+            }
+            Self::Missing { core, action, op } => {
+                write!(formatter, "{core} lacks the step {action}")?;
+                op.map_or(Ok(()), |op| write!(formatter, " of op {op}"))
+            }
+            Self::NotRequired { step, action, core, op } => {
+                write!(formatter, "step {step} ({action}) is not required of {core}")?;
+                op.map_or(Ok(()), |op| write!(formatter, " for op {op}"))?;
+                formatter.write_str(", not in this form or not once more")
+            }
+            Self::OutOfTurn { step, action, core, lacks } => {
+                write!(formatter, "step {step} ({action}) on {core} comes before {lacks}")
             }
             Self::WrongPartner { core, flag, wait, set } => {
                 write!(formatter, "on {core} the wait of flag {flag} for the {wait} takes the set of the {set}")
@@ -75,29 +102,36 @@ impl fmt::Display for Violation {
             Self::EarlyRelease { op } => {
                 write!(formatter, "the lock of dynamic op {op} is cleared while a core may still poll it")
             }
+            Self::Unanswered { op } => {
+                write!(formatter, "op {op} waits for the outside while an event of an op before it is not told yet")
+            }
         }
     }
 }
 
 /// Checks a program; reports everything that is wrong with it.
+///
+/// Rules 1, 2 and 3 come first: what breaks them has no business on the flags.
 pub fn verify(program: &Program) -> Result<(), Vec<Violation>> {
     let mut violations: Vec<Violation> = Vec::new();
     for (number, step) in program.steps.iter().enumerate() {
         check_step(program, number, step, &mut violations);
     }
+    let blocks = representative_blocks(program);
+    let cores = program.cores(blocks.iter().copied());
+    let different = one_of_each_class(program, &cores);
+    violations.extend(duties::check(program, different.iter().map(|&core| cores[core])));
     if violations.is_empty() {
-        let blocks = representative_blocks(program);
-        for (kind, accounting) in [
-            // Each kind running ahead shows how far the flags towards the other one can count.
-            (CoreKind::Aic, Accounting::PerCore),
-            (CoreKind::Aiv, Accounting::PerCore),
-            (CoreKind::Aiv, Accounting::Summed),
-        ] {
-            if let Err(found) = launch::play(program, &blocks, Schedule::Eager(kind), accounting) {
-                for violation in found {
-                    if !violations.contains(&violation) {
-                        violations.push(violation);
-                    }
+        // Core by core, sets and waits meet in the same way whoever runs first: one order will do.
+        let played = launch::play(program, &blocks, Schedule::Eager(CoreKind::Aic), Accounting::PerCore);
+        violations.extend(played.err().into_iter().flatten());
+    }
+    if violations.is_empty() {
+        let scripts = Scripts::of(program, cores);
+        for slow in different {
+            for violation in scripts.stall(slow) {
+                if !violations.contains(&violation) {
+                    violations.push(violation);
                 }
             }
         }
@@ -115,47 +149,4 @@ fn check_step(program: &Program, number: usize, step: &Step, violations: &mut Ve
             violations.push(Violation::NoSuchKind { step: number, action, kind });
         }
     }
-}
-
-/// Blocks that behave differently: block 0, and two of each group that the conditions of the steps tell apart.
-///
-/// Blocks of a group do the same, so a launch of these alone meets, waits and counts like the whole one; two, because
-/// order inside a group matters as well.
-pub(crate) fn representative_blocks(program: &Program) -> Vec<u32> {
-    /// More groups than this are sampled: a real chip has not that many cores.
-    const MOST: usize = 64;
-    let per_block = u32::from(program.kernel_type.task_ratio().1).max(1);
-    let mut blocks = vec![0, 1];
-    let mut seen: Option<Cores> = None;
-    for step in &program.steps {
-        if seen.replace(step.cores) == Some(step.cores) {
-            continue;
-        }
-        match step.cores.part {
-            Part::Below(CoreIndex::Block, count) | Part::From(CoreIndex::Block, count) => {
-                blocks.extend([count, count.saturating_add(1)]);
-            }
-            Part::Below(CoreIndex::Core, count) | Part::From(CoreIndex::Core, count) => {
-                // On cube cores this index is the block; on vector cores a block may be cut in two.
-                let whole = count.div_ceil(per_block);
-                blocks.extend([count, count.saturating_add(1), count / per_block, whole, whole.saturating_add(1)]);
-            }
-            Part::All | Part::First => {}
-        }
-        if blocks.len() > 4 * MOST {
-            tidy(&mut blocks, program.block_num);
-        }
-    }
-    tidy(&mut blocks, program.block_num);
-    if blocks.len() > MOST {
-        let stride = blocks.len().div_ceil(MOST);
-        blocks = blocks.into_iter().step_by(stride).collect();
-    }
-    blocks
-}
-
-fn tidy(blocks: &mut Vec<u32>, count: u32) {
-    blocks.retain(|block| *block < count);
-    blocks.sort_unstable();
-    blocks.dedup();
 }

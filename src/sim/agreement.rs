@@ -16,8 +16,8 @@ use super::flags::{Arrivals, FlagBank, SetError};
 use super::schedule::Random;
 use super::topology::{CoreIndex, Topology};
 use crate::model::{
-    ByPosition, Chip, CoreClass, CoreKind, KernelType, OpIndex, OpPosition, SlotNumber, StreamForm, StreamId,
-    SuperKernelType,
+    ByPosition, Chip, CoreClass, CoreKind, KernelType, OpIndex, OpPosition, SlotLayout, SlotNumber, StreamForm,
+    StreamId, SuperKernelType,
 };
 use crate::program::launch::Accounting;
 use crate::program::launch::clock::Clock;
@@ -25,7 +25,7 @@ use crate::program::launch::flags::{Flags, Received};
 use crate::program::launch::micro::{Flag, Micro, Tag, expand};
 use crate::program::{
     Action, Barrier, CoreId, CoreIndex as IndexRegister, Cores, Direction, EarlyStartConfig, FunctionId, Kinds,
-    OpFacts, Pair, Part, Program, Round, Step, Violation,
+    OpFacts, Pair, Part, Program, Requirements, Round, Step, Violation,
 };
 
 /// The in-block flag by which a vector core arrives at its cube core; the second vector core's is 16 higher there.
@@ -180,6 +180,17 @@ fn ops() -> ByPosition<OpFacts> {
     types.into_iter().enumerate().map(facts).collect()
 }
 
+/// Nothing: only the flags are played.
+fn requires() -> Requirements {
+    Requirements {
+        slots: SlotLayout::default(),
+        debug_output: None,
+        cleared_bytes: None,
+        ops: ByPosition::from(Vec::new()),
+        last_config: None,
+    }
+}
+
 fn broken(mut steps: Vec<Step>, fault: Fault) -> Vec<Step> {
     let count = steps.len();
     match fault {
@@ -214,6 +225,7 @@ fn program(seed: &Seed) -> Program {
         ops: ops(),
         functions: Vec::new(),
         tables: Vec::new(),
+        requires: requires(),
         edges: Vec::new(),
         steps: seed.exchanges.iter().flat_map(all).collect(),
     }
@@ -237,7 +249,7 @@ fn signals(program: &Program, core: CoreId) -> Vec<Signal> {
                 Micro::Wait { flag, .. } => found.push(Signal::Wait(flag)),
                 Micro::Start(_)
                 | Micro::End(_)
-                | Micro::Waited(_)
+                | Micro::Waited(..)
                 | Micro::Notify(_)
                 | Micro::Switched(_)
                 | Micro::Release(_)

@@ -5,5 +5,6 @@ mod support;
 
 mod cost;
 mod forecast;
+mod mutants;
 mod random;
 mod rules;

@@ -501,10 +501,15 @@ fn violations_name_ops_by_their_place_in_the_op_list() {
     assert_has(&lines, &["aiv 0.0 waits for ever for flag 14 of the barrier at op 11 (list order) at op 11"]);
     // A core that does not follow the `SyncAll` of an op.
     let fed = [OpBuilder::aiv(1).calls_sync_all(), OpBuilder::aiv(2)];
-    let lines = found(
-        KernelBuilder::new("preload-code=none:early-start=0:feed-sync-all=1").ops(fed),
-        &drop(|action| matches!(action, Action::ComplementSyncAll)),
-    );
+    let builder = KernelBuilder::new("preload-code=none:early-start=0:feed-sync-all=1").ops(fed);
+    let complement = |action: &Action| matches!(action, Action::ComplementSyncAll);
+    let lines = found(builder.clone(), &drop(complement));
+    assert_has(&lines, &["aiv 1.0 lacks the step complement-sync-all of op 10"]);
+    // What the flags would make of it.
+    let mut program = builder.skipping(10).plan();
+    drop(complement)(&mut program);
+    let played = play(&program, &[0, 1], Schedule::Eager(CoreKind::Aiv), Accounting::PerCore);
+    let lines: Vec<String> = played.unwrap_err().iter().map(ToString::to_string).collect();
     let wait = "on aiv 0.0 the wait of flag 14 for the SyncAll inside op 10 takes the set of the barrier at op 11";
     assert!(lines.iter().any(|line| line.starts_with(wait)), "{lines:#?}");
     assert!(lines.iter().all(|line| !line.contains("position")), "{lines:#?}");

@@ -17,7 +17,7 @@ use crate::objects::TextSizes;
 use crate::program::launch::Accounting;
 use crate::program::launch::flags::{Carried, Flags, Received};
 use crate::program::launch::micro::{Flag, Micro, MicroList, Tag, expand};
-use crate::program::verify::representative_blocks;
+use crate::program::representative_blocks;
 use crate::program::{CoreId, Program};
 
 /// A launch, and what is known about it.
@@ -213,7 +213,7 @@ impl<'a> Player<'a> {
                 }
             }
             Micro::End(_)
-            | Micro::Waited(_)
+            | Micro::Waited(..)
             | Micro::Notify(_)
             | Micro::Switched(_)
             | Micro::Release(_)

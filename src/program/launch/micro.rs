@@ -1,7 +1,8 @@
 //! What a step means on one core, in sets and waits of single flags.
 
-use super::super::{Action, Barrier, CoreId, CoreIndex, EarlyStartConfig, Pair, Program, Reason, Round, Step};
-use crate::model::{Chip, CoreClass, CoreKind, OpPosition, SuperKernelType};
+use super::super::requires::index_of_class;
+use super::super::{Action, Barrier, CoreId, EarlyStartConfig, Pair, Program, Reason, Round, Step};
+use crate::model::{Chip, CoreClass, CoreKind, EventId, OpPosition, SuperKernelType};
 
 /// A flag, and with it the mode it is set in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -83,7 +84,7 @@ pub(crate) enum Micro {
     /// From here on it does not.
     End(OpPosition),
     /// An outer event has been seen.
-    Waited(OpPosition),
+    Waited(OpPosition, EventId),
     /// An outer event is told.
     Notify(OpPosition),
     /// The lock of a dynamic op has been polled.
@@ -144,7 +145,7 @@ pub(crate) fn expand(program: &Program, step: &Step, core: CoreId) -> MicroList 
         Action::EarlyStartSet { round } => early_start_set(&mut list, core, *round),
         Action::EarlyStartWait { config, round } => early_start_wait(program, &mut list, core, *config, *round),
         Action::Notify { .. } => list.push(Micro::Notify(position)),
-        Action::WaitEvent { .. } => list.push(Micro::Waited(position)),
+        Action::WaitEvent { event, .. } => list.push(Micro::Waited(position, *event)),
         Action::Switch { .. } => list.push(Micro::Switched(position)),
         Action::ClearWorkspace { .. } => list.push(Micro::Cleared),
         Action::ReleaseLock { .. } => list.push(Micro::Release(position)),
@@ -179,10 +180,7 @@ pub(crate) fn expand(program: &Program, step: &Step, core: CoreId) -> MicroList 
 /// Does this core run the op? (A dynamic op may run on every core of its kinds.)
 pub(crate) fn runs(program: &Program, core: CoreId, op: OpPosition) -> bool {
     let facts = &program.ops[op];
-    let index = match facts.class() {
-        CoreClass::Aiv => CoreIndex::Core,
-        CoreClass::Aic | CoreClass::Mix => CoreIndex::Block,
-    };
+    let index = index_of_class(facts.class());
     facts.class().runs_on(core.kind) && (facts.is_dynamic || core.index(index) < u64::from(facts.block_num))
 }
 

@@ -11,11 +11,13 @@
 pub(crate) mod clock;
 pub(crate) mod flags;
 pub(crate) mod micro;
+pub(super) mod stall;
 
 use std::rc::Rc;
 
-use super::{Action, CoreId, Cores, Direction, EdgeOrigin, Program, Violation};
-use crate::model::{ByPosition, CoreClass, CoreKind, OpPosition, StreamForm};
+use super::requires::is_first_of;
+use super::{CoreId, Direction, Program, Violation};
+use crate::model::{CoreClass, CoreKind, EventId, OpPosition, StreamForm};
 use clock::{Clock, Times};
 pub use flags::Accounting;
 use flags::{Flags, Received};
@@ -55,13 +57,9 @@ struct Launch<'a> {
     flags: Flags<Rc<Clock>>,
     accounting: Accounting,
     ends: Times<OpPosition>,
-    waited: Times<OpPosition>,
+    waited: Times<(OpPosition, EventId)>,
     switched: Times<OpPosition>,
     cleared: Times<Workspace>,
-    /// Ops that must have ended before each op starts.
-    before: ByPosition<Vec<OpPosition>>,
-    /// The cores that wait for the outer events of each op.
-    waiters: ByPosition<Option<Cores>>,
     most_ahead: usize,
     violations: Vec<Violation>,
 }
@@ -107,8 +105,6 @@ impl<'a> Launch<'a> {
             waited: Times::default(),
             switched: Times::default(),
             cleared: Times::default(),
-            before: before(program),
-            waiters: waiters(program),
             most_ahead: 0,
             violations: Vec::new(),
         }
@@ -229,7 +225,7 @@ impl<'a> Launch<'a> {
             }
             Micro::Start(op) => self.check_start(core, op),
             Micro::End(op) => self.ends.note(op, core, self.cores[core].clock.own(core)),
-            Micro::Waited(op) => self.waited.note(op, core, self.cores[core].clock.own(core)),
+            Micro::Waited(op, event) => self.waited.note((op, event), core, self.cores[core].clock.own(core)),
             Micro::Switched(op) => self.switched.note(op, core, self.cores[core].clock.own(core)),
             Micro::Notify(op) => {
                 if !self.knows_end(core, op) {
@@ -240,7 +236,7 @@ impl<'a> Launch<'a> {
             Micro::UseWorkspace(op) => {
                 let clock = &self.cores[core].clock;
                 let cleared = |(other, _): (usize, &Core)| self.cleared.before(Workspace, other, clock);
-                if !self.cores.iter().enumerate().filter(|(_, other)| self.clears(other.id)).all(cleared) {
+                if !self.cores.iter().enumerate().filter(|(_, other)| clears(self.program, other.id)).all(cleared) {
                     self.report(Violation::EarlyWorkspace { op: self.program.index(op) });
                 }
             }
@@ -256,22 +252,18 @@ impl<'a> Launch<'a> {
 
     /// An op may start when all ops before it have ended and its outer events have come.
     fn check_start(&mut self, core: usize, op: OpPosition) {
-        for place in 0..self.before[op].len() {
-            let first = self.before[op][place];
+        let program = self.program;
+        let required = &program.requires.ops[op];
+        for &first in &required.after {
             if !self.knows_end(core, first) {
                 let (first, second) = (self.program.index(first), self.program.index(op));
                 self.report(Violation::Unordered { first, second });
             }
         }
         let clock = &self.cores[core].clock;
-        let seen = self.waiters[op].is_none_or(|wanted| {
-            self.cores
-                .iter()
-                .enumerate()
-                .filter(|(_, other)| wanted.contain(other.id))
-                .all(|(other, _)| self.waited.before(op, other, clock))
-        });
-        if !seen {
+        let waiter = self.cores.iter().position(|other| is_first_of(other.id, required.waiter));
+        let seen = |event| waiter.is_none_or(|waiter| self.waited.before((op, event), waiter, clock));
+        if !required.waits.iter().all(|outer| seen(outer.event)) {
             self.report(Violation::EarlyStart { op: self.program.index(op) });
         }
     }
@@ -285,14 +277,6 @@ impl<'a> Launch<'a> {
             .enumerate()
             .filter(|(_, other)| runs(other.id))
             .all(|(other, _)| self.ends.before(op, other, clock))
-    }
-
-    /// Does this core clear a share of the workspace?
-    fn clears(&self, core: CoreId) -> bool {
-        match self.program.kernel_type.class() {
-            CoreClass::Aic => true,
-            CoreClass::Aiv | CoreClass::Mix => core.kind == CoreKind::Aiv,
-        }
     }
 
     fn report(&mut self, violation: Violation) {
@@ -339,45 +323,20 @@ fn first_micros(program: &Program, core: &mut Core) -> MicroList {
     MicroList::default()
 }
 
-/// The cores that wait for the outer events of each op that has any.
-fn waiters(program: &Program) -> ByPosition<Option<Cores>> {
-    let mut waiters = ByPosition::filled(program.ops.len(), None);
-    for step in &program.steps {
-        if let (Some(op), Action::WaitEvent { .. }) = (step.op, &step.action) {
-            waiters[op] = Some(step.cores);
-        }
-    }
-    waiters
-}
-
 /// Does this core poll the lock of a dynamic op?
-fn polls(program: &Program, core: CoreId, op: OpPosition) -> bool {
+pub(super) fn polls(program: &Program, core: CoreId, op: OpPosition) -> bool {
     match program.form {
         StreamForm::One => true,
         StreamForm::Several => program.ops[op].class().runs_on(core.kind),
     }
 }
 
-/// Which ops come before which: list order, or the edges of streams and events.
-fn before(program: &Program) -> ByPosition<Vec<OpPosition>> {
-    let mut before = ByPosition::filled(program.ops.len(), Vec::new());
-    match program.form {
-        StreamForm::One => {
-            for position in program.ops.positions() {
-                before[position].extend(position.previous());
-            }
-        }
-        StreamForm::Several => {
-            for edge in &program.edges {
-                match edge.origin {
-                    EdgeOrigin::Stream(_) | EdgeOrigin::Event(_) => before[edge.receiver].push(edge.sender),
-                    // Orders two flags, not two ops.
-                    EdgeOrigin::FlowControl => {}
-                }
-            }
-        }
+/// Does this core clear a share of the workspace?
+pub(super) fn clears(program: &Program, core: CoreId) -> bool {
+    match program.kernel_type.class() {
+        CoreClass::Aic => true,
+        CoreClass::Aiv | CoreClass::Mix => core.kind == CoreKind::Aiv,
     }
-    before
 }
 
 impl Flag {

@@ -1,0 +1,99 @@
+//! What the model asks of the program, written down for the checker.
+
+use std::collections::HashMap;
+
+use super::config;
+use super::functions::{Functions, OpCode};
+use super::ops::sync_all_records;
+use super::prologue::{clearing_kind, notifying_kind, releasing_kind, waiting_kind};
+use crate::model::{ByPosition, EventUse, Op, OpPosition, StreamForm, StreamId, SuperKernel};
+use crate::program::{EarlyStartConfig, OpRequirement, OuterEvent, RequiredCode, Requirements};
+
+pub(super) fn of(kernel: &SuperKernel, functions: &Functions) -> Requirements {
+    let after = order(kernel);
+    let last = kernel.ops.last();
+    let clearing_cores = u64::from(kernel.cores(clearing_kind(kernel.kernel_type)).max(1));
+    Requirements {
+        slots: kernel.slots.clone(),
+        debug_output: kernel.debug_output.as_ref().map(|_| kernel.workspace_size),
+        cleared_bytes: kernel.options.feed_sync_all.then_some(kernel.workspace_size / clearing_cores),
+        ops: kernel
+            .ops
+            .enumerate()
+            .zip(after)
+            .map(|((at, op), after)| of_op(kernel, functions, at, op, after))
+            .collect(),
+        last_config: last
+            .filter(|op| kernel.has_early_start() && op.kernel.early_start.sets_itself)
+            .map(|op| config(op.class(), op.class())),
+    }
+}
+
+fn of_op(
+    kernel: &SuperKernel,
+    functions: &Functions,
+    position: OpPosition,
+    op: &Op,
+    after: Vec<OpPosition>,
+) -> OpRequirement {
+    let outer = |event: &EventUse| OuterEvent { event: event.id, slot: event.slot };
+    OpRequirement {
+        after,
+        code: match functions.code(position) {
+            OpCode::Static { aic, aiv } => RequiredCode::Static { aic, aiv },
+            OpCode::Dynamic(table) => RequiredCode::Dynamic {
+                table,
+                key_slot: op.offsets.tiling_key.unwrap_or_default(),
+                lock: op.offsets.wait_lock().unwrap_or_default(),
+                releaser: releasing_kind(op.class()),
+            },
+        },
+        param: op.offsets.param,
+        waits: op.outer_receives().map(outer).collect(),
+        waiter: waiting_kind(op.class()),
+        notifies: op.outer_sends().map(outer).collect(),
+        notifier: notifying_kind(kernel, position),
+        config: hand_over(kernel, position, op),
+        flush_before: op.dcci.flushes_before(),
+        flush_after: op.dcci.flushes_after(),
+        records: op.needs_feed_sync_all.then(|| sync_all_records(kernel, position)),
+    }
+}
+
+/// The early-start classes in front of an op.
+fn hand_over(kernel: &SuperKernel, position: OpPosition, op: &Op) -> Option<EarlyStartConfig> {
+    if !kernel.has_early_start() {
+        return None;
+    }
+    match position.previous() {
+        Some(previous) => Some(config(kernel.ops[previous].class(), op.class())),
+        None => op.kernel.early_start.waits_itself.then(|| config(op.class(), op.class())),
+    }
+}
+
+/// The ops that must have ended before each op: neighbours of the list, or of a stream, and senders of inner events.
+fn order(kernel: &SuperKernel) -> Vec<Vec<OpPosition>> {
+    let mut after: ByPosition<Vec<OpPosition>> = ByPosition::filled(kernel.ops.len(), Vec::new());
+    let mut last_of_stream: HashMap<StreamId, OpPosition> = HashMap::new();
+    for (position, op) in kernel.ops.enumerate() {
+        let stream = match kernel.form {
+            // Whatever their streams, one list holds them.
+            StreamForm::One => StreamId::default(),
+            StreamForm::Several => op.stream_id,
+        };
+        after[position].extend(last_of_stream.insert(stream, position));
+    }
+    match kernel.form {
+        StreamForm::One => {}
+        StreamForm::Several => {
+            for event in &kernel.inner_events {
+                after[event.receiver].push(event.sender);
+            }
+        }
+    }
+    for list in after.iter_mut() {
+        list.sort_unstable();
+        list.dedup();
+    }
+    after.to_vec()
+}

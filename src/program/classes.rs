@@ -1,0 +1,90 @@
+//! Cores that do the same.
+
+use std::collections::{HashMap, HashSet};
+
+use super::requires::index_of_class;
+use super::{CoreId, CoreIndex, Cores, Part, Program};
+
+/// Blocks that behave differently: block 0, and two of each group that the conditions of the steps or the block counts
+/// of the ops tell apart.
+///
+/// Blocks of a group do the same, so a launch of these alone meets, waits and counts like the whole one; two, because
+/// order inside a group matters as well.
+pub(crate) fn representative_blocks(program: &Program) -> Vec<u32> {
+    /// More groups than this are sampled: a real chip has not that many cores.
+    const MOST: usize = 64;
+    let per_block = u32::from(program.kernel_type.task_ratio().1).max(1);
+    let mut blocks: Vec<u32> = vec![0, 1];
+    for (index, count) in conditions(program) {
+        match index {
+            CoreIndex::Block => blocks.extend([count, count.saturating_add(1)]),
+            CoreIndex::Core => {
+                // On cube cores this index is the block; on vector cores a block may be cut in two.
+                let whole = count.div_ceil(per_block);
+                blocks.extend([count, count.saturating_add(1), count / per_block, whole, whole.saturating_add(1)]);
+            }
+        }
+    }
+    blocks.retain(|block| *block < program.block_num);
+    blocks.sort_unstable();
+    blocks.dedup();
+    if blocks.len() > MOST {
+        let stride = blocks.len().div_ceil(MOST);
+        blocks = blocks.into_iter().step_by(stride).collect();
+    }
+    blocks
+}
+
+/// Where groups of cores end: by steps, and by ops.
+fn conditions(program: &Program) -> HashSet<(CoreIndex, u32)> {
+    let by_steps = program.steps.iter().filter_map(|step| match step.cores.part {
+        Part::Below(index, count) | Part::From(index, count) => Some((index, count)),
+        Part::All | Part::First => None,
+    });
+    let by_ops = program.ops.iter().map(|op| (index_of_class(op.class()), op.block_num));
+    by_steps.chain(by_ops).collect()
+}
+
+/// One core of each class: two cores are of one class if every step and every op is for both or for neither.
+pub(crate) fn one_of_each_class(program: &Program, cores: &[CoreId]) -> Vec<usize> {
+    let groups: HashSet<Cores> = program.steps.iter().map(|step| step.cores).collect();
+    let conditions = conditions(program);
+    let mut seen: HashSet<Vec<bool>> = HashSet::new();
+    let mut signature = |core: CoreId| {
+        let steps = groups.iter().map(|group| group.contain(core));
+        let ops = conditions.iter().map(|(index, count)| core.index(*index) < u64::from(*count));
+        let firsts = std::iter::once(core.index(CoreIndex::first_of(core.kind)) == 0);
+        let kind = std::iter::once(core.kind == crate::model::CoreKind::Aic);
+        seen.insert(steps.chain(ops).chain(firsts).chain(kind).collect())
+    };
+    (0..cores.len()).filter(|&core| signature(cores[core])).collect()
+}
+
+/// The steps that a core takes, for any core: who takes what is decided once per kind of condition.
+pub(crate) struct Takers {
+    /// By step: which condition.
+    conditions: Vec<usize>,
+    /// The conditions.
+    groups: Vec<Cores>,
+}
+
+impl Takers {
+    pub(crate) fn of(program: &Program) -> Self {
+        let mut known: HashMap<Cores, usize> = HashMap::new();
+        let mut groups = Vec::new();
+        let mut number = |cores: Cores| {
+            *known.entry(cores).or_insert_with(|| {
+                groups.push(cores);
+                groups.len() - 1
+            })
+        };
+        let conditions = program.steps.iter().map(|step| number(step.cores)).collect();
+        Self { conditions, groups }
+    }
+
+    /// Numbers of the steps that `core` takes, in order.
+    pub(crate) fn steps_of(&self, core: CoreId) -> impl Iterator<Item = usize> + '_ {
+        let takes: Vec<bool> = self.groups.iter().map(|group| group.contain(core)).collect();
+        self.conditions.iter().enumerate().filter(move |(_, group)| takes[**group]).map(|(step, _)| step)
+    }
+}

@@ -1,0 +1,305 @@
+//! Plays a launch with one core that is as slow as can be, counting sets in sum.
+//!
+//! Why this is enough. Who may go on depends on how often flags have been set, and nobody can take a count from
+//! somebody else: whatever is possible stays possible until it is done. So, with one core held at some place, the
+//! others get equally far in whatever order they run, and no schedule gets them further. Holding the core at each of
+//! its places in turn, and letting it go on only when nobody else can, shows everything that can happen before it: what
+//! starts though it has not ended, and how far its own counters run. Done once for each class of cores, this covers all
+//! orders. Sets counted core by core never complete a round sooner than sets counted in sum, so this covers those too.
+
+use std::collections::HashSet;
+
+use super::super::classes::Takers;
+use super::super::requires::is_first_of;
+use super::super::{CoreId, Program, Violation};
+use super::flags::{Carried, Flags, Received};
+use super::micro::{Flag, Micro, Tag, expand, runs};
+use super::{Accounting, clears, polls};
+use crate::model::{ByPosition, EventId, OpPosition};
+
+/// Nothing travels with the sets: what the slow core has done is looked up.
+impl Carried for () {
+    fn join(&mut self, (): &Self) {}
+}
+
+/// What matters about a micro step here.
+#[derive(Clone, Copy)]
+enum Move {
+    Set(Flag),
+    Wait(Flag),
+    Start(OpPosition),
+    End(OpPosition),
+    Waited(OpPosition, EventId),
+    Notify(OpPosition),
+    Switched(OpPosition),
+    Release(OpPosition),
+    Cleared,
+    UseWorkspace(OpPosition),
+}
+
+impl From<Micro> for Move {
+    fn from(micro: Micro) -> Self {
+        match micro {
+            Micro::Set { flag, .. } => Self::Set(flag),
+            Micro::Wait { flag, .. } => Self::Wait(flag),
+            Micro::Start(op) => Self::Start(op),
+            Micro::End(op) => Self::End(op),
+            Micro::Waited(op, event) => Self::Waited(op, event),
+            Micro::Notify(op) => Self::Notify(op),
+            Micro::Switched(op) => Self::Switched(op),
+            Micro::Release(op) => Self::Release(op),
+            Micro::Cleared => Self::Cleared,
+            Micro::UseWorkspace(op) => Self::UseWorkspace(op),
+        }
+    }
+}
+
+/// What every core does.
+pub(crate) struct Scripts<'a> {
+    program: &'a Program,
+    cores: Vec<CoreId>,
+    moves: Vec<Vec<Move>>,
+    /// The ops that come after each op.
+    followers: ByPosition<Vec<OpPosition>>,
+}
+
+impl<'a> Scripts<'a> {
+    pub(crate) fn of(program: &'a Program, cores: Vec<CoreId>) -> Self {
+        let takers = Takers::of(program);
+        let moves = |core: CoreId| {
+            let of_step = |step: usize| {
+                let micros = expand(program, &program.steps[step], core);
+                (0..micros.len()).filter_map(move |place| micros.get(place)).map(Move::from)
+            };
+            takers.steps_of(core).flat_map(of_step).collect()
+        };
+        let mut followers = ByPosition::filled(program.ops.len(), Vec::new());
+        for (op, required) in program.requires.ops.enumerate() {
+            for first in &required.after {
+                followers[*first].push(op);
+            }
+        }
+        Self { program, moves: cores.iter().map(|core| moves(*core)).collect(), cores, followers }
+    }
+
+    /// Plays with this core as the slow one.
+    pub(crate) fn stall(&self, slow: usize) -> Vec<Violation> {
+        let mut stalled = Stalled::new(self, slow);
+        stalled.run();
+        stalled.violations
+    }
+}
+
+struct Stalled<'a> {
+    scripts: &'a Scripts<'a>,
+    slow: usize,
+    places: Vec<usize>,
+    flags: Flags<()>,
+    outside: Outside,
+    /// What the slow core has done, by op.
+    ended: ByPosition<bool>,
+    switched: ByPosition<bool>,
+    waited: HashSet<(OpPosition, EventId)>,
+    cleared: bool,
+    violations: Vec<Violation>,
+}
+
+impl<'a> Stalled<'a> {
+    fn new(scripts: &'a Scripts<'a>, slow: usize) -> Self {
+        let count = scripts.program.ops.len();
+        Self {
+            scripts,
+            slow,
+            places: vec![0; scripts.cores.len()],
+            flags: Flags::new(scripts.cores.clone(), Accounting::Summed),
+            outside: Outside::new(scripts),
+            ended: ByPosition::filled(count, false),
+            switched: ByPosition::filled(count, false),
+            waited: HashSet::new(),
+            cleared: false,
+            violations: Vec::new(),
+        }
+    }
+
+    fn run(&mut self) {
+        loop {
+            let mut moved = false;
+            for core in (0..self.places.len()).filter(|&core| core != self.slow).collect::<Vec<_>>() {
+                while self.advance(core).is_some() {
+                    moved = true;
+                }
+            }
+            if moved {
+                continue;
+            }
+            // Only a set or a notify can let others go on.
+            loop {
+                match self.advance(self.slow) {
+                    Some(Move::Set(_) | Move::Notify(_)) => break,
+                    Some(
+                        Move::Wait(_)
+                        | Move::Start(_)
+                        | Move::End(_)
+                        | Move::Waited(..)
+                        | Move::Switched(_)
+                        | Move::Release(_)
+                        | Move::Cleared
+                        | Move::UseWorkspace(_),
+                    ) => {}
+                    None => return self.finish(),
+                }
+            }
+        }
+    }
+
+    /// Lets a core take its next move, if it can.
+    fn advance(&mut self, core: usize) -> Option<Move> {
+        let next = *self.scripts.moves[core].get(self.places[core])?;
+        match next {
+            Move::Wait(flag) if self.flags.count(core, flag) == 0 => return None,
+            Move::Waited(op, _) | Move::Switched(op) if !self.outside.answers(op) => return None,
+            Move::Set(_)
+            | Move::Wait(_)
+            | Move::Start(_)
+            | Move::End(_)
+            | Move::Waited(..)
+            | Move::Notify(_)
+            | Move::Switched(_)
+            | Move::Release(_)
+            | Move::Cleared
+            | Move::UseWorkspace(_) => {}
+        }
+        self.places[core] += 1;
+        self.take(core, next);
+        Some(next)
+    }
+
+    fn take(&mut self, core: usize, next: Move) {
+        let program = self.scripts.program;
+        let (slow, is_slow) = (self.scripts.cores[self.slow], core == self.slow);
+        let unended = |ended: &ByPosition<bool>, op| runs(program, slow, op) && !ended[op];
+        match next {
+            Move::Set(flag) => {
+                let arrival = Received { tag: Tag::Barrier(None, None), carried: () };
+                if let Err(problem) = self.flags.set(program, core, flag, arrival) {
+                    self.report(problem);
+                }
+            }
+            Move::Wait(flag) => drop(self.flags.take(core, flag)),
+            Move::Start(op) => {
+                let second = program.index(op);
+                let required = &program.requires.ops[op];
+                for &first in required.after.iter().filter(|first| unended(&self.ended, **first)) {
+                    report(&mut self.violations, Violation::Unordered { first: program.index(first), second });
+                }
+                let unseen = |event| !self.waited.contains(&(op, event));
+                if is_first_of(slow, required.waiter) && required.waits.iter().any(|outer| unseen(outer.event)) {
+                    self.report(Violation::EarlyStart { op: second });
+                }
+            }
+            Move::End(op) if is_slow => self.ended[op] = true,
+            Move::Waited(op, event) if is_slow => drop(self.waited.insert((op, event))),
+            Move::Switched(op) if is_slow => self.switched[op] = true,
+            Move::Cleared if is_slow => self.cleared = true,
+            Move::End(_) | Move::Waited(..) | Move::Switched(_) | Move::Cleared => {}
+            Move::Notify(op) => {
+                if unended(&self.ended, op) {
+                    self.report(Violation::EarlyNotify { op: program.index(op) });
+                }
+                self.outside.hears(op, self.scripts);
+            }
+            Move::Release(op) => {
+                if polls(program, slow, op) && !self.switched[op] {
+                    self.report(Violation::EarlyRelease { op: program.index(op) });
+                }
+            }
+            Move::UseWorkspace(op) => {
+                if clears(program, slow) && !self.cleared {
+                    self.report(Violation::EarlyWorkspace { op: program.index(op) });
+                }
+            }
+        }
+    }
+
+    fn report(&mut self, violation: Violation) {
+        report(&mut self.violations, violation);
+    }
+
+    fn finish(&mut self) {
+        let program = self.scripts.program;
+        for core in 0..self.places.len() {
+            match self.scripts.moves[core].get(self.places[core]) {
+                Some(Move::Waited(op, _) | Move::Switched(op)) => {
+                    self.report(Violation::Unanswered { op: program.index(*op) });
+                }
+                // Stuck for that reason, or found by the play that counts core by core.
+                Some(
+                    Move::Set(_)
+                    | Move::Wait(_)
+                    | Move::Start(_)
+                    | Move::End(_)
+                    | Move::Notify(_)
+                    | Move::Release(_)
+                    | Move::Cleared
+                    | Move::UseWorkspace(_),
+                )
+                | None => {}
+            }
+        }
+    }
+}
+
+fn report(violations: &mut Vec<Violation>, violation: Violation) {
+    if !violations.contains(&violation) {
+        violations.push(violation);
+    }
+}
+
+/// The world outside, as unhelpful as it may be: it answers an op's waits, and tells it its tiling, only when it has
+/// heard the events of all ops that come before.
+struct Outside {
+    /// By op: its own notifies still to come.
+    unheard: ByPosition<usize>,
+    /// By op: ops directly before it that, or whose predecessors, have notifies still to come.
+    open: ByPosition<usize>,
+}
+
+impl Outside {
+    fn new(scripts: &Scripts<'_>) -> Self {
+        let requires = &scripts.program.requires;
+        let mut outside = Self {
+            unheard: requires.ops.iter().map(|required| required.notifies.len()).collect(),
+            open: requires.ops.iter().map(|required| required.after.len()).collect(),
+        };
+        let complete = |op: &OpPosition| outside.unheard[*op] == 0 && outside.open[*op] == 0;
+        let done = requires.ops.positions().filter(complete).collect();
+        outside.close(done, scripts);
+        outside
+    }
+
+    /// Has everything been told that may have to be told before this op's partners answer?
+    fn answers(&self, op: OpPosition) -> bool {
+        self.open[op] == 0
+    }
+
+    fn hears(&mut self, op: OpPosition, scripts: &Scripts<'_>) {
+        if self.unheard[op] == 0 {
+            return;
+        }
+        self.unheard[op] -= 1;
+        if self.unheard[op] == 0 && self.open[op] == 0 {
+            self.close(vec![op], scripts);
+        }
+    }
+
+    fn close(&mut self, mut done: Vec<OpPosition>, scripts: &Scripts<'_>) {
+        while let Some(op) = done.pop() {
+            for &follower in &scripts.followers[op] {
+                self.open[follower] -= 1;
+                if self.open[follower] == 0 && self.unheard[follower] == 0 {
+                    done.push(follower);
+                }
+            }
+        }
+    }
+}

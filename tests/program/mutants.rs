@@ -1,0 +1,242 @@
+//! Single mistakes in good programs: what the checker says to them.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use superkernel::model::{CoreClass, CoreKind, EventId, OpPosition, SlotNumber};
+use superkernel::plan::PlanError;
+use superkernel::program::launch::{Accounting, Schedule, play};
+use superkernel::program::{
+    Action, Barrier, CoreIndex, Cores, EarlyStartConfig, FunctionId, Kinds, Pair, Part, Program, Step, TableId, verify,
+};
+
+use super::random::{kernel, seed};
+
+/// Programs per run; each gives a mutant for every step and more.
+fn programs() -> usize {
+    std::env::var("SUPERKERNEL_MUTATED_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
+}
+
+/// A single mistake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Mutation {
+    Drop,
+    Duplicate,
+    /// To another place.
+    Move,
+    /// To another op.
+    Retarget,
+    /// To the other kind, or to every core.
+    Kinds,
+    /// To other blocks.
+    Part,
+    /// Another function, table, slot, event, flag, configuration or barrier.
+    Value,
+}
+
+impl Mutation {
+    pub(super) const ALL: [Self; 7] =
+        [Self::Drop, Self::Duplicate, Self::Move, Self::Retarget, Self::Kinds, Self::Part, Self::Value];
+}
+
+/// Numbers for choices.
+pub(super) struct Dice(TestRng);
+
+impl Dice {
+    pub(super) fn below(&mut self, count: usize) -> usize {
+        (self.0.next_u64() % count.max(1) as u64) as usize
+    }
+}
+
+/// A source of programs and choices that gives the same every time.
+pub(super) fn source(number: u8) -> (TestRunner, Dice) {
+    let rng = || TestRng::from_seed(RngAlgorithm::ChaCha, &[number; 32]);
+    (TestRunner::new_with_rng(Config { failure_persistence: None, ..Config::default() }, rng()), Dice(rng()))
+}
+
+/// Good programs of all forms with up to this many ops.
+pub(super) fn good_programs(runner: &mut TestRunner, most_ops: usize) -> impl Iterator<Item = Program> {
+    let strategy = seed(most_ops + 1);
+    std::iter::repeat_with(move || {
+        let builder = kernel(&strategy.new_tree(runner).unwrap().current());
+        builder.try_build().ok()?;
+        match builder.try_plan() {
+            Ok(program) => Some(program),
+            Err(PlanError::Cycle { .. }) => None,
+            Err(error @ PlanError::Broken { .. }) => panic!("{error}"),
+        }
+    })
+    .flatten()
+}
+
+/// The program with one mistake at `place`; `None` if there is no such mistake to make there.
+pub(super) fn mutate(program: &Program, mutation: Mutation, place: usize, dice: &mut Dice) -> Option<Program> {
+    let mut mutant = program.clone();
+    match mutation {
+        Mutation::Drop => drop(mutant.steps.remove(place)),
+        Mutation::Duplicate => mutant.steps.insert(place, program.steps[place].clone()),
+        Mutation::Move => {
+            let step = mutant.steps.remove(place);
+            mutant.steps.insert(dice.below(program.steps.len()), step);
+        }
+        Mutation::Retarget => {
+            mutant.steps[place].op?;
+            mutant.steps[place].op = Some(OpPosition(dice.below(program.ops.len())));
+        }
+        Mutation::Kinds => {
+            let kinds = [Kinds::Every, Kinds::Only(CoreKind::Aic), Kinds::Only(CoreKind::Aiv)];
+            mutant.steps[place].cores.kinds = kinds[dice.below(3)];
+        }
+        Mutation::Part => mutant.steps[place].cores = other_part(program.steps[place].cores, dice),
+        Mutation::Value => mutant.steps[place].action = other_value(program, &program.steps[place], dice)?,
+    }
+    (mutant != *program).then_some(mutant)
+}
+
+fn other_part(cores: Cores, dice: &mut Dice) -> Cores {
+    let index = [CoreIndex::Block, CoreIndex::Core][dice.below(2)];
+    let count = dice.below(6) as u32;
+    let part = match (cores.part, dice.below(5)) {
+        (Part::Below(index, count), 0) => Part::From(index, count),
+        (Part::From(index, count), 0) => Part::Below(index, count),
+        (_, 0 | 1) => Part::All,
+        (_, 2) => Part::Below(index, count),
+        (_, 3) => Part::From(index, count),
+        (_, _) => Part::First,
+    };
+    Cores { part, ..cores }
+}
+
+/// Another value in one field of an action that has any.
+fn other_value(program: &Program, step: &Step, dice: &mut Dice) -> Option<Action> {
+    let any_slot = |dice: &mut Dice| SlotNumber(dice.below(program.requires.slots.slots.len() + 2) as u32);
+    let any_op = |dice: &mut Dice| OpPosition(dice.below(program.ops.len()));
+    let any_class = |dice: &mut Dice| [CoreClass::Aic, CoreClass::Aiv, CoreClass::Mix][dice.below(3)];
+    let any_config = |dice: &mut Dice| EarlyStartConfig { previous: any_class(dice), current: any_class(dice) };
+    let first = dice.below(2) == 0;
+    let mut action = step.action.clone();
+    match &mut action {
+        Action::LoadWorkspace { slot } | Action::SetFftsBase { slot } | Action::ReleaseLock { slot } => {
+            *slot = any_slot(dice);
+        }
+        Action::InitProfiling { buffer, task_id } => *(if first { buffer } else { task_id }) = any_slot(dice),
+        Action::ClearWorkspace { bytes } => *bytes += 512,
+        Action::InitDump { offset } => *offset += 512,
+        Action::Barrier(barrier) => {
+            *barrier = [Barrier::Aic, Barrier::AicAfterMte3, Barrier::Aiv, Barrier::All][dice.below(4)];
+        }
+        Action::SetFlag { direction, pair } | Action::WaitFlag { direction, pair } => match (first, pair) {
+            (true, _) | (_, Pair::Workspace) => *direction = direction.opposite(),
+            (false, Pair::Ops { receiver, .. }) => *receiver = any_op(dice),
+        },
+        Action::EarlyStartConfig { config } | Action::EarlyStartWait { config, .. } => *config = any_config(dice),
+        Action::Notify { event, slot } | Action::WaitEvent { event, slot } | Action::ClearEvent { event, slot } => {
+            if first {
+                *slot = any_slot(dice);
+            } else {
+                *event = EventId(event.0 + 1);
+            }
+        }
+        Action::EnableSyncAll { aic_offset, aiv_offset } => *(if first { aic_offset } else { aiv_offset }) += 64,
+        Action::Call { function, offset } => {
+            if first {
+                *offset = any_slot(dice);
+            } else {
+                *function = FunctionId(dice.below(program.functions.len()));
+            }
+        }
+        Action::Switch { table, key_slot: slot } | Action::CallPicked { table, offset: slot } => {
+            if first {
+                *slot = any_slot(dice);
+            } else {
+                *table = TableId(dice.below(program.tables.len()));
+            }
+        }
+        Action::LoadParameters
+        | Action::SetSyncAllBase
+        | Action::PreloadHere { .. }
+        | Action::Preload { .. }
+        | Action::PreloadPicked { .. }
+        | Action::Record { .. }
+        | Action::PipeBarrier
+        | Action::EarlyStartSet { .. }
+        | Action::DisableSyncAll
+        | Action::EndSyncAll
+        | Action::ComplementSyncAll
+        | Action::Flush => return None,
+    }
+    Some(action)
+}
+
+/// What is accepted must be right whoever runs first and however sets are counted.
+fn holds_in_any_order(program: &Program, dice: &mut Dice) {
+    let all: Vec<u32> = (0..program.block_num).collect();
+    let random = Schedule::Random(dice.0.next_u64());
+    for schedule in [Schedule::Eager(CoreKind::Aic), Schedule::Eager(CoreKind::Aiv), random] {
+        for accounting in [Accounting::PerCore, Accounting::Summed] {
+            let outcome = play(program, &all, schedule, accounting);
+            assert!(outcome.is_ok(), "{schedule:?}, {accounting:?}: {outcome:#?}\n{}", program.text());
+        }
+    }
+}
+
+/// Kinds of step that the model asks for: without one, or with another value in it, a program is wrong.
+const REQUIRED: [&str; 18] = [
+    "call",
+    "call-picked",
+    "clear-event",
+    "clear-workspace",
+    "complement-sync-all",
+    "early-start-config",
+    "end-sync-all",
+    "enable-sync-all",
+    "init-dump",
+    "init-profiling",
+    "load-parameters",
+    "load-workspace",
+    "notify",
+    "release-lock",
+    "set-ffts-base",
+    "set-sync-all-base",
+    "switch",
+    "wait-event",
+];
+
+#[test]
+fn no_required_step_can_be_left_out_or_changed() {
+    let (mut runner, mut dice) = source(1);
+    let mut counts: BTreeMap<(Mutation, &str), [u32; 2]> = BTreeMap::new();
+    for program in good_programs(&mut runner, 8).take(programs()) {
+        verify(&program).unwrap();
+        for place in 0..program.steps.len() {
+            let action = program.steps[place].action.name();
+            for mutation in [Mutation::Drop, Mutation::Value, Mutation::ALL[dice.below(Mutation::ALL.len())]] {
+                let Some(mutant) = mutate(&program, mutation, place, &mut dice) else { continue };
+                let accepted = verify(&mutant).is_ok();
+                counts.entry((mutation, action)).or_default()[usize::from(accepted)] += 1;
+                let must_refuse = match mutation {
+                    Mutation::Drop | Mutation::Value => REQUIRED.contains(&action),
+                    Mutation::Duplicate | Mutation::Move | Mutation::Retarget | Mutation::Kinds | Mutation::Part => {
+                        false
+                    }
+                };
+                assert!(!(must_refuse && accepted), "{mutation:?} of step {place} ({action}):\n{}", mutant.text());
+                if accepted {
+                    holds_in_any_order(&mutant, &mut dice);
+                }
+            }
+        }
+    }
+    let mut total = [0, 0];
+    for ((mutation, action), [refused, accepted]) in &counts {
+        println!("{:<10} {action:<20} refused {refused:>6}  accepted {accepted:>6}", format!("{mutation:?}"));
+        total[0] += refused;
+        total[1] += accepted;
+    }
+    println!("{} mutants: {} refused, {} accepted", total[0] + total[1], total[0], total[1]);
+    for action in REQUIRED {
+        assert!(counts.contains_key(&(Mutation::Drop, action)), "no mutant lacks {action}");
+    }
+}
