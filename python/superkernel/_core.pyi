@@ -50,6 +50,7 @@ __all__ = [
     "elf_text_size",
     "elf_write_archive",
     "generate",
+    "header_tree",
     "nearest",
     "option_table",
     "parse_options",
@@ -136,6 +137,7 @@ def program_text(
 # -- operator builder ------------------------------------------------------------------------------------------------
 
 def build_op(request: dict[str, object], emulation_dir: str, timeout: float | None) -> dict[str, Any]: ...
+def header_tree(folder: str) -> tuple[Path, bool, str | None]: ...
 
 # -- scope -----------------------------------------------------------------------------------------------------------
 

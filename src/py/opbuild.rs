@@ -15,7 +15,15 @@ use crate::toolchain::HostToolchain;
 use crate::toolchain::host::HostSearch;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(build_op, module)?)
+    module.add_function(wrap_pyfunction!(build_op, module)?)?;
+    module.add_function(wrap_pyfunction!(header_tree, module)?)
+}
+
+/// The AscendC headers in a folder: root, whether it is a checkout, version.
+#[pyfunction]
+fn header_tree(py: Python<'_>, folder: PathBuf) -> PyResult<(PathBuf, bool, Option<String>)> {
+    let tree = HeaderTree::open(&folder).map_err(|error| to_python(py, &error))?;
+    Ok((tree.root().to_path_buf(), tree.is_checkout(), tree.version()))
 }
 
 /// The arguments of `build_op`, checked for their Python types only.

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import superkernel
 from superkernel import sim
+from superkernel.cli import main
 
 TREE = os.environ.get("SUPERKERNEL_ASCENDC", "")
 needs_tree = pytest.mark.skipif(not TREE, reason="SUPERKERNEL_ASCENDC names no tree of AscendC headers")
@@ -146,3 +147,16 @@ def test_a_folder_without_headers(tmp_path: Path) -> None:
 def test_other_chips_have_no_emulation(tmp_path: Path) -> None:
     with superkernel.configure(ascendc=TREE), pytest.raises(superkernel.SuperKernelError, match="family c220 only"):
         sim.build_op("extern void f() {\n}", "f", soc="Ascend950", out_dir=tmp_path)
+
+
+def test_the_doctor_names_the_headers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "asc" / "include").mkdir(parents=True)
+    (tmp_path / "asc" / "impl" / "basic_api" / "dav_c220").mkdir(parents=True)
+    (tmp_path / "asc" / "include" / "kernel_operator.h").touch()
+    (tmp_path / "asc" / "version.info").write_text("# 0.0\nVersion=8.3.RC1\n")
+    main(["doctor", "--ascendc", str(tmp_path)])
+    assert f"AscendC headers of a development kit, version 8.3.RC1: {tmp_path / 'asc'}" in capsys.readouterr().out
+    assert main(["doctor", "--ascendc", str(tmp_path / "asc" / "impl")]) == 1
+    assert "PROBLEM: no AscendC headers: " in capsys.readouterr().out
+    main(["doctor", "--ascendc", ""])
+    assert "AscendC headers: the built-in subset" in capsys.readouterr().out

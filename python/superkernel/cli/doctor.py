@@ -10,7 +10,7 @@ from superkernel.cli._settings import add_settings, given_settings
 #: Settings with a line of their own; the others are told where somebody has set them.
 _TOLD = (
     *("soc", "aic_num", "aiv_num", "op_debug_config", "tool_timeout"),
-    *("toolchain", "kernel_meta_parent_dir", "cache_dir"),
+    *("toolchain", "kernel_meta_parent_dir", "cache_dir", "ascendc"),
 )
 _MEANING = {
     "cann": "kernels are built for the device",
@@ -61,6 +61,7 @@ def findings() -> Iterator[tuple[bool, str]]:
         yield from _configuration(with_soc=problem is None)
         current = _build.settings(use_cache=True)
         yield from _toolchain(current)
+        yield _headers()
         yield from _directories(current)
 
 
@@ -112,6 +113,22 @@ def _configuration(*, with_soc: bool) -> Iterator[tuple[bool, str]]:
     for name, value in config.items():
         if name not in _TOLD and config.origins[name] != "default":
             yield True, f"{name} {value} ({config.origins[name]})"
+
+
+def _headers() -> tuple[bool, str]:
+    """What operators for the simulator are compiled against."""
+    import superkernel
+    from superkernel import _core
+
+    folder = superkernel.current_config()["ascendc"]
+    if folder is None:
+        return True, "AscendC headers: the built-in subset (setting `ascendc` names others)"
+    try:
+        root, is_checkout, version = _core.header_tree(folder)
+    except superkernel.SuperKernelError as error:
+        return False, f"no AscendC headers: {error.errorinfo['message']} ({error.errorinfo['errSolution']})"
+    layout = "development kit" if is_checkout else "toolkit"
+    return True, f"AscendC headers of a {layout}, version {version or 'unknown'}: {root}"
 
 
 def _toolchain(current: dict[str, object]) -> Iterator[tuple[bool, str]]:
