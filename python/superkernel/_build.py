@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,6 +22,10 @@ _DEFAULT_CACHE_LIMIT = 5 << 30
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
+#: What stops the builds of this context; signals stop those of the main thread anyway.
+cancellation: contextvars.ContextVar[_core.Cancel | None] = contextvars.ContextVar("superkernel_cancel", default=None)
+
+
 def build(
     kernel_infos: Mapping[str, Any],
     kernel_name: str,
@@ -38,7 +43,7 @@ def build(
     """
     current = settings(use_cache=use_cache)
     with building(str(kernel_name)):
-        report = _core.build(kernel_infos, kernel_name, current, keep, rebuild, progress)
+        report = _core.build(kernel_infos, kernel_name, current, keep, rebuild, progress, cancellation.get())
         logger.info("%s", summary(report))
     return report
 

@@ -1,6 +1,7 @@
 //! The native half of `superkernel.compile` and of the commands about builds and the cache.
 
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::convert;
 use super::errors::to_python;
-use super::interrupt::interruptible;
+use super::interrupt::{PyCancel, interruptible, interruptible_by};
 use super::settings::environment;
 use crate::build::manifest::Standing;
 use crate::build::toolchains::{self, Needs};
@@ -16,8 +17,11 @@ use crate::build::{Request, Reuse};
 use crate::environment::{Intermediates, Variables};
 use crate::stage::{Observer, Stage};
 use crate::store::cache::{Cache, CacheSettings};
+use crate::store::work_dir::WorkDir;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyCancel>()?;
+    module.add_class::<ScratchFolder>()?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(compare_build, module)?)?;
     module.add_function(wrap_pyfunction!(toolchain_facts, module)?)?;
@@ -29,8 +33,10 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cache_import, module)?)
 }
 
-/// Builds a kernel; the report of it. `progress` is called with the name of every stage as it begins.
+/// Builds a kernel; the report of it. `progress` is called with the name of every stage as it begins, `cancel` stops it.
 #[pyfunction]
+#[pyo3(signature = (kernel_infos, kernel_name, settings, keep, rebuild, progress, cancel=None))]
+#[expect(clippy::too_many_arguments, reason = "Python passes them one by one")]
 fn build<'py>(
     py: Python<'py>,
     kernel_infos: &Bound<'py, PyAny>,
@@ -39,6 +45,7 @@ fn build<'py>(
     keep: bool,
     rebuild: bool,
     progress: Option<Py<PyAny>>,
+    cancel: Option<&Bound<'py, PyCancel>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut request = request(py, kernel_infos, kernel_name, settings)?;
     if keep {
@@ -48,7 +55,7 @@ fn build<'py>(
         request.reuse = Reuse::Never;
     }
     let observer = Progress(progress);
-    let outcome = interruptible(py, |cancel| crate::build(&request, &observer, cancel))?;
+    let outcome = interruptible_by(py, PyCancel::of(cancel), |cancel| crate::build(&request, &observer, cancel))?;
     match outcome {
         Ok(outcome) => convert::to_python(py, outcome.to_json()),
         Err(error) => Err(to_python(py, error.diagnostic())),
@@ -86,6 +93,35 @@ fn toolchain_facts(py: Python<'_>, settings: &Bound<'_, PyDict>) -> PyResult<Vec
 #[pyfunction]
 fn cann_toolkit() -> String {
     Variables::from_process().cann_search().toolkit().display().to_string()
+}
+
+/// A folder for the files of one task: removed by `close`, or, after a crash, by whoever makes the next one in `parent`.
+#[pyclass(frozen, module = "superkernel._core")]
+struct ScratchFolder {
+    path: PathBuf,
+    folder: Mutex<Option<WorkDir>>,
+}
+
+#[pymethods]
+impl ScratchFolder {
+    #[new]
+    fn new(py: Python<'_>, parent: PathBuf, purpose: &str) -> PyResult<Self> {
+        let made = interruptible(py, |cancel| WorkDir::create(&parent, purpose, cancel))?;
+        let folder = made.map_err(|error| to_python(py, &error))?;
+        Ok(Self { path: folder.path().to_path_buf(), folder: Mutex::new(Some(folder)) })
+    }
+
+    /// Where it is.
+    #[getter]
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Removes it with all that is in it.
+    fn close(&self, py: Python<'_>) {
+        let folder = self.folder.lock().ok().and_then(|mut folder| folder.take());
+        py.detach(|| drop(folder));
+    }
 }
 
 /// The names of all stages, in order.

@@ -10,16 +10,49 @@ use crate::cancel::Cancel;
 /// How often the interpreter is asked for signals.
 const POLL: Duration = Duration::from_millis(30);
 
-/// Runs `work` on a thread of its own while this one watches for signals.
-///
-/// A signal raises the [`Cancel`]; `work` is always waited for, so nothing it started is left behind, and then the
-/// signal's exception (`KeyboardInterrupt`) wins over the result.
+/// A request to stop that any thread can make: signals reach Python's main thread only.
+#[pyclass(frozen, name = "Cancel", module = "superkernel._core")]
+#[derive(Default)]
+pub struct PyCancel(Cancel);
+
+#[pymethods]
+impl PyCancel {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stops everything that was started with it.
+    fn cancel(&self) {
+        self.0.cancel();
+    }
+}
+
+impl PyCancel {
+    /// What it asks; nobody's request for `None`.
+    pub fn of(given: Option<&Bound<'_, Self>>) -> Cancel {
+        given.map_or_else(Cancel::new, |given| given.get().0.clone())
+    }
+}
+
+/// [`interruptible_by`] signals only.
 pub fn interruptible<T, W>(py: Python<'_>, work: W) -> PyResult<T>
 where
     T: Send,
     W: FnOnce(&Cancel) -> T + Send,
 {
-    let cancel = Cancel::new();
+    interruptible_by(py, Cancel::new(), work)
+}
+
+/// Runs `work` on a thread of its own while this one watches for signals. Others may raise `cancel`, too.
+///
+/// A signal raises the [`Cancel`]; `work` is always waited for, so nothing it started is left behind, and then the
+/// signal's exception (`KeyboardInterrupt`) wins over the result.
+pub fn interruptible_by<T, W>(py: Python<'_>, cancel: Cancel, work: W) -> PyResult<T>
+where
+    T: Send,
+    W: FnOnce(&Cancel) -> T + Send,
+{
     std::thread::scope(|scope| {
         let (sender, receiver) = channel();
         let watched = cancel.clone();

@@ -17,6 +17,8 @@ const PREFIX: &str = ".superkernel-work-";
 pub struct WorkDir {
     parent: PathBuf,
     path: PathBuf,
+    /// Who made it: a process that is forked from that one must leave it alone.
+    process: u32,
     /// Held as long as this build lives: tells a work directory in use from one left behind.
     _in_use: DirLock,
 }
@@ -40,7 +42,7 @@ impl WorkDir {
                 Err(error) => return Err(error.into()),
             }
             let in_use = DirLock::acquire(&path, cancel)?;
-            return Ok(Self { parent: parent.to_path_buf(), path, _in_use: in_use });
+            return Ok(Self { parent: parent.to_path_buf(), path, process: std::process::id(), _in_use: in_use });
         }
     }
 
@@ -76,8 +78,10 @@ impl WorkDir {
 
 impl Drop for WorkDir {
     fn drop(&mut self) {
-        // What cannot be removed now is swept by a later build.
-        let _ = fs::remove_directory(&self.path);
+        if self.process == std::process::id() {
+            // What cannot be removed now is swept by a later build.
+            let _ = fs::remove_directory(&self.path);
+        }
     }
 }
 

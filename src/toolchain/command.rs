@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use super::error::ToolchainError;
+use super::watcher::Watcher;
 use crate::cancel::Cancel;
 use crate::fs::{self, FileError};
 
@@ -115,16 +116,22 @@ impl Command {
     }
 
     /// Runs it to its end, its time limit, or until `cancel` is raised; in the last two cases it is killed together
-    /// with every process it started.
+    /// with every process it started, as it is when this process ends before it.
     pub fn run(&self, cancel: &Cancel) -> Result<Executed, ToolchainError> {
         if cancel.is_cancelled() {
             return Err(ToolchainError::Cancelled { title: self.title.clone() });
         }
         let started = Instant::now();
+        // First: it gets ready while the tool starts.
+        let mut watcher = Watcher::start();
         let mut child = self.spawn()?;
+        if let Some(watcher) = &mut watcher {
+            watcher.guard(child.id());
+        }
         let stdout = drain(child.stdout.take());
         let stderr = drain(child.stderr.take());
         let end = self.wait(&mut child, started, cancel);
+        drop(watcher);
         let stdout = collect(&stdout);
         let stderr = collect(&stderr);
         match end.map_err(|source| self.start_error(source))? {

@@ -9,6 +9,7 @@ mod error;
 pub mod host;
 mod identity;
 pub mod job;
+mod watcher;
 
 pub use cann::{CannSearch, CannToolchain};
 pub use command::{Command, Executed};

@@ -135,6 +135,11 @@ def misbehave(action: str, arguments: list[str]) -> bool:
         sys.exit("internal compiler error in pass machine-licm")
     if action == "hang":
         time.sleep(1000)
+    if action == "hang-with-child":
+        # As a compiler driver does, which starts the compiler proper.
+        child = subprocess.Popen(["sleep", "1000"])
+        _append(os.environ["SK_STANDIN_PIDS"], {"pids": [os.getpid(), child.pid]})
+        child.wait()
     if action == "slow":
         time.sleep(0.5)
         return True

@@ -91,13 +91,13 @@ def take(directory: str, limit: int, path: str) -> int:
     """Takes over the entries of a tar file; each is checked."""
     import os
     import tarfile
-    import tempfile
 
     from superkernel import _core
+    from superkernel._scratch import ScratchFolder
 
     count = 0
     try:
-        with tarfile.open(path, "r:") as archive, tempfile.TemporaryDirectory(prefix="superkernel-cache-") as folder:
+        with tarfile.open(path, "r:") as archive, ScratchFolder("cache") as folder:
             for member in archive:
                 content = archive.extractfile(member) if member.isreg() else None
                 if content is None:

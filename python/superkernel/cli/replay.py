@@ -24,15 +24,15 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(options: argparse.Namespace) -> int:
     """Repeats the build in a directory of its own, or in the one given."""
     import hashlib
-    import tempfile
     from pathlib import Path
 
     import superkernel
     from superkernel import _build, _reproducer
     from superkernel._config import repeatable
+    from superkernel._scratch import ScratchFolder
     from superkernel.cli import report as print_error
 
-    with tempfile.TemporaryDirectory(prefix="superkernel-replay-") as unpacked:
+    with ScratchFolder("replay") as unpacked:
         stored = _reproducer.load(options.file, Path(unpacked))
         # Whether CANN is here is this machine's matter, unless the record insists.
         settings = {"kernel_meta_parent_dir": unpacked, **repeatable(stored.settings), **given_settings(options)}

@@ -5,18 +5,19 @@ from __future__ import annotations
 import contextvars
 import json
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from superkernel._build import compare
+from superkernel import _core
+from superkernel._build import cancellation, compare
 from superkernel._config import configure, repeatable
 from superkernel._environment import in_force, snapshot
 from superkernel._errors import SuperKernelError, make_error
 from superkernel._logging import logger
+from superkernel._scratch import ScratchFolder
 from superkernel.scope._cache import Answer, kernels
 from superkernel.scope._graph import Graph, PathLike, as_graph
 from superkernel.scope._plan import Piece, ScopePlan, plan
@@ -122,9 +123,13 @@ def _build_all(planned: ScopePlan, jobs: int | None, progress: Progress | None) 
     workers = jobs or in_force("jobs")[0] or os.cpu_count() or 1
     results: list[KernelResult] = []
     round = object()
+    # Signals come to this thread only; the others hear of it through this.
+    cancel = _core.Cancel()
+    context = contextvars.copy_context()
+    context.run(cancellation.set, cancel)
     with ThreadPoolExecutor(max_workers=max(1, min(workers, len(planned.pieces) or 1))) as pool:
         # Settings made by `with superkernel.configure(...)` hold in this context only: take it along.
-        futures = [pool.submit(contextvars.copy_context().run, _build_one, piece, round) for piece in planned.pieces]
+        futures = [pool.submit(context.copy().run, _build_one, piece, round) for piece in planned.pieces]
         try:
             for future in futures:
                 result = future.result()
@@ -134,6 +139,7 @@ def _build_all(planned: ScopePlan, jobs: int | None, progress: Progress | None) 
         except BaseException:
             for future in futures:
                 future.cancel()
+            cancel.cancel()
             raise
     return results
 
@@ -199,7 +205,7 @@ def _builds_alone(piece: Piece, infos: dict[str, Any]) -> bool:
     from superkernel import super_kernel
 
     with (
-        tempfile.TemporaryDirectory(prefix="superkernel_") as folder,
+        ScratchFolder("alone") as folder,
         configure(kernel_meta_parent_dir=folder, **_limits(piece)),
     ):
         try:

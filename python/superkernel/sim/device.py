@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from superkernel import _core
 from superkernel._environment import current_config
 from superkernel._errors import SuperKernelError, make_error
+from superkernel._scratch import ScratchFolder, own_temporary_folder
 from superkernel.sim import report as reports
 from superkernel.sim._child import Child, ChildDied, ChildTimedOut
 from superkernel.sim.kernel import Kernel
@@ -49,7 +49,7 @@ class Device:
         self.timeout = timeout
         self._arena = Arena(memory)
         self._buffers: dict[int, Buffer] = {}
-        self._work = tempfile.TemporaryDirectory(prefix="superkernel-sim-")
+        self._work = ScratchFolder("sim")
         self._libraries: dict[tuple[str, int, int], Path] = {}
         self._child: Child | None = None
         self._known_pages: dict[int, int] = {}
@@ -214,8 +214,6 @@ def _cache_directory() -> Path:
             continue
         if os.access(folder, os.W_OK):
             return folder
-    folder = Path(tempfile.gettempdir()) / f"superkernel-sim-{os.getuid()}"
-    folder.mkdir(exist_ok=True, mode=0o700)
-    if folder.stat().st_uid != os.getuid():
-        raise make_error("SK0001", f"`{folder}` belongs to somebody else", "set XDG_CACHE_HOME to a folder of your own")
+    folder = own_temporary_folder() / _CACHE
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder
