@@ -12,6 +12,7 @@ use crate::objects::ObjectError;
 use crate::options::OptionError;
 use crate::phases::PhaseError;
 use crate::plan::PlanError;
+use crate::program::ReadError;
 use crate::scope::ScopeError;
 use crate::sim::SimError;
 use crate::store::StoreError;
@@ -53,6 +54,9 @@ pub enum Error {
     /// No device program can be made.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// A text is no device program.
+    #[error(transparent)]
+    Program(#[from] ReadError),
     /// Nothing can be predicted.
     #[error(transparent)]
     Cost(#[from] CostError),
@@ -93,6 +97,7 @@ impl Error {
             Self::Objects(error) => error,
             Self::Scope(error) => error,
             Self::Plan(error) => error,
+            Self::Program(error) => error,
             Self::Cost(error) => error,
             Self::Emit(error) => error,
         }

@@ -30,6 +30,7 @@ __all__ = [
     "cache_import",
     "cache_stats",
     "cann_toolkit",
+    "check_program",
     "check_setting",
     "compare_build",
     "cost_calibrate",
@@ -133,6 +134,7 @@ def generate(
 def program_text(
     kernel_infos: object, kernel_name: object, soc: str, aic_num: int | None = None, aiv_num: int | None = None
 ) -> str: ...
+def check_program(text: str) -> list[str]: ...
 
 # -- operator builder ------------------------------------------------------------------------------------------------
 

@@ -118,6 +118,15 @@ pub struct SlotLayout {
 }
 
 impl SlotLayout {
+    /// The layout of these slots.
+    pub fn of(slots: Vec<Slot>) -> Self {
+        let own = |role| slots.iter().position(|slot| slot.op.is_none() && slot.role == role);
+        let number = |place: usize| SlotNumber(place as u32);
+        let (ffts, workspace) = (own(SlotRole::FftsAddress).map(number), own(SlotRole::Workspace).map(number));
+        let profiling = own(SlotRole::Profiling).map(number);
+        Self { slots, ffts, workspace, profiling }
+    }
+
     /// The slot with the task id.
     pub fn task_id(&self) -> Option<SlotNumber> {
         self.profiling.map(|slot| slot.after(1))

@@ -36,7 +36,8 @@ fn of_op(
     op: &Op,
     after: Vec<OpPosition>,
 ) -> OpRequirement {
-    let outer = |event: &EventUse| OuterEvent { event: event.id, slot: event.slot };
+    let outer = |event: &EventUse, by| OuterEvent { event: event.id, slot: event.slot, by };
+    let (waiter, notifier) = (waiting_kind(op.class()), notifying_kind(kernel, position));
     OpRequirement {
         after,
         code: match functions.code(position) {
@@ -49,10 +50,8 @@ fn of_op(
             },
         },
         param: op.offsets.param,
-        waits: op.outer_receives().map(outer).collect(),
-        waiter: waiting_kind(op.class()),
-        notifies: op.outer_sends().map(outer).collect(),
-        notifier: notifying_kind(kernel, position),
+        waits: op.outer_receives().map(|event| outer(event, waiter)).collect(),
+        notifies: op.outer_sends().map(|event| outer(event, notifier)).collect(),
         config: hand_over(kernel, position, op),
         flush_before: op.dcci.flushes_before(),
         flush_after: op.dcci.flushes_after(),

@@ -245,7 +245,7 @@ impl Action {
     }
 }
 
-fn round_text(round: Round, program: &Program) -> String {
+pub(super) fn round_text(round: Round, program: &Program) -> String {
     match round {
         Round::Into(position) => format!("into-{}", program.index(position)),
         Round::OwnWait(position) => format!("own-wait-{}", program.index(position)),

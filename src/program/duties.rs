@@ -7,7 +7,9 @@ use super::classes::Takers;
 use super::launch::micro::runs;
 use super::launch::{clears, polls};
 use super::requires::is_first_of;
-use super::{Action, Barrier, CoreId, EarlyStartConfig, Program, RequiredCode, Step, SyncAllRecords, Violation};
+use super::{
+    Action, Barrier, CoreId, EarlyStartConfig, OuterEvent, Program, RequiredCode, Step, SyncAllRecords, Violation,
+};
 use crate::model::{ByPosition, CoreKind, OpPosition, StreamForm};
 
 /// Walks the steps of one core of each class.
@@ -287,14 +289,11 @@ fn setup(program: &Program, core: CoreId) -> Vec<Action> {
 fn of_op(program: &Program, core: CoreId, op: OpPosition) -> Vec<Action> {
     let required = &program.requires.ops[op];
     let mut duties = Vec::new();
-    if is_first_of(core, required.waiter) {
-        for outer in &required.waits {
-            let (event, slot) = (outer.event, outer.slot);
-            duties.extend([Action::WaitEvent { event, slot }, Action::ClearEvent { event, slot }]);
-        }
+    for &OuterEvent { event, slot, .. } in required.waits.iter().filter(|outer| is_first_of(core, outer.by)) {
+        duties.extend([Action::WaitEvent { event, slot }, Action::ClearEvent { event, slot }]);
     }
-    if is_first_of(core, required.notifier) {
-        duties.extend(required.notifies.iter().map(|outer| Action::Notify { event: outer.event, slot: outer.slot }));
+    for &OuterEvent { event, slot, .. } in required.notifies.iter().filter(|outer| is_first_of(core, outer.by)) {
+        duties.push(Action::Notify { event, slot });
     }
     let is_last = program.ops.get(op.next()).is_none();
     let configs = [required.config, program.requires.last_config.filter(|_| is_last)];

@@ -9,14 +9,17 @@ mod describe;
 mod duties;
 mod edge;
 pub mod launch;
+mod read;
 mod requires;
 mod show;
 mod step;
 mod verify;
+mod words;
 
 pub(crate) use classes::representative_blocks;
 pub use describe::Field;
 pub use edge::{CrossNeed, Edge, EdgeOrigin};
+pub use read::ReadError;
 pub(crate) use requires::index_of_class;
 pub use requires::{OpRequirement, OuterEvent, RequiredCode, Requirements, SyncAllRecords};
 pub use step::{

@@ -32,12 +32,8 @@ pub struct OpRequirement {
     pub param: SlotNumber,
     /// Outer events to wait for before it starts, and to clear afterwards.
     pub waits: Vec<OuterEvent>,
-    /// The kind whose first core waits and clears.
-    pub waiter: CoreKind,
     /// Outer events to tell when it has ended on all cores.
     pub notifies: Vec<OuterEvent>,
-    /// The kind whose first core tells.
-    pub notifier: CoreKind,
     /// The early-start classes to store in front of it.
     pub config: Option<EarlyStartConfig>,
     /// All cores of its kinds write back their caches before it.
@@ -78,6 +74,8 @@ pub struct OuterEvent {
     pub event: EventId,
     /// Slot with the address of its lock word.
     pub slot: SlotNumber,
+    /// The kind whose first core waits and clears, or tells.
+    pub by: CoreKind,
 }
 
 /// Offsets of an op's feed-sync-all records in the workspace.

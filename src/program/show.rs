@@ -5,8 +5,13 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::{CrossNeed, Direction, Edge, Field, Program, Step};
-use crate::model::{OpPosition, StreamForm};
+use super::describe::round_text;
+use super::requires::index_of_class;
+use super::words::word;
+use super::{
+    Cores, CrossNeed, Direction, Edge, Field, Kinds, OpRequirement, OuterEvent, Part, Program, RequiredCode, Step,
+};
+use crate::model::{CoreKind, OpPosition, StreamForm};
 
 impl Program {
     /// The whole program as text: same program, same text.
@@ -21,33 +26,37 @@ impl Program {
             StreamForm::One => "one stream",
             StreamForm::Several => "several streams",
         };
-        writeln!(out, "super kernel {}", self.kernel_name)?;
+        writeln!(out, "super kernel {}", word(&self.kernel_name))?;
         writeln!(out, "  {} on {}, {} blocks", self.kernel_type, self.chip, self.block_num)?;
         writeln!(out, "  {form}, split {}, align {}", self.split, self.func_align)?;
         writeln!(out, "\nops")?;
         for op in &self.ops {
-            let own = match (op.own_set.is_some(), op.own_wait.is_some()) {
-                (false, false) => "",
-                (true, false) => ", sets itself",
-                (false, true) => ", waits itself",
-                (true, true) => ", sets and waits itself",
-            };
-            writeln!(
-                out,
-                "  {:>4} {} {}, {} blocks, stream {}{own}",
-                op.index, op.kernel_name, op.kernel_type, op.block_num, op.stream_id
-            )?;
+            let (name, blocks) = (word(&op.kernel_name), op.block_num);
+            writeln!(out, "  {:>4} {name} {}, {blocks} blocks, stream {}", op.index, op.kernel_type, op.stream_id)?;
+        }
+        writeln!(out, "\nslots")?;
+        for (number, slot) in self.requires.slots.slots.iter().enumerate() {
+            let op = slot.op.map_or_else(|| "-".to_owned(), |op| op.to_string());
+            writeln!(out, "  {number:>4} {op:>4} {} {}", word(&slot.name), slot.role.as_str())?;
+        }
+        writeln!(out, "\nfunctions")?;
+        for function in &self.functions {
+            writeln!(out, "  {} {}", function.kind, word(&function.name))?;
         }
         for (number, table) in self.tables.iter().enumerate() {
             writeln!(out, "\ntable {number}")?;
             for entry in table {
                 write!(out, "  {:>20} {}", entry.key, entry.kernel_type)?;
-                for function in [entry.aic, entry.aiv].into_iter().flatten() {
-                    write!(out, " {}", self.functions[function.0].name)?;
+                for kind in CoreKind::BOTH {
+                    if let Some(function) = entry.function(kind) {
+                        write!(out, " {kind}={}", word(&self.functions[function.0].name))?;
+                    }
                 }
                 writeln!(out)?;
             }
         }
+        writeln!(out, "\nrequires")?;
+        self.write_requirements(out)?;
         if !self.edges.is_empty() {
             writeln!(out, "\nedges")?;
         }
@@ -71,6 +80,72 @@ impl Program {
         Ok(())
     }
 
+    fn write_requirements(&self, out: &mut String) -> std::fmt::Result {
+        let requires = &self.requires;
+        let own = [
+            requires.debug_output.map(|offset| format!(" debug_output={offset}")),
+            requires.cleared_bytes.map(|bytes| format!(" cleared_bytes={bytes}")),
+            requires.last_config.map(|config| format!(" last_config={config}")),
+        ];
+        let own: String = own.into_iter().flatten().collect();
+        if !own.is_empty() {
+            writeln!(out, "     -{own}")?;
+        }
+        for (position, required) in requires.ops.enumerate() {
+            self.write_requirement(out, position, required)?;
+        }
+        Ok(())
+    }
+
+    fn write_requirement(&self, out: &mut String, position: OpPosition, required: &OpRequirement) -> std::fmt::Result {
+        let facts = &self.ops[position];
+        write!(out, "  {:>4}", facts.index)?;
+        if !required.after.is_empty() {
+            let after: Vec<String> = required.after.iter().map(|op| self.index(*op).to_string()).collect();
+            write!(out, " after={}", after.join(","))?;
+        }
+        match required.code {
+            RequiredCode::Static { aic, aiv } => {
+                for (kind, function) in [(CoreKind::Aic, aic), (CoreKind::Aiv, aiv)] {
+                    let Some(function) = function else { continue };
+                    let part = Part::Below(index_of_class(facts.class()), facts.block_num);
+                    let cores = Cores { kinds: Kinds::Only(kind), part };
+                    write!(out, " {cores}={}", word(&self.functions[function.0].name))?;
+                }
+            }
+            RequiredCode::Dynamic { table, key_slot, lock, releaser } => {
+                write!(out, " table={} key_slot={key_slot} lock={lock}:{releaser}", table.0)?;
+            }
+        }
+        write!(out, " slot={}", required.param)?;
+        for (name, events) in [("waits", &required.waits), ("notifies", &required.notifies)] {
+            if !events.is_empty() {
+                let each = |outer: &OuterEvent| format!("{}@{}:{}", outer.event, outer.slot, outer.by);
+                let events: Vec<String> = events.iter().map(each).collect();
+                write!(out, " {name}={}", events.join(","))?;
+            }
+        }
+        match (required.flush_before, required.flush_after) {
+            (false, false) => {}
+            (true, false) => out.push_str(" flush=before"),
+            (false, true) => out.push_str(" flush=after"),
+            (true, true) => out.push_str(" flush=before,after"),
+        }
+        if let Some(records) = required.records {
+            write!(out, " records={}/{}", records.aic, records.aiv)?;
+        }
+        if let Some(config) = required.config {
+            write!(out, " config={config}")?;
+        }
+        if let Some((config, round)) = facts.own_wait {
+            write!(out, " own_wait={config}/{}", round_text(round, self))?;
+        }
+        if let Some(round) = facts.own_set {
+            write!(out, " own_set={}", round_text(round, self))?;
+        }
+        writeln!(out)
+    }
+
     fn write_step(&self, out: &mut String, step: &Step) -> std::fmt::Result {
         match step.op {
             Some(position) => write!(out, "  {:>4} ", self.index(position))?,
@@ -78,7 +153,10 @@ impl Program {
         }
         write!(out, "{:<16} {}", step.cores.to_string(), step.action.name())?;
         for (name, value) in step.action.fields(self) {
-            write!(out, " {name}={value}")?;
+            match value {
+                Field::Text(text) => write!(out, " {name}={}", word(&text))?,
+                Field::Number(_) | Field::Unknown => write!(out, " {name}={value}")?,
+            }
         }
         if let Some(reason) = step.reason {
             write!(out, "  # {reason}")?;

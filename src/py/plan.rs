@@ -11,7 +11,8 @@ use crate::model::Platform;
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(generate, module)?)?;
-    module.add_function(wrap_pyfunction!(program_text, module)?)
+    module.add_function(wrap_pyfunction!(program_text, module)?)?;
+    module.add_function(wrap_pyfunction!(check_program, module)?)
 }
 
 /// The plan as data; warnings are in it.
@@ -59,6 +60,16 @@ fn program_text(
     call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), |infos, name, platform| {
         Ok(crate::plan(infos, name, platform)?.program.text())
     })
+}
+
+/// Reads a device program from its text form and checks it: the rules it breaks.
+#[pyfunction]
+fn check_program(py: Python<'_>, text: &str) -> PyResult<Vec<String>> {
+    let checked = py.detach(|| crate::program::Program::read(text).map(|program| crate::program::verify(&program)));
+    match checked.map_err(|error| to_python(py, &error))? {
+        Ok(()) => Ok(Vec::new()),
+        Err(violations) => Ok(violations.iter().map(ToString::to_string).collect()),
+    }
 }
 
 /// Converts the arguments and calls the core with the interpreter lock released.

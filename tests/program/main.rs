@@ -8,3 +8,4 @@ mod forecast;
 mod mutants;
 mod random;
 mod rules;
+mod text;

@@ -199,3 +199,21 @@ def test_only_the_asked_for_command_is_loaded():
     assert "superkernel.cli.version" in loaded
     assert "superkernel.cli.plan" not in loaded
     assert "json" not in loaded
+
+
+def test_a_program_is_checked_from_its_text(ops, tmp_path):
+    text = run("plan", ops.write("split-mode=2"), "--text").stdout
+    path = tmp_path / "program.txt"
+    path.write_text(text)
+    done = run("check", path)
+    assert (done.returncode, done.stdout) == (0, "no rule is broken\n"), done.stderr
+    lines = text.splitlines(keepends=True)
+    without = "".join(line for line in lines if " release-lock " not in line)
+    done = run("check", "-", input=without)
+    assert (done.returncode, done.stdout) == (1, "aic 0.0 lacks the step release-lock of op 2\n"), done.stderr
+    path.write_text(text.replace(" release-lock ", " release "))
+    done = run("check", path)
+    assert done.returncode == 1
+    assert "[SK0503]" in done.stderr and "no step is called `release`" in done.stderr
+    path.write_bytes(b"super kernel \xff")
+    assert "[SK0503]" in run("check", path).stderr

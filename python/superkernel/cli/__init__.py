@@ -17,6 +17,7 @@ COMMANDS: tuple[str, ...] = (
     "build",
     "cache",
     "calibrate",
+    "check",
     "compare",
     "compile",
     "deactivate",

@@ -36,7 +36,7 @@ def read_json(path: str) -> Any:
         return make_error("SK0014", f"`{path}` is not JSON: {problem}", "correct the file")
 
     try:
-        return json.loads(_read(path))
+        return json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise refuse(f"{error.msg} at line {error.lineno}, column {error.colno}") from None
     except UnicodeDecodeError as error:
@@ -48,7 +48,8 @@ def read_json(path: str) -> Any:
         raise refuse(str(error)) from None
 
 
-def _read(path: str) -> str:
+def read_text(path: str) -> str:
+    """The content of a text file; ``-`` is standard input."""
     from superkernel._errors import make_error
 
     try:

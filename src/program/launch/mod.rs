@@ -16,7 +16,7 @@ pub(super) mod stall;
 use std::rc::Rc;
 
 use super::requires::is_first_of;
-use super::{CoreId, Direction, Program, Violation};
+use super::{CoreId, Direction, OuterEvent, Program, Violation};
 use crate::model::{CoreClass, CoreKind, EventId, OpPosition, StreamForm};
 use clock::{Clock, Times};
 pub use flags::Accounting;
@@ -261,9 +261,11 @@ impl<'a> Launch<'a> {
             }
         }
         let clock = &self.cores[core].clock;
-        let waiter = self.cores.iter().position(|other| is_first_of(other.id, required.waiter));
-        let seen = |event| waiter.is_none_or(|waiter| self.waited.before((op, event), waiter, clock));
-        if !required.waits.iter().all(|outer| seen(outer.event)) {
+        let seen = |outer: &OuterEvent| {
+            let waiter = self.cores.iter().position(|other| is_first_of(other.id, outer.by));
+            waiter.is_none_or(|waiter| self.waited.before((op, outer.event), waiter, clock))
+        };
+        if !required.waits.iter().all(seen) {
             self.report(Violation::EarlyStart { op: self.program.index(op) });
         }
     }

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use super::super::classes::Takers;
 use super::super::requires::is_first_of;
-use super::super::{CoreId, Program, Violation};
+use super::super::{CoreId, OuterEvent, Program, Violation};
 use super::flags::{Carried, Flags, Received};
 use super::micro::{Flag, Micro, Tag, expand, runs};
 use super::{Accounting, clears, polls};
@@ -192,8 +192,9 @@ impl<'a> Stalled<'a> {
                 for &first in required.after.iter().filter(|first| unended(&self.ended, **first)) {
                     report(&mut self.violations, Violation::Unordered { first: program.index(first), second });
                 }
-                let unseen = |event| !self.waited.contains(&(op, event));
-                if is_first_of(slow, required.waiter) && required.waits.iter().any(|outer| unseen(outer.event)) {
+                let unseen =
+                    |outer: &OuterEvent| is_first_of(slow, outer.by) && !self.waited.contains(&(op, outer.event));
+                if required.waits.iter().any(unseen) {
                     self.report(Violation::EarlyStart { op: second });
                 }
             }
