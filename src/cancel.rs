@@ -19,7 +19,7 @@ impl Cancel {
     }
 
     /// Has anyone asked?
-    pub fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }

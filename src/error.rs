@@ -84,7 +84,7 @@ impl From<PhaseError> for Error {
 
 impl Error {
     /// The wrapped phase error, for its id and its solution.
-    pub fn diagnostic(&self) -> &dyn Diagnostic {
+    pub(crate) fn diagnostic(&self) -> &dyn Diagnostic {
         match self {
             Self::File(error) => error,
             Self::Store(error) => error,

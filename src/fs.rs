@@ -29,7 +29,7 @@ pub struct FileError {
 
 impl FileError {
     /// Wraps `source` with what was attempted on `path`; shaped for `map_err(FileError::on("read", path))`.
-    pub fn on(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+    pub(crate) fn on(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();
         move |source| Self { action, path, source }
     }
@@ -46,69 +46,69 @@ impl Diagnostic for FileError {
 }
 
 /// Opens a file or directory for reading.
-pub fn open(path: &Path) -> Result<File, FileError> {
+pub(crate) fn open(path: &Path) -> Result<File, FileError> {
     File::open(path).map_err(FileError::on("open", path))
 }
 
 /// Opens a file for writing behind its end; makes it if it is missing.
-pub fn open_to_append(path: &Path) -> Result<File, FileError> {
+pub(crate) fn open_to_append(path: &Path) -> Result<File, FileError> {
     let opened = OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(path);
     opened.map_err(FileError::on("open", path))
 }
 
 /// Reads a whole file.
-pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     std::fs::read(path).map_err(FileError::on("read", path))
 }
 
 /// Writes a whole file; readers may see half of it meanwhile.
-pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let open = || OpenOptions::new().write(true).create(true).truncate(true).mode(FILE_MODE).open(path);
     open().and_then(|mut file| file.write_all(bytes)).map_err(FileError::on("write", path))
 }
 
 /// Makes a directory and its parents, where they are missing.
-pub fn create_directories(path: &Path) -> Result<(), FileError> {
+pub(crate) fn create_directories(path: &Path) -> Result<(), FileError> {
     let made = DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(path);
     made.map_err(FileError::on("create directory", path))
 }
 
 /// Makes a directory that must not be there yet.
-pub fn create_new_directory(path: &Path) -> Result<(), FileError> {
+pub(crate) fn create_new_directory(path: &Path) -> Result<(), FileError> {
     DirBuilder::new().mode(DIRECTORY_MODE).create(path).map_err(FileError::on("create directory", path))
 }
 
 /// Gives a file another name, in place of what has it now: at every moment there is the old one or the new one.
-pub fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
     std::fs::rename(from, to).map_err(FileError::on("replace", to))
 }
 
 /// Removes a file.
-pub fn remove_file(path: &Path) -> Result<(), FileError> {
+pub(crate) fn remove_file(path: &Path) -> Result<(), FileError> {
     std::fs::remove_file(path).map_err(FileError::on("remove", path))
 }
 
 /// Removes a directory with everything in it.
-pub fn remove_directory(path: &Path) -> Result<(), FileError> {
+pub(crate) fn remove_directory(path: &Path) -> Result<(), FileError> {
     std::fs::remove_dir_all(path).map_err(FileError::on("remove", path))
 }
 
 /// What is in a directory, as far as it can be read.
-pub fn entries(path: &Path) -> impl Iterator<Item = DirEntry> + use<> {
+pub(crate) fn entries(path: &Path) -> impl Iterator<Item = DirEntry> + use<> {
     std::fs::read_dir(path).into_iter().flatten().flatten()
 }
 
 /// Size, times and permissions of what a path leads to.
-pub fn metadata(path: &Path) -> Result<Metadata, FileError> {
+pub(crate) fn metadata(path: &Path) -> Result<Metadata, FileError> {
     std::fs::metadata(path).map_err(FileError::on("inspect", path))
 }
 
 /// The path from the root, links resolved.
-pub fn canonical(path: &Path) -> Result<PathBuf, FileError> {
+pub(crate) fn canonical(path: &Path) -> Result<PathBuf, FileError> {
     path.canonicalize().map_err(FileError::on("read", path))
 }
 
 /// Is there something at `path` that is no regular file? A device or a pipe would be read for ever.
-pub fn is_special(path: &Path) -> bool {
+pub(crate) fn is_special(path: &Path) -> bool {
     metadata(path).is_ok_and(|metadata| !metadata.is_file())
 }

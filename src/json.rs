@@ -66,12 +66,12 @@ pub struct JsonPath {
 
 impl JsonPath {
     /// The top of a document that no other document names.
-    pub fn top(document: Document) -> Self {
+    pub(crate) fn top(document: Document) -> Self {
         Self { document, ..Self::default() }
     }
 
     /// The path of a key below this one.
-    pub fn key(&self, key: &str) -> Self {
+    pub(crate) fn key(&self, key: &str) -> Self {
         let shown: String = key.chars().take(80).collect();
         match self.text.as_str() {
             "" => self.with_text(shown),
@@ -81,12 +81,12 @@ impl JsonPath {
     }
 
     /// The path of an element below this one.
-    pub fn element(&self, index: usize) -> Self {
+    pub(crate) fn element(&self, index: usize) -> Self {
         self.with_text(format!("{}[{index}]", self.text))
     }
 
     /// The path of the top of `file`, a `document` that this value names.
-    pub fn inside(&self, document: Document, file: &Path) -> Self {
+    pub(crate) fn inside(&self, document: Document, file: &Path) -> Self {
         let text = if self.text.is_empty() { String::new() } else { format!("{} → ", self.text) };
         Self { document, text, file: Some(file.into()) }
     }
@@ -165,44 +165,44 @@ pub(crate) struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    pub fn root(value: &'a Value, path: JsonPath) -> Self {
+    pub(crate) fn root(value: &'a Value, path: JsonPath) -> Self {
         Self { value, path }
     }
 
     /// The value under `key`; `None` if it is absent or null.
-    pub fn optional(&self, key: &str) -> Result<Option<Node<'a>>, JsonError> {
+    pub(crate) fn optional(&self, key: &str) -> Result<Option<Node<'a>>, JsonError> {
         let value = self.object()?.get(key).filter(|value| !value.is_null());
         Ok(value.map(|value| Node { value, path: self.path.key(key) }))
     }
 
     /// The value under `key`.
-    pub fn required(&self, key: &str) -> Result<Node<'a>, JsonError> {
+    pub(crate) fn required(&self, key: &str) -> Result<Node<'a>, JsonError> {
         match self.object()?.get(key) {
             Some(value) => Ok(Node { value, path: self.path.key(key) }),
             None => Err(JsonError::MissingKey { place: self.path.key(key) }),
         }
     }
 
-    pub fn object(&self) -> Result<&'a Map<String, Value>, JsonError> {
+    pub(crate) fn object(&self) -> Result<&'a Map<String, Value>, JsonError> {
         self.value.as_object().ok_or_else(|| self.wrong_type("an object"))
     }
 
-    pub fn elements(&self) -> Result<impl Iterator<Item = Node<'a>> + use<'a>, JsonError> {
+    pub(crate) fn elements(&self) -> Result<impl Iterator<Item = Node<'a>> + use<'a>, JsonError> {
         let path = self.path.clone();
         let array = self.value.as_array().ok_or_else(|| self.wrong_type("a list"))?;
         Ok(array.iter().enumerate().map(move |(index, value)| Node { value, path: path.element(index) }))
     }
 
-    pub fn string(&self) -> Result<&'a str, JsonError> {
+    pub(crate) fn string(&self) -> Result<&'a str, JsonError> {
         self.value.as_str().ok_or_else(|| self.wrong_type("a string"))
     }
 
-    pub fn non_empty_string(&self) -> Result<&'a str, JsonError> {
+    pub(crate) fn non_empty_string(&self) -> Result<&'a str, JsonError> {
         Some(self.string()?).filter(|text| !text.is_empty()).ok_or_else(|| self.wrong_type("a non-empty string"))
     }
 
     /// A file name: text, or its bytes where they are no text.
-    pub fn file_path(&self) -> Result<PathBuf, JsonError> {
+    pub(crate) fn file_path(&self) -> Result<PathBuf, JsonError> {
         let Value::Array(items) = self.value else { return self.non_empty_string().map(PathBuf::from) };
         let byte = |item: &Value| item.as_u64().and_then(|number| u8::try_from(number).ok());
         let bytes: Option<Vec<u8>> = items.iter().map(byte).collect();
@@ -210,30 +210,30 @@ impl<'a> Node<'a> {
         bytes.map(|bytes| PathBuf::from(OsString::from_vec(bytes))).ok_or_else(|| self.wrong_type("a non-empty string"))
     }
 
-    pub fn boolean(&self) -> Result<bool, JsonError> {
+    pub(crate) fn boolean(&self) -> Result<bool, JsonError> {
         self.value.as_bool().ok_or_else(|| self.wrong_type("true or false"))
     }
 
-    pub fn integer(&self) -> Result<i64, JsonError> {
+    pub(crate) fn integer(&self) -> Result<i64, JsonError> {
         self.value.as_i64().ok_or_else(|| self.wrong_type("a 64-bit integer"))
     }
 
     /// A number that fits 32 bits.
-    pub fn count32(&self) -> Result<u32, JsonError> {
+    pub(crate) fn count32(&self) -> Result<u32, JsonError> {
         let number = self.value.as_u64().and_then(|number| u32::try_from(number).ok());
         number.ok_or_else(|| self.wrong_type("a whole number from 0 up, below 2^32"))
     }
 
-    pub fn count(&self) -> Result<u64, JsonError> {
+    pub(crate) fn count(&self) -> Result<u64, JsonError> {
         self.value.as_u64().ok_or_else(|| self.wrong_type("a whole number from 0 up"))
     }
 
     /// A boolean that may be absent: then false.
-    pub fn flag(&self, key: &str) -> Result<bool, JsonError> {
+    pub(crate) fn flag(&self, key: &str) -> Result<bool, JsonError> {
         self.optional(key)?.map_or(Ok(false), |node| node.boolean())
     }
 
-    pub fn wrong_type(&self, expected: &'static str) -> JsonError {
+    pub(crate) fn wrong_type(&self, expected: &'static str) -> JsonError {
         JsonError::WrongType { place: self.path.clone(), expected, found: describe(self.value) }
     }
 }
@@ -264,7 +264,7 @@ pub(crate) struct JsonFile {
 
 impl JsonFile {
     /// Reads and parses the file of a `document` that `place` names.
-    pub fn read(document: Document, path: &Path, place: &JsonPath) -> Result<Self, JsonError> {
+    pub(crate) fn read(document: Document, path: &Path, place: &JsonPath) -> Result<Self, JsonError> {
         if fs::is_special(path) {
             return Err(JsonError::NotAFile { place: place.clone(), document, path: path.to_path_buf() });
         }
@@ -279,7 +279,7 @@ impl JsonFile {
     }
 
     /// Its top.
-    pub fn root(&self) -> Node<'_> {
+    pub(crate) fn root(&self) -> Node<'_> {
         Node::root(&self.value, self.top.clone())
     }
 }

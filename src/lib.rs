@@ -7,47 +7,51 @@
 //!
 //! | stage | module | what it makes |
 //! |---|---|---|
-//! | inputs | [`options`], [`json`] | the option string and the JSONs, parsed once |
+//! | inputs | [`options`], `json` | the option string and the JSONs, parsed once |
 //! | model | [`model`] | checked types and the facts derived from them |
 //! | plan | [`plan`](mod@plan) | every decision, written down as a [`program`] |
 //! | emit | [`emit`] | C++ printed from the program |
 //! | build | [`elf`], [`toolchain`], [`build`](mod@build) | the object file, its JSON, the manifest |
 //!
-//! Below the flow: [`artifact`] has the words of kernel files, [`store`] the files others may read at any moment, [`fs`]
+//! Below the flow: `artifact` has the words of kernel files, [`store`] the files others may read at any moment, `fs`
 //! all access to files.
 //!
-//! Beside the flow: [`sim`] runs a host-built kernel on simulated cores whose instructions [`aicore`] knows, [`scope`]
+//! Beside the flow: `sim` runs a host-built kernel on simulated cores whose instructions `aicore` knows, `scope`
 //! turns a marked graph into op lists, [`cost`] predicts what a super kernel gains, `py` (feature `python`) is the only
 //! place that knows Python.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+// `pub` means: part of what this crate offers to those outside. All else is `pub(crate)`, and dead when nobody uses it.
+#![warn(unreachable_pub)]
+// Without its Python border the crate lacks most of its users: what is dead shows in the build that has them.
+#![cfg_attr(not(feature = "python"), allow(dead_code, unused_imports))]
 
-pub mod aicore;
-pub mod artifact;
+mod aicore;
+mod artifact;
 pub mod build;
 pub mod cancel;
 pub mod cost;
-pub mod diagnostic;
+mod diagnostic;
 pub mod elf;
 pub mod emit;
 pub mod environment;
-pub mod error;
-pub mod fs;
-pub mod json;
-pub mod loader;
+mod error;
+mod fs;
+mod json;
+mod loader;
 pub mod model;
-pub mod nearest;
+mod nearest;
 pub mod objects;
 pub mod opbuild;
 pub mod options;
-pub mod parallel;
+mod parallel;
 mod phases;
 pub mod plan;
 pub mod program;
-pub mod report;
-pub mod scope;
-pub mod shortened;
-pub mod sim;
+mod report;
+mod scope;
+mod shortened;
+mod sim;
 pub mod stage;
 pub mod store;
 pub mod toolchain;

@@ -18,7 +18,7 @@ use crate::sim::request::Entries;
 /// Why a kernel's files do not say how to launch it.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the fields are what the messages print")]
-pub enum LoadError {
+pub(crate) enum LoadError {
     #[error(transparent)]
     Json(#[from] JsonError),
     #[error(transparent)]
@@ -61,7 +61,7 @@ impl Diagnostic for LoadError {
 
 /// A kernel, known well enough to be launched.
 #[derive(Debug, Clone)]
-pub struct Launchable {
+pub(crate) struct Launchable {
     /// Its name.
     pub name: String,
     /// Its object file or archive.
@@ -78,7 +78,7 @@ pub struct Launchable {
 
 /// What a kernel's files describe.
 #[derive(Debug, Clone)]
-pub enum Form {
+pub(crate) enum Form {
     /// A super kernel with its ops.
     SuperKernel {
         /// Its entries.
@@ -99,7 +99,7 @@ pub enum Form {
 
 /// One op of a super kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LaunchableOp {
+pub(crate) struct LaunchableOp {
     /// Its name.
     pub name: String,
     /// Slot of its first parameter.
@@ -109,7 +109,7 @@ pub struct LaunchableOp {
 }
 
 /// Finds out what `path`, an object or its JSON, is on `chip`. `object` wins over the object that the files name.
-pub fn find(path: &Path, object: Option<&Path>, chip: Chip) -> Result<Launchable, LoadError> {
+pub(crate) fn find(path: &Path, object: Option<&Path>, chip: Chip) -> Result<Launchable, LoadError> {
     let is_json = path.extension().is_some_and(|extension| extension == "json");
     let json_path = if is_json { path.to_path_buf() } else { path.with_extension("json") };
     if !is_json && !json_path.exists() {
@@ -130,7 +130,7 @@ pub fn find(path: &Path, object: Option<&Path>, chip: Chip) -> Result<Launchable
 }
 
 /// The functions `entries` of any object.
-pub fn of_functions(
+pub(crate) fn of_functions(
     object: &Path,
     entries: Entries,
     kernel_type: &str,

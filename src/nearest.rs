@@ -6,7 +6,7 @@
 /// let known = ["stream-fusion", "split-mode"];
 /// assert_eq!(superkernel::nearest::nearest("stream-funsion", known, 3), ["stream-fusion"]);
 /// ```
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<&'a str> {
     // Bounded work on hostile names: nobody mistypes a kilobyte.
     const LONGEST: usize = 256;
     let target: Vec<char> = name.chars().take(LONGEST).collect();

@@ -7,12 +7,12 @@
 const MOST_THREADS: usize = 16;
 
 /// Runs `work`, whose parallel iterators then use the caller's pool if there is one, else one of their own.
-pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     if rayon::current_thread_index().is_some() { work() } else { with_threads(None, work) }
 }
 
 /// Runs `work` in a pool of `threads` threads; `None`: one per processor.
-pub fn with_threads<T: Send>(threads: Option<u32>, work: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn with_threads<T: Send>(threads: Option<u32>, work: impl FnOnce() -> T + Send) -> T {
     let processors = || std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST_THREADS));
     let threads = threads.map_or_else(processors, |threads| threads as usize).max(1);
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {

@@ -51,7 +51,7 @@ impl Diagnostic for PhaseError {
 
 /// What becomes of a call whose objects cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UnreadableObjects {
+pub(crate) enum UnreadableObjects {
     /// It fails.
     Fail,
     /// It goes on without code sizes: a plan is useful without them.
@@ -60,7 +60,7 @@ pub enum UnreadableObjects {
 
 /// A super kernel with everything read that its program depends on.
 #[derive(Debug)]
-pub struct Prepared {
+pub(crate) struct Prepared {
     /// The checked model.
     pub kernel: SuperKernel,
     /// The sub-kernels' files.
@@ -72,7 +72,7 @@ pub struct Prepared {
 impl Prepared {
     /// Loads the model and reads the objects. What the user should hear about, though it is no error, is logged here
     /// and stays in the model.
-    pub fn load(
+    pub(crate) fn load(
         kernel_infos: &Value,
         name: &str,
         platform: &Platform,
@@ -96,12 +96,12 @@ impl Prepared {
     }
 
     /// What every core does.
-    pub fn program(&self, timings: &mut Timings<'_>) -> Result<Program, PhaseError> {
+    pub(crate) fn program(&self, timings: &mut Timings<'_>) -> Result<Program, PhaseError> {
         Ok(timings.measure(Stage::Plan, || plan::plan(&self.kernel, &self.sizes))?)
     }
 
     /// The same, printed as C++.
-    pub fn source(&self, timings: &mut Timings<'_>) -> Result<String, PhaseError> {
+    pub(crate) fn source(&self, timings: &mut Timings<'_>) -> Result<String, PhaseError> {
         let program = self.program(timings)?;
         Ok(timings.measure(Stage::Emit, || emit::emit(&program))?)
     }
@@ -120,7 +120,7 @@ pub struct Plan {
 
 impl Plan {
     /// As data, for people and for other programs.
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         report::plan_json(&self.kernel, &self.sizes, &self.program)
     }
 }

@@ -10,7 +10,7 @@ use std::fmt;
 /// assert_eq!(Shortened(&"x".repeat(500)).to_string().chars().count(), 121);
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct Shortened<'a>(pub &'a str);
+pub(crate) struct Shortened<'a>(pub &'a str);
 
 impl fmt::Display for Shortened<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -35,7 +35,7 @@ pub enum Stage {
 
 impl Stage {
     /// All stages in order.
-    pub const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Load,
         Self::Read,
         Self::Compare,
@@ -51,7 +51,7 @@ impl Stage {
     ];
 
     /// Its name in timings and progress displays.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Load => "load",
             Self::Read => "read",
@@ -81,7 +81,7 @@ impl Observer for () {
 }
 
 /// Time spent per stage.
-pub struct Timings<'a> {
+pub(crate) struct Timings<'a> {
     observer: &'a dyn Observer,
     started: Instant,
     spent: Vec<(Stage, Duration)>,
@@ -89,12 +89,12 @@ pub struct Timings<'a> {
 
 impl<'a> Timings<'a> {
     /// Starts now.
-    pub fn start(observer: &'a dyn Observer) -> Self {
+    pub(crate) fn start(observer: &'a dyn Observer) -> Self {
         Self { observer, started: Instant::now(), spent: Vec::new() }
     }
 
     /// Runs `work` as `stage`, or as a further part of the stage before it.
-    pub fn measure<T>(&mut self, stage: Stage, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn measure<T>(&mut self, stage: Stage, work: impl FnOnce() -> T) -> T {
         let last = self.spent.last().map(|(stage, _)| *stage);
         debug_assert!(last <= Some(stage), "{stage:?} is told after {last:?}");
         if last != Some(stage) {
@@ -110,7 +110,7 @@ impl<'a> Timings<'a> {
     }
 
     /// Milliseconds per stage, and in all under `total`.
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let milliseconds = |time: Duration| json!((time.as_secs_f64() * 1e6).round() / 1e3);
         let mut timings: Map<String, Value> =
             self.spent.iter().map(|(stage, time)| (stage.as_str().to_owned(), milliseconds(*time))).collect();

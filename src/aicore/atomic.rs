@@ -25,14 +25,14 @@ enum Operation {
 
 /// How a store by DMA combines, as the control register said when the instruction was issued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Atomic {
+pub(crate) struct Atomic {
     kind: Kind,
     operation: Operation,
 }
 
 impl Atomic {
     /// `None`: stores overwrite.
-    pub fn from_registers(registers: &Registers) -> Option<Self> {
+    pub(crate) fn from_registers(registers: &Registers) -> Option<Self> {
         let control = registers.get(Register::Ctrl);
         let kind = match control >> ctrl::ATOMIC_TYPE_SHIFT & 7 {
             1 => Kind::F32,
@@ -55,7 +55,7 @@ impl Atomic {
     ///
     /// # Safety
     /// Both ranges must be accessible; they must not overlap.
-    pub unsafe fn store(self, target: *mut u8, source: *const u8, bytes: u64) {
+    pub(crate) unsafe fn store(self, target: *mut u8, source: *const u8, bytes: u64) {
         let mode = Arithmetic { overflow: Overflow::Infinity, saturates: false };
         // SAFETY: the caller's promise is handed on.
         unsafe {

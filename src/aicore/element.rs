@@ -4,7 +4,7 @@ use super::float16::{Bf16, F16, Overflow, Rounding};
 
 /// Control bits that arithmetic follows, as they were when the instruction was issued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Arithmetic {
+pub(crate) struct Arithmetic {
     /// What 16-bit floats do with results that are too large.
     pub overflow: Overflow,
     /// Integer results saturate instead of wrapping.
@@ -15,7 +15,7 @@ pub struct Arithmetic {
 ///
 /// # Safety
 /// Only for types without padding and without invalid bit patterns.
-pub unsafe trait Element: Copy + Default + 'static {
+pub(crate) unsafe trait Element: Copy + Default + 'static {
     /// Bytes of one element.
     const BYTES: u64 = size_of::<Self>() as u64;
 }
@@ -29,7 +29,7 @@ macro_rules! plain_elements {
 plain_elements!(u8, i8, u16, i16, u32, i32, u64, i64, f32, F16, Bf16);
 
 /// What the vector unit computes with: exactly, then rounded once.
-pub trait Number: Element {
+pub(crate) trait Number: Element {
     /// Sum.
     fn add(self, other: Self, mode: Arithmetic) -> Self;
     /// Difference.
@@ -52,7 +52,7 @@ pub trait Number: Element {
 }
 
 /// Numbers with a fraction.
-pub trait Real: Number {
+pub(crate) trait Real: Number {
     /// The value, exactly.
     fn to_f64(self) -> f64;
     /// Rounds to nearest even.

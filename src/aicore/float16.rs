@@ -2,7 +2,7 @@
 
 /// How a value between two representable ones is rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Rounding {
+pub(crate) enum Rounding {
     /// To the nearest, ties to even.
     NearestEven,
     /// To the nearest, ties away from zero.
@@ -19,7 +19,7 @@ pub enum Rounding {
 
 impl Rounding {
     /// The mode of an instruction word: `none r a f c z o` are 0 to 6.
-    pub fn from_word(word: u64) -> Option<Self> {
+    pub(crate) fn from_word(word: u64) -> Option<Self> {
         match word {
             0 | 1 => Some(Self::NearestEven),
             2 => Some(Self::NearestAway),
@@ -34,7 +34,7 @@ impl Rounding {
 
 /// What a 16-bit float does when a value is too large for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Overflow {
+pub(crate) enum Overflow {
     /// Infinity; NaN stays NaN.
     Infinity,
     /// The largest number; NaN becomes 0.
@@ -44,12 +44,12 @@ pub enum Overflow {
 /// IEEE half, as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(transparent)]
-pub struct F16(pub u16);
+pub(crate) struct F16(pub u16);
 
 /// bfloat16, as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(transparent)]
-pub struct Bf16(pub u16);
+pub(crate) struct Bf16(pub u16);
 
 /// Drops the low `shift` bits (1 to 63) of a magnitude whose sign is kept apart.
 pub(super) fn drop_bits(magnitude: u64, shift: u32, negative: bool, rounding: Rounding) -> u64 {
@@ -85,7 +85,7 @@ impl F16 {
     const NAN: u16 = 0x7e00;
 
     /// The value, exactly.
-    pub fn to_f32(self) -> f32 {
+    pub(crate) fn to_f32(self) -> f32 {
         let bits = u32::from(self.0);
         let sign = (bits & 0x8000) << 16;
         let magnitude = bits & 0x7fff;
@@ -97,7 +97,7 @@ impl F16 {
     }
 
     /// Rounds a float; a shorter way for the usual mode.
-    pub fn from_f32_nearest(value: f32) -> Self {
+    pub(crate) fn from_f32_nearest(value: f32) -> Self {
         let bits = value.to_bits();
         let sign = (bits >> 16 & 0x8000) as u16;
         let magnitude = bits & 0x7fff_ffff;
@@ -118,7 +118,7 @@ impl F16 {
     }
 
     /// Rounds a float.
-    pub fn from_f32(value: f32, rounding: Rounding, overflow: Overflow) -> Self {
+    pub(crate) fn from_f32(value: f32, rounding: Rounding, overflow: Overflow) -> Self {
         if rounding == Rounding::NearestEven && overflow == Overflow::Infinity {
             return Self::from_f32_nearest(value);
         }
@@ -161,7 +161,7 @@ impl F16 {
     }
 
     /// Rounds a double once, to nearest even.
-    pub fn from_f64(value: f64, overflow: Overflow) -> Self {
+    pub(crate) fn from_f64(value: f64, overflow: Overflow) -> Self {
         // Rounded to odd first, no second rounding can go wrong.
         Self::from_f32(f64_to_f32_odd(value), Rounding::NearestEven, overflow)
     }
@@ -173,12 +173,12 @@ impl Bf16 {
     const NAN: u16 = 0x7fc0;
 
     /// The value, exactly.
-    pub fn to_f32(self) -> f32 {
+    pub(crate) fn to_f32(self) -> f32 {
         f32::from_bits(u32::from(self.0) << 16)
     }
 
     /// Rounds a float.
-    pub fn from_f32(value: f32, rounding: Rounding, overflow: Overflow) -> Self {
+    pub(crate) fn from_f32(value: f32, rounding: Rounding, overflow: Overflow) -> Self {
         let bits = value.to_bits();
         let negative = bits >> 31 != 0;
         let sign = (bits >> 16 & 0x8000) as u16;

@@ -12,7 +12,7 @@ use super::vector::VectorInstruction;
 
 /// Memories and registers of one core: what its instructions work on.
 #[derive(Debug)]
-pub struct Core {
+pub(crate) struct Core {
     /// Local memories, in the order of [`Memory::LOCAL`].
     pub memories: [LocalMemory; 7],
     /// Registers.
@@ -24,17 +24,17 @@ pub struct Core {
 
 impl Core {
     /// A core after reset.
-    pub fn new(memories: [LocalMemory; 7]) -> Self {
+    pub(crate) fn new(memories: [LocalMemory; 7]) -> Self {
         Self { memories, registers: Registers::default(), mask_address: Cell::new(0) }
     }
 
     /// A local memory; `None` for global memory.
-    pub fn memory(&self, memory: Memory) -> Option<&LocalMemory> {
+    pub(crate) fn memory(&self, memory: Memory) -> Option<&LocalMemory> {
         self.memories.get(memory as usize)
     }
 
     /// The host address of an operand in `memory`: an address, or an offset where device code writes offsets.
-    pub fn address(&self, memory: Memory, word: u64) -> u64 {
+    pub(crate) fn address(&self, memory: Memory, word: u64) -> u64 {
         match self.memory(memory) {
             Some(local) if memory.takes_offsets() && word < local.size => local.base as u64 + word,
             _ => word,
@@ -44,7 +44,7 @@ impl Core {
 
 /// The arguments of a record, with the names of what is wrong with them.
 #[derive(Debug, Clone, Copy)]
-pub struct Arguments<'a> {
+pub(crate) struct Arguments<'a> {
     /// The instruction.
     pub op: OpCode,
     /// The record.
@@ -55,22 +55,22 @@ pub struct Arguments<'a> {
 
 impl Arguments<'_> {
     /// Argument number `at`.
-    pub fn word(&self, at: usize) -> u64 {
+    pub(crate) fn word(&self, at: usize) -> u64 {
         self.issued.words[at]
     }
 
     /// Argument number `at` as an address in `memory`.
-    pub fn address(&self, at: usize, memory: Memory) -> u64 {
+    pub(crate) fn address(&self, at: usize, memory: Memory) -> u64 {
         self.core.address(memory, self.word(at))
     }
 
     /// The element type of operand number `at`.
-    pub fn kind(&self, at: usize) -> ElementType {
+    pub(crate) fn kind(&self, at: usize) -> ElementType {
         ElementType::from_number(self.issued.types[at]).unwrap_or(ElementType::None)
     }
 
     /// A number that must not exceed `limit`.
-    pub fn at_most(&self, at: usize, name: &str, limit: u64) -> Result<u64, Fault> {
+    pub(crate) fn at_most(&self, at: usize, name: &str, limit: u64) -> Result<u64, Fault> {
         let value = self.word(at);
         if value > limit {
             return Err(self.fault(format!("{name} is {value}; at most {limit} is possible")));
@@ -79,12 +79,12 @@ impl Arguments<'_> {
     }
 
     /// A fault of this instruction.
-    pub fn fault(&self, problem: impl std::fmt::Display) -> Fault {
+    pub(crate) fn fault(&self, problem: impl std::fmt::Display) -> Fault {
         Fault::of(self.op, problem)
     }
 
     /// The element types do not fit the instruction.
-    pub fn wrong_types(&self) -> Fault {
+    pub(crate) fn wrong_types(&self) -> Fault {
         let names: Vec<&str> = (0..self.issued.types.len())
             .map(|at| self.kind(at))
             .filter(|kind| *kind != ElementType::None)
@@ -94,14 +94,14 @@ impl Arguments<'_> {
     }
 
     /// There is an instruction of this name, but it is not emulated.
-    pub fn not_emulated(&self) -> Fault {
+    pub(crate) fn not_emulated(&self) -> Fault {
         self.fault("this instruction is not emulated")
     }
 }
 
 /// One decoded instruction: everything it needs, as it was when it was issued.
 #[derive(Debug, Clone)]
-pub enum Instruction {
+pub(crate) enum Instruction {
     /// The vector unit.
     Vector(VectorInstruction),
     /// Rows of bytes.
@@ -110,7 +110,7 @@ pub enum Instruction {
 
 impl Instruction {
     /// Decodes a record.
-    pub fn decode(issued: &Issued, core: &Core) -> Result<(OpCode, Self), Fault> {
+    pub(crate) fn decode(issued: &Issued, core: &Core) -> Result<(OpCode, Self), Fault> {
         let op = OpCode::from_number(issued.op)
             .ok_or_else(|| Fault(format!("there is no instruction number {}", issued.op)))?;
         let arguments = Arguments { op, issued, core };
@@ -118,7 +118,7 @@ impl Instruction {
     }
 
     /// Adds everything it reads and writes to `operands`.
-    pub fn operands(&self, operands: &mut Operands) {
+    pub(crate) fn operands(&self, operands: &mut Operands) {
         match self {
             Self::Vector(vector) => vector.operands(operands),
             Self::Burst(burst) => burst.operands(operands),
@@ -131,7 +131,7 @@ impl Instruction {
     /// # Safety
     /// [`Instruction::operands`] must have passed [`Operands::check`], and its operands in global memory must be
     /// accessible.
-    pub unsafe fn execute(&self, registers: &mut Registers) -> Result<(), Fault> {
+    pub(crate) unsafe fn execute(&self, registers: &mut Registers) -> Result<(), Fault> {
         // SAFETY: the caller's promise is handed on.
         unsafe {
             match self {

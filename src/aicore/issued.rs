@@ -2,15 +2,13 @@
 //!
 //! `sk_core/issue.h` fills the record; the numbers below are those of that header, and a test compares them.
 
-use super::memory::Memory;
-
 /// Argument words of a record.
-pub const WORDS: usize = 20;
+pub(crate) const WORDS: usize = 20;
 
 /// One instruction: `SkInstruction` of `sk_core/issue.h`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub struct Issued {
+pub(crate) struct Issued {
     /// An [`OpCode`] number.
     pub op: u16,
     /// [`ElementType`] numbers of the operands, destination first.
@@ -27,7 +25,7 @@ pub struct Issued {
 
 impl Issued {
     /// A record without a source line.
-    pub fn new(op: OpCode, types: &[ElementType], words: &[u64]) -> Self {
+    pub(crate) fn new(op: OpCode, types: &[ElementType], words: &[u64]) -> Self {
         let mut record =
             Self { op: op as u16, types: [0; 6], line: 0, reserved: 0, file: std::ptr::null(), words: [0; WORDS] };
         for (slot, kind) in record.types.iter_mut().zip(types) {
@@ -43,9 +41,7 @@ impl Issued {
 /// The queue an instruction goes through: `pipe_t` of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Pipe {
-    /// Scalar unit.
-    S = 0,
+pub(crate) enum Pipe {
     /// Vector unit.
     V = 1,
     /// Cube unit.
@@ -60,33 +56,10 @@ pub enum Pipe {
     Fix = 10,
 }
 
-impl Pipe {
-    /// All pipes.
-    pub const ALL: [Self; 7] = [Self::S, Self::V, Self::M, Self::Mte1, Self::Mte2, Self::Mte3, Self::Fix];
-
-    /// Its name without the prefix `PIPE_`, as event names spell it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::S => "S",
-            Self::V => "V",
-            Self::M => "M",
-            Self::Mte1 => "MTE1",
-            Self::Mte2 => "MTE2",
-            Self::Mte3 => "MTE3",
-            Self::Fix => "FIX",
-        }
-    }
-
-    /// The pipe of a `pipe_t` number.
-    pub fn from_number(number: u32) -> Option<Self> {
-        Self::ALL.into_iter().find(|pipe| *pipe as u32 == number)
-    }
-}
-
 /// What the bits of an element mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum ElementType {
+pub(crate) enum ElementType {
     /// No such operand, or one whose type does not matter.
     None = 0,
     /// IEEE half.
@@ -117,7 +90,7 @@ pub enum ElementType {
 
 impl ElementType {
     /// All types, by number.
-    pub const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::None,
         Self::F16,
         Self::Bf16,
@@ -134,7 +107,7 @@ impl ElementType {
     ];
 
     /// Its short name, as instruction names spell it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::F16 => "f16",
@@ -153,7 +126,7 @@ impl ElementType {
     }
 
     /// Bits of one element.
-    pub fn bits(self) -> u64 {
+    pub(crate) fn bits(self) -> u64 {
         match self {
             Self::None => 0,
             Self::S4 => 4,
@@ -165,7 +138,7 @@ impl ElementType {
     }
 
     /// The type of a number.
-    pub fn from_number(number: u8) -> Option<Self> {
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(number as usize).copied()
     }
 }
@@ -176,26 +149,26 @@ macro_rules! opcodes {
         /// (rounding letters, comparison kinds, element widths) are argument words or element types here.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[repr(u16)]
-        pub enum OpCode {
+        pub(crate) enum OpCode {
             $(#[doc = concat!("`", $name, "`")] $variant = $number,)*
         }
 
         impl OpCode {
             /// All instructions.
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+            pub(crate) const ALL: &[Self] = &[$(Self::$variant,)*];
 
             /// The name of the intrinsic, without modes.
-            pub fn name(self) -> &'static str {
+            pub(crate) fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
             /// The pipe that executes it.
-            pub fn pipe(self) -> Pipe {
+            pub(crate) fn pipe(self) -> Pipe {
                 match self { $(Self::$variant => Pipe::$pipe,)* }
             }
 
             /// The instruction of a number.
-            pub fn from_number(number: u16) -> Option<Self> {
+            pub(crate) fn from_number(number: u16) -> Option<Self> {
                 match number { $($number => Some(Self::$variant),)* _ => None }
             }
         }
@@ -304,23 +277,9 @@ opcodes! {
 }
 
 impl OpCode {
-    /// The memory that vector operands lie in.
-    pub fn is_vector(self) -> bool {
-        self.pipe() == Pipe::V
-    }
-
     /// The instruction with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|op| op.name() == name)
-    }
-}
-
-/// Which memory `op` finds missing on a core that cannot run it.
-pub fn home(op: OpCode) -> Memory {
-    match op.pipe() {
-        Pipe::V => Memory::Ub,
-        Pipe::M | Pipe::Mte1 | Pipe::Fix => Memory::L1,
-        Pipe::S | Pipe::Mte2 | Pipe::Mte3 => Memory::Gm,
     }
 }
 

@@ -3,7 +3,7 @@
 /// A memory an operand can lie in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Memory {
+pub(crate) enum Memory {
     /// Unified buffer of a vector core.
     Ub,
     /// Buffer in front of the cube unit.
@@ -24,10 +24,10 @@ pub enum Memory {
 
 impl Memory {
     /// Local memories, in the order of the arrays that hold one entry for each.
-    pub const LOCAL: [Self; 7] = [Self::Ub, Self::L1, Self::L0a, Self::L0b, Self::L0c, Self::Bt, Self::Fb];
+    pub(crate) const LOCAL: [Self; 7] = [Self::Ub, Self::L1, Self::L0a, Self::L0b, Self::L0c, Self::Bt, Self::Fb];
 
     /// Its name in reports.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Ub => "UB",
             Self::L1 => "L1",
@@ -41,7 +41,7 @@ impl Memory {
     }
 
     /// Is an address below the size of the memory an offset into it? Device code writes such addresses literally.
-    pub fn takes_offsets(self) -> bool {
+    pub(crate) fn takes_offsets(self) -> bool {
         matches!(self, Self::Ub | Self::L1)
     }
 }
@@ -49,7 +49,7 @@ impl Memory {
 /// One local memory.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub struct LocalMemory {
+pub(crate) struct LocalMemory {
     /// First byte.
     pub base: *mut u8,
     /// Number of bytes; 0 if the core kind does not have it.
@@ -58,10 +58,10 @@ pub struct LocalMemory {
 
 impl LocalMemory {
     /// A memory the core does not have.
-    pub const ABSENT: Self = Self { base: std::ptr::null_mut(), size: 0 };
+    pub(crate) const ABSENT: Self = Self { base: std::ptr::null_mut(), size: 0 };
 
     /// Offset of a host address, if it lies inside.
-    pub fn offset_of(&self, address: u64) -> Option<u64> {
+    pub(crate) fn offset_of(&self, address: u64) -> Option<u64> {
         address.checked_sub(self.base as u64).filter(|offset| *offset < self.size)
     }
 }

@@ -11,30 +11,30 @@
 //!
 //! One file per family: [`vector`] for the vector unit, [`moves`] for data movement. This module knows nothing of runs, fibers or other cores.
 
-pub mod atomic;
-pub mod element;
-pub mod float16;
-pub mod instruction;
-pub mod issued;
-pub mod memory;
-pub mod moves;
-pub mod operand;
-pub mod registers;
-pub mod vector;
-pub mod workbench;
+pub(crate) mod atomic;
+pub(crate) mod element;
+pub(crate) mod float16;
+pub(crate) mod instruction;
+pub(crate) mod issued;
+pub(crate) mod memory;
+pub(crate) mod moves;
+pub(crate) mod operand;
+pub(crate) mod registers;
+pub(crate) mod vector;
+pub(crate) mod workbench;
 
-pub use instruction::{Core, Instruction};
-pub use issued::{ElementType, Issued, OpCode, Pipe};
-pub use memory::{LocalMemory, Memory};
-pub use registers::{Register, Registers};
+pub(crate) use instruction::{Core, Instruction};
+pub(crate) use issued::{ElementType, Issued, OpCode};
+pub(crate) use memory::{LocalMemory, Memory};
+pub(crate) use registers::Register;
 
 /// Why an instruction cannot be executed: a rule of the core was broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault(pub String);
+pub(crate) struct Fault(pub String);
 
 impl Fault {
     /// A fault of `op`.
-    pub fn of(op: OpCode, problem: impl std::fmt::Display) -> Self {
+    pub(crate) fn of(op: OpCode, problem: impl std::fmt::Display) -> Self {
         Self(format!("{}: {problem}", op.name()))
     }
 }

@@ -6,7 +6,7 @@ use super::{Fault, OpCode};
 
 /// Is it read or written?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Access {
+pub(crate) enum Access {
     /// Read.
     Read,
     /// Written.
@@ -15,7 +15,7 @@ pub enum Access {
 
 /// Bytes that lie `count` times `stride` bytes apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub(crate) struct Step {
     /// How often.
     pub count: u64,
     /// Bytes from one to the next.
@@ -24,12 +24,12 @@ pub struct Step {
 
 impl Step {
     /// Exactly once.
-    pub const ONCE: Self = Self { count: 1, stride: 0 };
+    pub(crate) const ONCE: Self = Self { count: 1, stride: 0 };
 }
 
 /// Pieces of `bytes` bytes, repeated along up to three steps, outermost first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// How pieces repeat.
     pub steps: [Step; 3],
     /// Bytes of one piece.
@@ -38,34 +38,28 @@ pub struct Shape {
 
 impl Shape {
     /// `bytes` bytes in a row.
-    pub fn row(bytes: u64) -> Self {
+    pub(crate) fn row(bytes: u64) -> Self {
         Self { steps: [Step::ONCE; 3], bytes }
     }
 
     /// Rows of `bytes` bytes, `stride` bytes from start to start.
-    pub fn rows(count: u64, stride: u64, bytes: u64) -> Self {
+    pub(crate) fn rows(count: u64, stride: u64, bytes: u64) -> Self {
         Self { steps: [Step::ONCE, Step::ONCE, Step { count, stride }], bytes }
     }
 
-    /// Pieces in two levels, the outer one first.
-    pub fn grid(outer: (u64, u64), inner: (u64, u64), bytes: u64) -> Self {
-        let step = |(count, stride)| Step { count, stride };
-        Self { steps: [Step::ONCE, step(outer), step(inner)], bytes }
-    }
-
     /// Pieces in three levels, outermost first.
-    pub fn cube(outer: (u64, u64), middle: (u64, u64), inner: (u64, u64), bytes: u64) -> Self {
+    pub(crate) fn cube(outer: (u64, u64), middle: (u64, u64), inner: (u64, u64), bytes: u64) -> Self {
         let step = |(count, stride)| Step { count, stride };
         Self { steps: [step(outer), step(middle), step(inner)], bytes }
     }
 
     /// Nothing at all?
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.bytes == 0 || self.steps.iter().any(|step| step.count == 0)
     }
 
     /// Bytes from the first one touched to behind the last one; strides are never negative.
-    pub fn extent(&self) -> u64 {
+    pub(crate) fn extent(&self) -> u64 {
         if self.is_empty() {
             return 0;
         }
@@ -74,12 +68,12 @@ impl Shape {
     }
 
     /// Bytes touched, counting a byte as often as it is touched.
-    pub fn volume(&self) -> u64 {
+    pub(crate) fn volume(&self) -> u64 {
         self.steps.iter().fold(self.bytes, |volume, step| volume.saturating_mul(step.count))
     }
 
     /// Calls `visit` with the offset of every piece.
-    pub fn for_each(&self, mut visit: impl FnMut(u64)) {
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(u64)) {
         let [outer, middle, inner] = self.steps;
         for a in 0..outer.count {
             for b in 0..middle.count {
@@ -93,7 +87,7 @@ impl Shape {
 
 /// One operand: where it lies, what it covers.
 #[derive(Debug, Clone, Copy)]
-pub struct Operand {
+pub(crate) struct Operand {
     /// Its name in reports, as in the description of the instruction.
     pub name: &'static str,
     /// The memory it must lie in.
@@ -110,41 +104,41 @@ pub struct Operand {
 
 /// The operands of one instruction. One list is used again and again: it is filled for every instruction.
 #[derive(Debug, Clone, Default)]
-pub struct Operands {
+pub(crate) struct Operands {
     items: Vec<Operand>,
 }
 
 impl Operands {
     /// Forgets those of the last instruction.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.items.clear();
     }
 
     /// Adds one, unless it covers nothing.
-    pub fn push(&mut self, operand: Operand) {
+    pub(crate) fn push(&mut self, operand: Operand) {
         if !operand.shape.is_empty() {
             self.items.push(operand);
         }
     }
 
     /// Adds bytes that are read.
-    pub fn read(&mut self, name: &'static str, memory: Memory, address: u64, shape: Shape, alignment: u64) {
+    pub(crate) fn read(&mut self, name: &'static str, memory: Memory, address: u64, shape: Shape, alignment: u64) {
         self.push(Operand { name, memory, access: Access::Read, address, shape, alignment });
     }
 
     /// Adds bytes that are written.
-    pub fn write(&mut self, name: &'static str, memory: Memory, address: u64, shape: Shape, alignment: u64) {
+    pub(crate) fn write(&mut self, name: &'static str, memory: Memory, address: u64, shape: Shape, alignment: u64) {
         self.push(Operand { name, memory, access: Access::Write, address, shape, alignment });
     }
 
     /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Operand> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Operand> {
         self.items.iter()
     }
 
     /// Checks bounds and alignment of everything in local memory; bounds of global memory are the caller's, who knows
     /// its buffers.
-    pub fn check(&self, op: OpCode, core: &Core) -> Result<(), Fault> {
+    pub(crate) fn check(&self, op: OpCode, core: &Core) -> Result<(), Fault> {
         self.iter().try_for_each(|operand| operand.check(op, core))
     }
 }

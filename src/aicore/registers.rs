@@ -7,16 +7,16 @@ macro_rules! registers {
         /// A register, or the first of a group of them.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[repr(u32)]
-        pub enum Register {
+        pub(crate) enum Register {
             $(#[doc = concat!("`", $name, "`")] $variant = $number,)*
         }
 
         impl Register {
             /// All registers.
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+            pub(crate) const ALL: &[Self] = &[$(Self::$variant,)*];
 
             /// Its name in the header, without the prefix.
-            pub fn name(self) -> &'static str {
+            pub(crate) fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
         }
@@ -53,29 +53,25 @@ registers! {
 }
 
 /// Registers of one core.
-pub const COUNT: usize = 96;
+pub(crate) const COUNT: usize = 96;
 
 /// Bits of the control register.
-pub mod ctrl {
+pub(crate) mod ctrl {
     /// Type of DMA atomics, `atomic_type_t`.
-    pub const ATOMIC_TYPE_SHIFT: u32 = 6;
+    pub(crate) const ATOMIC_TYPE_SHIFT: u32 = 6;
     /// Operation of DMA atomics.
-    pub const ATOMIC_OP_SHIFT: u32 = 9;
-    /// Cube unit multiplies f32 as HF32.
-    pub const HF32: u32 = 46;
-    /// How HF32 rounds.
-    pub const HF32_ROUNDING: u32 = 47;
+    pub(crate) const ATOMIC_OP_SHIFT: u32 = 9;
     /// 1: 16-bit float results overflow to infinity and keep NaN; 0: they saturate.
-    pub const INF_NAN: u32 = 48;
+    pub(crate) const INF_NAN: u32 = 48;
     /// Integer arithmetic saturates.
-    pub const INT_SATURATES: u32 = 53;
+    pub(crate) const INT_SATURATES: u32 = 53;
     /// Conversions to integers truncate instead of saturating.
-    pub const CONVERSION_TRUNCATES: u32 = 59;
+    pub(crate) const CONVERSION_TRUNCATES: u32 = 59;
 }
 
 /// How the mask register is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MaskMode {
+pub(crate) enum MaskMode {
     /// A bit per element of a repeat.
     Norm,
     /// The number of elements of the whole instruction.
@@ -84,7 +80,7 @@ pub enum MaskMode {
 
 /// The values of all registers.
 #[derive(Debug, Clone)]
-pub struct Registers {
+pub(crate) struct Registers {
     values: [u64; COUNT],
 }
 
@@ -101,39 +97,39 @@ impl Default for Registers {
 
 impl Registers {
     /// The value of a register.
-    pub fn get(&self, register: Register) -> u64 {
+    pub(crate) fn get(&self, register: Register) -> u64 {
         self.values[register as usize]
     }
 
     /// Changes a register.
-    pub fn set(&mut self, register: Register, value: u64) {
+    pub(crate) fn set(&mut self, register: Register, value: u64) {
         self.values[register as usize] = value;
     }
 
     /// The value of register number `number`; 0 if there is none.
-    pub fn get_number(&self, number: u32) -> u64 {
+    pub(crate) fn get_number(&self, number: u32) -> u64 {
         self.values.get(number as usize).copied().unwrap_or(0)
     }
 
     /// Changes register number `number`, if there is one.
-    pub fn set_number(&mut self, number: u32, value: u64) {
+    pub(crate) fn set_number(&mut self, number: u32, value: u64) {
         if let Some(slot) = self.values.get_mut(number as usize) {
             *slot = value;
         }
     }
 
     /// A bit of the control register.
-    pub fn control(&self, bit: u32) -> bool {
+    pub(crate) fn control(&self, bit: u32) -> bool {
         self.get(Register::Ctrl) >> bit & 1 != 0
     }
 
     /// How the mask register is read.
-    pub fn mask_mode(&self) -> MaskMode {
+    pub(crate) fn mask_mode(&self) -> MaskMode {
         if self.get(Register::MaskMode) == 0 { MaskMode::Norm } else { MaskMode::Count }
     }
 
     /// The 8 addresses of address register `number`.
-    pub fn addresses(&self, number: usize) -> [u64; 8] {
+    pub(crate) fn addresses(&self, number: usize) -> [u64; 8] {
         let first = Register::Va as usize + (number & 7) * 8;
         std::array::from_fn(|at| self.values[first + at])
     }

@@ -13,7 +13,7 @@ const SIZES: [u64; 7] = [196_608, 524_288, 65_536, 65_536, 131_072, 1024, 7168];
 
 /// See the module.
 #[derive(Debug)]
-pub struct Workbench {
+pub(crate) struct Workbench {
     core: Core,
     global: LocalMemory,
     blocks: Vec<(*mut u8, Layout)>,
@@ -27,7 +27,7 @@ unsafe impl Sync for Workbench {}
 
 impl Workbench {
     /// Zeroed memories, and `global` bytes of global memory.
-    pub fn new(global: u64) -> Self {
+    pub(crate) fn new(global: u64) -> Self {
         let mut blocks = Vec::new();
         let mut place = |size: u64| {
             let Ok(layout) = Layout::from_size_align(size.max(1) as usize, ALIGNMENT) else {
@@ -47,19 +47,19 @@ impl Workbench {
     }
 
     /// Memories and registers.
-    pub fn core(&mut self) -> &mut Core {
+    pub(crate) fn core(&mut self) -> &mut Core {
         &mut self.core
     }
 
     /// The bytes of a memory.
-    pub fn bytes(&mut self, memory: Memory) -> &mut [u8] {
+    pub(crate) fn bytes(&mut self, memory: Memory) -> &mut [u8] {
         let place = self.core.memory(memory).copied().unwrap_or(self.global);
         // SAFETY: a block of this workbench, borrowed like the workbench itself.
         unsafe { std::slice::from_raw_parts_mut(place.base, place.size as usize) }
     }
 
     /// Executes one instruction.
-    pub fn issue(&mut self, issued: &Issued) -> Result<(), Fault> {
+    pub(crate) fn issue(&mut self, issued: &Issued) -> Result<(), Fault> {
         let (op, instruction) = Instruction::decode(issued, &self.core)?;
         self.operands.clear();
         instruction.operands(&mut self.operands);
@@ -75,7 +75,7 @@ impl Workbench {
     }
 
     /// What the last instruction declared to touch.
-    pub fn operands(&self) -> &Operands {
+    pub(crate) fn operands(&self) -> &Operands {
         &self.operands
     }
 }

@@ -15,10 +15,10 @@ pub enum Chip {
 
 impl Chip {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::C220, Self::C310];
+    pub(crate) const ALL: [Self; 2] = [Self::C220, Self::C310];
 
     /// As it stands in arch names: `dav-c220-cube`.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::C220 => "c220",
             Self::C310 => "c310",
@@ -26,7 +26,7 @@ impl Chip {
     }
 
     /// The architecture of its cores of `kind`, as compilers and JSONs call it.
-    pub fn arch(self, kind: CoreKind) -> String {
+    pub(crate) fn arch(self, kind: CoreKind) -> String {
         format!("dav-{self}-{}", kind.arch_suffix())
     }
 
@@ -39,7 +39,7 @@ impl Chip {
     }
 
     /// Does parameter slot 0 hold the FFTS address?
-    pub fn has_ffts_slot(self) -> bool {
+    pub(crate) fn has_ffts_slot(self) -> bool {
         match self {
             Self::C220 => true,
             Self::C310 => false,

@@ -18,7 +18,7 @@ impl CoreKind {
     pub const BOTH: [Self; 2] = [Self::Aic, Self::Aiv];
 
     /// `aic` or `aiv`, as in symbol names.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Aic => "aic",
             Self::Aiv => "aiv",
@@ -26,7 +26,7 @@ impl CoreKind {
     }
 
     /// `cube` or `vec`, as in arch names.
-    pub fn arch_suffix(self) -> &'static str {
+    pub(crate) fn arch_suffix(self) -> &'static str {
         match self {
             Self::Aic => "cube",
             Self::Aiv => "vec",
@@ -61,7 +61,7 @@ pub enum CoreClass {
 
 impl CoreClass {
     /// The number early start uses for it: `(previous << 2) | current`.
-    pub fn early_start_code(self) -> u32 {
+    pub(crate) fn early_start_code(self) -> u32 {
         match self {
             Self::Aic => 0,
             Self::Aiv => 1,
@@ -111,7 +111,7 @@ impl KernelType {
         [Self::AivOnly, Self::AicOnly, Self::MixAiv1_0, Self::MixAic1_0, Self::MixAic1_1, Self::MixAic1_2];
 
     /// The name in JSON.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::AivOnly => "KERNEL_TYPE_AIV_ONLY",
             Self::AicOnly => "KERNEL_TYPE_AIC_ONLY",
@@ -128,7 +128,7 @@ impl KernelType {
     }
 
     /// The number packed beside the block count of a dynamic op.
-    pub fn number(self) -> u32 {
+    pub(crate) fn number(self) -> u32 {
         match self {
             Self::AivOnly => 0,
             Self::AicOnly => 1,
@@ -149,7 +149,7 @@ impl KernelType {
     }
 
     /// Do its functions stand under `AiCore` in the JSON, instead of one arch per kind?
-    pub fn is_single_arch(self) -> bool {
+    pub(crate) fn is_single_arch(self) -> bool {
         match self {
             Self::AivOnly | Self::AicOnly => true,
             Self::MixAiv1_0 | Self::MixAic1_0 | Self::MixAic1_1 | Self::MixAic1_2 => false,
@@ -157,12 +157,12 @@ impl KernelType {
     }
 
     /// The key under which its function for `kind` stands in the JSON.
-    pub fn arch_key(self, kind: CoreKind, chip: Chip) -> String {
+    pub(crate) fn arch_key(self, kind: CoreKind, chip: Chip) -> String {
         if self.is_single_arch() { "AiCore".to_owned() } else { chip.arch(kind) }
     }
 
     /// Cube and vector cores of one block.
-    pub fn task_ratio(self) -> (u16, u16) {
+    pub(crate) fn task_ratio(self) -> (u16, u16) {
         match self {
             Self::AivOnly | Self::MixAiv1_0 => (0, 1),
             Self::AicOnly | Self::MixAic1_0 => (1, 0),
@@ -203,7 +203,7 @@ pub enum SuperKernelType {
 
 impl SuperKernelType {
     /// The kernel type it is launched as.
-    pub fn kernel_type(self) -> KernelType {
+    pub(crate) fn kernel_type(self) -> KernelType {
         match self {
             Self::Aiv => KernelType::MixAiv1_0,
             Self::Aic => KernelType::MixAic1_0,
@@ -213,7 +213,7 @@ impl SuperKernelType {
     }
 
     /// The kinds of core it has.
-    pub fn class(self) -> CoreClass {
+    pub(crate) fn class(self) -> CoreClass {
         self.kernel_type().class()
     }
 
@@ -223,7 +223,7 @@ impl SuperKernelType {
     }
 
     /// The kind whose file holds what exists once per kernel.
-    pub fn leading_kind(self) -> CoreKind {
+    pub(crate) fn leading_kind(self) -> CoreKind {
         match self.class() {
             CoreClass::Aiv => CoreKind::Aiv,
             CoreClass::Aic | CoreClass::Mix => CoreKind::Aic,
@@ -236,12 +236,12 @@ impl SuperKernelType {
     }
 
     /// The type of a `taskRation`.
-    pub fn from_task_ratio(ratio: (u16, u16)) -> Option<Self> {
+    pub(crate) fn from_task_ratio(ratio: (u16, u16)) -> Option<Self> {
         [Self::Aiv, Self::Aic, Self::Mix1_1, Self::Mix1_2].into_iter().find(|known| known.task_ratio() == ratio)
     }
 
     /// Cores of `kind` when launched with `blocks` blocks.
-    pub fn cores(self, kind: CoreKind, blocks: u32) -> u32 {
+    pub(crate) fn cores(self, kind: CoreKind, blocks: u32) -> u32 {
         match kind {
             CoreKind::Aic => self.kernel_type().aic_cores(blocks),
             CoreKind::Aiv => self.kernel_type().aiv_cores(blocks),

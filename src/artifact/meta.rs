@@ -3,19 +3,19 @@
 use super::{CoreClass, KernelType};
 
 /// A kernel's section is named after its function.
-pub const META_SECTION_PREFIX: &str = ".ascend.meta.";
+pub(crate) const META_SECTION_PREFIX: &str = ".ascend.meta.";
 
 const KERNEL_TYPE_ITEM: u16 = 1;
 const RATIO_ITEM: u16 = 3;
 
 /// The section of `function`.
-pub fn meta_section(function: &str) -> String {
+pub(crate) fn meta_section(function: &str) -> String {
     format!("{META_SECTION_PREFIX}{function}")
 }
 
 /// What a meta section says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LaunchMeta {
+pub(crate) struct LaunchMeta {
     /// The number of a `K_TYPE_…`.
     pub launch_type: Option<u32>,
     /// Cube and vector cores of a block.
@@ -24,12 +24,12 @@ pub struct LaunchMeta {
 
 impl LaunchMeta {
     /// What the section of a kernel of this type must say.
-    pub fn of(kernel_type: KernelType) -> Self {
+    pub(crate) fn of(kernel_type: KernelType) -> Self {
         Self { launch_type: Some(launch_type(kernel_type).1), ratio: ratio(kernel_type) }
     }
 
     /// As it lies in the section: items of type, length and payload.
-    pub fn to_bytes(self) -> Vec<u8> {
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut item = |kind: u16, payload: [u8; 4]| {
             bytes.extend(kind.to_le_bytes());
@@ -47,7 +47,7 @@ impl LaunchMeta {
     }
 
     /// Reads a section, unknown items passed over; `None` if it is cut off.
-    pub fn parse(mut bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(mut bytes: &[u8]) -> Option<Self> {
         let mut meta = Self { launch_type: None, ratio: None };
         while !bytes.is_empty() {
             let (head, rest) = bytes.split_at_checked(4)?;
@@ -67,7 +67,7 @@ impl LaunchMeta {
 }
 
 /// The C++ lines that put the section of `function` into its object.
-pub fn meta_declaration(kernel_type: KernelType, function: &str) -> Vec<String> {
+pub(crate) fn meta_declaration(kernel_type: KernelType, function: &str) -> Vec<String> {
     let structure = if kernel_type.is_single_arch() { "FunLevelKType" } else { "FunLevelMixCoreType" };
     let (name, _) = launch_type(kernel_type);
     let mut lines = vec![

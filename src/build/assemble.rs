@@ -19,7 +19,7 @@ use crate::toolchain::{Executed, LinkJob, Toolchain, ToolchainKind};
 const LINKED: &str = "linked.o";
 
 /// Links the objects, in their order; the bytes of the result and the commands that ran.
-pub fn link(
+pub(crate) fn link(
     objects: Vec<PathBuf>,
     kernel: &SuperKernel,
     environment: &Environment,
@@ -40,7 +40,11 @@ pub fn link(
 }
 
 /// The functions that nobody outside may see: those of the sub-kernels and the copies of the super kernel's own code.
-pub fn inner_functions(kernel: &SuperKernel, symbols: &SuperKernelSymbols, used: &[UsedObject<'_>]) -> Vec<String> {
+pub(crate) fn inner_functions(
+    kernel: &SuperKernel,
+    symbols: &SuperKernelSymbols,
+    used: &[UsedObject<'_>],
+) -> Vec<String> {
     let copies = kernel.options.split.get();
     let mut names = Vec::new();
     for function in used.iter().flat_map(|object| &object.functions) {
@@ -55,14 +59,14 @@ pub fn inner_functions(kernel: &SuperKernel, symbols: &SuperKernelSymbols, used:
 }
 
 /// The symbols the loader may see.
-pub fn outer_symbols(kernel: &SuperKernel, symbols: &SuperKernelSymbols) -> Vec<String> {
+pub(crate) fn outer_symbols(kernel: &SuperKernel, symbols: &SuperKernelSymbols) -> Vec<String> {
     let entries = kernel.kernel_type.class().kinds().iter().map(|kind| symbols.entry(*kind));
     entries.chain([RUN_CONFIG.to_owned()]).collect()
 }
 
 /// Makes the inner functions local. A host object keeps nothing but the entries: its helpers are as private as an
 /// executable's.
-pub fn localize(
+pub(crate) fn localize(
     linked: &[u8],
     kernel: &SuperKernel,
     symbols: &SuperKernelSymbols,

@@ -16,7 +16,7 @@ const TOLD: usize = 20;
 
 /// Sizes of a finished kernel, for the manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Sizes {
+pub(crate) struct Sizes {
     /// Bytes of the file.
     pub file: u64,
     /// Bytes of executable code.
@@ -38,7 +38,7 @@ impl Sizes {
 
 /// Checks entries, visibility, meta sections and unresolved functions. `inner` are the functions that must be there
 /// and must not be seen from outside.
-pub fn check(
+pub(crate) fn check(
     object: &[u8],
     kernel: &SuperKernel,
     symbols: &SuperKernelSymbols,

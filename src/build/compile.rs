@@ -17,7 +17,7 @@ use crate::toolchain::{
 
 /// The super kernel's own code for one core kind, compiled.
 #[derive(Debug)]
-pub struct CompiledKind {
+pub(crate) struct CompiledKind {
     /// The kind.
     pub kind: CoreKind,
     /// The object of the generated source.
@@ -29,7 +29,7 @@ pub struct CompiledKind {
 }
 
 /// Everything the compile jobs of one kernel share.
-pub struct Compilation<'a> {
+pub(crate) struct Compilation<'a> {
     /// The kernel.
     pub kernel: &'a SuperKernel,
     /// Its symbols.
@@ -46,7 +46,7 @@ pub struct Compilation<'a> {
 
 impl Compilation<'_> {
     /// Compiles for all core kinds the kernel has, at the same time.
-    pub fn run(&self, cancel: &Cancel) -> Result<Vec<CompiledKind>, BuildError> {
+    pub(crate) fn run(&self, cancel: &Cancel) -> Result<Vec<CompiledKind>, BuildError> {
         let kinds = self.kernel.kernel_type.class().kinds();
         let results: Vec<Result<CompiledKind, BuildError>> = std::thread::scope(|scope| {
             let jobs: Vec<_> = kinds.iter().map(|&kind| scope.spawn(move || self.compile_kind(kind, cancel))).collect();
@@ -166,11 +166,11 @@ fn core_dump_size(kernel: &SuperKernel) -> Option<u64> {
 }
 
 /// Reads what a tool should have written.
-pub fn read_tool_output(tool: &'static str, title: &str, path: &Path) -> Result<Vec<u8>, BuildError> {
+pub(crate) fn read_tool_output(tool: &'static str, title: &str, path: &Path) -> Result<Vec<u8>, BuildError> {
     fs::read(path).map_err(|error| bad_output(tool, title, error.to_string()))
 }
 
 /// A tool lied about its success.
-pub fn bad_output(tool: &'static str, title: &str, problem: String) -> BuildError {
+pub(crate) fn bad_output(tool: &'static str, title: &str, problem: String) -> BuildError {
     BuildError::BadToolOutput { tool, title: title.to_owned(), problem }
 }

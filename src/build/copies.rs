@@ -21,7 +21,7 @@ const FOLDER: &str = "objects";
 
 /// Objects on disk, ready for the linker, as paths relative to the work directory.
 #[derive(Debug)]
-pub struct LinkInputs {
+pub(crate) struct LinkInputs {
     /// The super kernel's own objects: entry, code, copies; per core kind.
     pub own: Vec<(CoreKind, Vec<PathBuf>)>,
     /// The sub-kernels' objects with their copies, in op order; per group.
@@ -31,7 +31,7 @@ pub struct LinkInputs {
 impl LinkInputs {
     /// Link order: own cube code, cube ops, own vector code, vector ops, dynamic ops. A kernel with one core kind
     /// has its own code first.
-    pub fn in_order(&self) -> Vec<PathBuf> {
+    pub(crate) fn in_order(&self) -> Vec<PathBuf> {
         let own = |kind: CoreKind| {
             self.own.iter().filter(move |(owner, _)| *owner == kind).flat_map(|(_, files)| files.iter().cloned())
         };
@@ -54,7 +54,7 @@ impl LinkInputs {
 
 /// One sub-kernel object and its copies, in memory.
 #[derive(Debug)]
-pub struct Copied<'a> {
+pub(crate) struct Copied<'a> {
     group: LinkGroup,
     pieces: Vec<Piece<'a>>,
     log: Vec<(LogStage, String)>,
@@ -70,7 +70,7 @@ struct Piece<'a> {
 }
 
 /// Makes every object its sub-kernel's own and adds the missing copies, in parallel.
-pub fn copy_subs<'a>(used: &'a [UsedObject<'a>]) -> Result<Vec<Copied<'a>>, ObjectError> {
+pub(crate) fn copy_subs<'a>(used: &'a [UsedObject<'a>]) -> Result<Vec<Copied<'a>>, ObjectError> {
     let isolation = Isolation::of(used);
     used.par_iter().enumerate().map(|(number, object)| copy_sub(number, object, &isolation)).collect()
 }
@@ -201,7 +201,7 @@ fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// Writes the objects for the linker; equal contents once.
-pub fn write_subs(
+pub(crate) fn write_subs(
     copied: &[Copied<'_>],
     work: &WorkDir,
     log: &mut BuildLog,
@@ -222,7 +222,7 @@ pub fn write_subs(
 }
 
 /// The super kernel's own objects for one kind, with copies where there is more than one.
-pub fn own_objects(
+pub(crate) fn own_objects(
     compiled: &CompiledKind,
     kernel: &SuperKernel,
     symbols: &SuperKernelSymbols,
@@ -269,7 +269,7 @@ fn own_copy_edits(symbols: &SuperKernelSymbols, kind: CoreKind, copy: u32) -> Ed
 }
 
 /// The command that would do the same, for people who want to repeat a build by hand.
-pub fn objcopy(edits: &Edits, from: &str, to: &str) -> String {
+pub(crate) fn objcopy(edits: &Edits, from: &str, to: &str) -> String {
     let mut words = vec!["llvm-objcopy".to_owned()];
     match &edits.localize {
         Localize::None => {}

@@ -21,7 +21,7 @@ const SELECT_OF_FOUR: [u32; 9] = [
 
 /// Does this entry's file hold the definition of the kernel's run configuration?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunConfig {
+pub(crate) enum RunConfig {
     /// Yes: it is of the kind that leads the kernel.
     Define,
     /// No, another file does.
@@ -29,7 +29,7 @@ pub enum RunConfig {
 }
 
 /// The C++ source of the entry for `kind`.
-pub fn entry_source(
+pub(crate) fn entry_source(
     symbols: &SuperKernelSymbols,
     kind: CoreKind,
     copies: u32,

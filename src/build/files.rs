@@ -18,13 +18,8 @@ impl KernelFiles {
     }
 
     /// The `kernel_meta` directory.
-    pub fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         &self.directory
-    }
-
-    /// The kernel's name.
-    pub fn kernel(&self) -> &str {
-        &self.kernel
     }
 
     /// The loadable object.
@@ -38,12 +33,12 @@ impl KernelFiles {
     }
 
     /// What it was made from.
-    pub fn manifest(&self) -> PathBuf {
+    pub(crate) fn manifest(&self) -> PathBuf {
         self.file(".manifest.json")
     }
 
     /// The log of this process's last build of it.
-    pub fn log(&self) -> PathBuf {
+    pub(crate) fn log(&self) -> PathBuf {
         self.file(&format!("_{}.log", std::process::id()))
     }
 

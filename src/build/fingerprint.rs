@@ -13,7 +13,7 @@ const TOLD: usize = 8;
 
 /// The parts, each a few named facts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fingerprint {
+pub(crate) struct Fingerprint {
     parts: Map<String, Value>,
     digest: ContentDigest,
 }
@@ -21,7 +21,7 @@ pub struct Fingerprint {
 impl Fingerprint {
     /// The fingerprint of a build. `tools` are the programs and headers that take part; `objects` the digest of
     /// every op's object file, in op order.
-    pub fn of(
+    pub(crate) fn of(
         kernel: &SuperKernel,
         environment: &Environment,
         objects: &[ContentDigest],
@@ -54,7 +54,7 @@ impl Fingerprint {
     }
 
     /// As it was stored in a manifest.
-    pub fn from_json(value: Value) -> Option<Self> {
+    pub(crate) fn from_json(value: Value) -> Option<Self> {
         match value {
             Value::Object(parts) => Some(Self::new(parts)),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => None,
@@ -67,17 +67,17 @@ impl Fingerprint {
     }
 
     /// For a manifest.
-    pub fn parts(&self) -> &Map<String, Value> {
+    pub(crate) fn parts(&self) -> &Map<String, Value> {
         &self.parts
     }
 
     /// One value that stands for all of it.
-    pub fn digest(&self) -> ContentDigest {
+    pub(crate) fn digest(&self) -> ContentDigest {
         self.digest
     }
 
     /// What is different here from `old`, in words; empty if nothing is.
-    pub fn changes_since(&self, old: &Self) -> Vec<String> {
+    pub(crate) fn changes_since(&self, old: &Self) -> Vec<String> {
         let mut changes = Vec::new();
         if self.digest == old.digest {
             return changes;

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A step's heading in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogStage {
+pub(crate) enum LogStage {
     /// The op list.
     Input,
     /// Archives taken apart.
@@ -21,7 +21,7 @@ pub enum LogStage {
 
 impl LogStage {
     /// As log readers know it.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Input => "SPK_INPUT",
             Self::Unpack => "UNPACK",
@@ -35,11 +35,11 @@ impl LogStage {
 
 /// The entries of one build, in order.
 #[derive(Debug, Clone, Default)]
-pub struct BuildLog(Vec<(LogStage, String)>);
+pub(crate) struct BuildLog(Vec<(LogStage, String)>);
 
 impl BuildLog {
     /// Adds a command or message; it becomes one line.
-    pub fn add(&mut self, stage: LogStage, message: impl fmt::Display) {
+    pub(crate) fn add(&mut self, stage: LogStage, message: impl fmt::Display) {
         let line = message.to_string().replace('\r', "").replace('\n', " ");
         self.0.push((stage, line));
     }

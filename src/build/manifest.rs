@@ -19,7 +19,7 @@ const KERNEL_INFOS: &str = "kernel_infos";
 
 /// The record of one build.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Manifest {
+pub(crate) struct Manifest {
     /// Everything the result depends on.
     pub fingerprint: Fingerprint,
     /// Digest of the object.
@@ -32,7 +32,7 @@ pub struct Manifest {
 
 /// What is noted beside the facts that decide.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Notes {
+pub(crate) struct Notes {
     /// Why it was built.
     pub because: Vec<String>,
     /// Its parameters: a slot's number is its place here.
@@ -49,7 +49,7 @@ pub struct Notes {
 
 /// A call of `compile` in a form that can be repeated later and from elsewhere.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub(crate) struct Call {
     /// The op list and the options; paths are absolute.
     pub kernel_infos: Value,
     /// The settings that decide about the result, as `configure` takes them.
@@ -60,13 +60,13 @@ pub struct Call {
 
 impl Manifest {
     /// The record of a finished kernel.
-    pub fn new(fingerprint: Fingerprint, object: ContentDigest, json: &[u8], notes: Notes) -> Self {
+    pub(crate) fn new(fingerprint: Fingerprint, object: ContentDigest, json: &[u8], notes: Notes) -> Self {
         let (object, json) = (object.to_string(), ContentDigest::of(json).to_string());
         Self { fingerprint, object, json, notes }
     }
 
     /// As bytes of the file.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let notes = &self.notes;
         let slot = |(number, slot): (usize, &Slot)| json!({"slot": number, "name": slot.name, "op": slot.op, "role": slot.role.as_str()});
         let file = json!({
@@ -100,12 +100,12 @@ impl Call {
 
 impl Manifest {
     /// The record of `files`.
-    pub fn read(files: &KernelFiles) -> Result<Self, JsonError> {
+    pub(crate) fn read(files: &KernelFiles) -> Result<Self, JsonError> {
         Self::read_file(&files.manifest())
     }
 
     /// The record in a file.
-    pub fn read_file(path: &Path) -> Result<Self, JsonError> {
+    pub(crate) fn read_file(path: &Path) -> Result<Self, JsonError> {
         let file = JsonFile::read(Document::Manifest, path, &JsonPath::top(Document::Manifest))?;
         Self::from_node(&file.root())
     }
@@ -173,7 +173,7 @@ pub enum Standing {
 }
 
 /// Compares the kernel on disk with what would be built now.
-pub fn standing(files: &KernelFiles, fingerprint: &Fingerprint) -> Standing {
+pub(crate) fn standing(files: &KernelFiles, fingerprint: &Fingerprint) -> Standing {
     let Ok(manifest) = Manifest::read(files) else {
         return if files.object().exists() {
             Standing::Outdated(vec![format!("`{}` has no usable build record", files.object().display())])

@@ -18,19 +18,20 @@ mod copies;
 mod entry;
 mod error;
 pub mod files;
-pub mod fingerprint;
+pub(crate) mod fingerprint;
 mod log;
-pub mod manifest;
+pub(crate) mod manifest;
 mod outcome;
-pub mod reproducer;
+pub(crate) mod reproducer;
 mod request;
 mod result_json;
-pub mod toolchains;
+pub(crate) mod toolchains;
 
 pub use error::BuildError;
+pub use manifest::Standing;
 pub use outcome::{Origin, Outcome};
 pub use request::{Request, Reuse};
-pub use result_json::{ResultJson, ResultOp};
+pub(crate) use result_json::{ResultJson, ResultOp};
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +41,7 @@ use copies::LinkInputs;
 use files::KernelFiles;
 use fingerprint::Fingerprint;
 use log::{BuildLog, LogStage};
-use manifest::{Manifest, Notes, Standing};
+use manifest::{Manifest, Notes};
 use toolchains::Needs;
 
 use crate::artifact::SuperKernelSymbols;

@@ -20,7 +20,7 @@ pub enum Origin {
 
 impl Origin {
     /// Its name in reports.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Built => "built",
             Self::UpToDate => "up to date",
@@ -67,7 +67,7 @@ impl Outcome {
     }
 
     /// As JSON.
-    pub fn to_json(&self) -> &Value {
+    pub(crate) fn to_json(&self) -> &Value {
         &self.report
     }
 }

@@ -14,7 +14,7 @@ const FORMAT: u64 = 1;
 
 /// A build that can be repeated.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reproducer {
+pub(crate) struct Reproducer {
     /// The kernel's name.
     pub name: String,
     /// The call; its paths are inside the reproducer.
@@ -27,7 +27,7 @@ pub struct Reproducer {
 
 /// What came of a recorded build.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Recorded {
+pub(crate) enum Recorded {
     /// A kernel.
     Built {
         /// The report, for people.
@@ -48,7 +48,7 @@ pub enum Recorded {
 
 impl Reproducer {
     /// The document.
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let (result, object) = match &self.result {
             Recorded::Built { report, object } => (json!({"report": report}), Some(object)),
             Recorded::Failed { error, .. } => (json!({"error": error}), None),
@@ -67,7 +67,7 @@ impl Reproducer {
     }
 
     /// Reads the `record` of the reproducer `path`, whose files were unpacked beside it.
-    pub fn read(path: &Path, record: &Path) -> Result<Self, BuildError> {
+    pub(crate) fn read(path: &Path, record: &Path) -> Result<Self, BuildError> {
         let broken = |error| BuildError::Reproducer { path: path.to_path_buf(), source: Box::new(error) };
         let file = JsonFile::read(Document::Reproducer, record, &JsonPath::top(Document::Reproducer));
         let mut read = file.and_then(|file| Self::from_node(&file.root())).map_err(broken)?;

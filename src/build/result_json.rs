@@ -1,11 +1,10 @@
 //! The description beside the kernel, which the graph engine and the loader read: written and read here.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::json::{Document, JsonError, JsonFile, JsonPath, Node};
+use crate::json::{JsonError, Node};
 use crate::model::{
     Chip, CoreClass, CoreKind, DcciFlags, DebugOutput, EarlyStartFlags, EventId, EventUse, KernelType, Op, SlotNumber,
     StreamId, SuperKernel, SuperKernelType,
@@ -16,7 +15,7 @@ use crate::toolchain::ToolchainKind;
 
 /// What the description says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResultJson {
+pub(crate) struct ResultJson {
     /// The kernel's name.
     pub name: String,
     /// File name of its object.
@@ -43,7 +42,7 @@ pub struct ResultJson {
 
 /// What it says about one op.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResultOp {
+pub(crate) struct ResultOp {
     /// Name of its sub-kernel.
     pub name: String,
     /// Type of its sub-kernel.
@@ -81,7 +80,7 @@ const ALL_CORES: &str = "aicore";
 
 impl ResultJson {
     /// The description of `kernel`, whose object has the digest `object`.
-    pub fn new(
+    pub(crate) fn new(
         kernel: &SuperKernel,
         object: ContentDigest,
         toolchain: ToolchainKind,
@@ -131,7 +130,7 @@ impl ResultOp {
 
 impl ResultJson {
     /// The document.
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let (cube, vector) = self.kernel_type.task_ratio();
         let (stem, suffix) = self.object_file.rsplit_once('.').unwrap_or((&self.object_file, ""));
         let mut result = Map::new();
@@ -227,11 +226,6 @@ impl ResultOp {
 
 impl ResultJson {
     /// Reads a description. What a launch needs must be there; the rest may be missing.
-    pub fn read(path: &Path) -> Result<Self, JsonError> {
-        let file = JsonFile::read(Document::Result, path, &JsonPath::top(Document::Result))?;
-        Self::from_node(&file.root())
-    }
-
     pub(crate) fn from_node(json: &Node<'_>) -> Result<Self, JsonError> {
         let name = json.required("kernelName")?.non_empty_string()?;
         let stem = json.optional("binFileName")?.map_or(Ok(name), |node| node.non_empty_string())?;
@@ -261,7 +255,7 @@ impl ResultJson {
     }
 
     /// Slots of each op's parameters, without its locks: how many, where that follows from what comes next.
-    pub fn parameter_counts(&self) -> Vec<Option<u32>> {
+    pub(crate) fn parameter_counts(&self) -> Vec<Option<u32>> {
         let next = self.ops.iter().skip(1).map(|op| Some(op.param)).chain([None]);
         let count = |(op, next): (&ResultOp, Option<SlotNumber>)| {
             let ends = [op.notify, op.wait, next];
@@ -388,6 +382,7 @@ fn events(json: &Node<'_>, key: &str) -> Result<Vec<EventId>, JsonError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::{Document, JsonFile, JsonPath};
 
     fn op(name: &str, kernel_type: KernelType, param: u32) -> ResultOp {
         ResultOp {
@@ -428,7 +423,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("k.json");
         std::fs::write(&path, value.to_string()).unwrap();
-        ResultJson::read(&path)
+        let file = JsonFile::read(Document::Result, &path, &JsonPath::top(Document::Result))?;
+        ResultJson::from_node(&file.root())
     }
 
     #[test]

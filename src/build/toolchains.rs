@@ -14,7 +14,7 @@ use crate::toolchain::{CannToolchain, HostToolchain, Toolchain, ToolchainError, 
 const VERSION_FILES: [&str; 3] = ["version.cfg", "version.info", "compiler/version.info"];
 
 /// A toolchain ready for use.
-pub struct Chosen {
+pub(crate) struct Chosen {
     /// The tools.
     pub toolchain: Box<dyn Toolchain>,
     /// What a result depends on: programs, headers, variables.
@@ -22,7 +22,7 @@ pub struct Chosen {
 }
 
 /// What a toolchain must be able to link.
-pub enum Needs<'a> {
+pub(crate) enum Needs<'a> {
     /// Nothing in particular.
     Nothing,
     /// The objects of a kernel.
@@ -43,7 +43,7 @@ impl Needs<'_> {
 ///
 /// With `auto` the device compiler decides: where it is, a missing linker is an error and no reason to build silently
 /// for the simulator. Where it is not, an object for a device is: the machine's own tools could do nothing with it.
-pub fn choose(environment: &Environment, needs: &Needs<'_>, cancel: &Cancel) -> Result<Chosen, ToolchainError> {
+pub(crate) fn choose(environment: &Environment, needs: &Needs<'_>, cancel: &Cancel) -> Result<Chosen, ToolchainError> {
     let kind = match environment.settings.toolchain {
         ToolchainChoice::Host => ToolchainKind::Host,
         ToolchainChoice::Cann => ToolchainKind::Cann,

@@ -28,9 +28,9 @@ pub enum Part {
 
 impl Part {
     /// How many there are.
-    pub const COUNT: usize = 9;
+    pub(crate) const COUNT: usize = 9;
     /// All of them.
-    pub const ALL: [Self; Self::COUNT] = [
+    pub(crate) const ALL: [Self; Self::COUNT] = [
         Self::Work,
         Self::TaskStart,
         Self::Code,
@@ -43,7 +43,7 @@ impl Part {
     ];
 
     /// As printed in reports.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Work => "work",
             Self::TaskStart => "task start",

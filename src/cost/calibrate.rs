@@ -76,14 +76,14 @@ impl Measured {
     }
 
     /// A super kernel that took so long.
-    pub fn new(subject: Subject, fused: Sample) -> Result<Self, CostError> {
+    pub(crate) fn new(subject: Subject, fused: Sample) -> Result<Self, CostError> {
         let program = plan::draft(&subject.kernel, &subject.sizes)?;
         Ok(Self { subject, program, fused })
     }
 }
 
 /// Super kernels of a fused run that have none of the names they are looked for by: by their order.
-pub fn in_order(fused: &[Profile], kernels: usize) -> Vec<Sample> {
+pub(crate) fn in_order(fused: &[Profile], kernels: usize) -> Vec<Sample> {
     let tasks: Vec<&Task> = fused.iter().flat_map(Profile::tasks).filter(|task| task.op_type == SUPER_KERNEL).collect();
     if kernels == 0 || tasks.is_empty() || !tasks.len().is_multiple_of(kernels) {
         return Vec::new();

@@ -27,7 +27,7 @@ pub struct OpKey {
 
 impl OpKey {
     /// The ops of a super kernel; `names` are those of the graph, if there is one.
-    pub fn of(kernel: &SuperKernel, names: &[String]) -> ByPosition<Self> {
+    pub(crate) fn of(kernel: &SuperKernel, names: &[String]) -> ByPosition<Self> {
         let name = |position: OpPosition| names.get(position.0).cloned().unwrap_or_default();
         kernel
             .ops
@@ -43,7 +43,7 @@ impl OpKey {
     }
 
     /// How reports call it.
-    pub fn label(&self) -> &str {
+    pub(crate) fn label(&self) -> &str {
         if self.name.is_empty() { &self.kernel_name } else { &self.name }
     }
 }
@@ -112,7 +112,7 @@ impl<'a> Durations<'a> {
     }
 
     /// The duration of an op, or the best guess; `None` if nothing is known about any op on such cores.
-    pub fn of(&self, op: &OpKey, position: OpPosition, kernel: &str) -> Option<Duration> {
+    pub(crate) fn of(&self, op: &OpKey, position: OpPosition, kernel: &str) -> Option<Duration> {
         self.recorded(op, position, kernel)
             .or_else(|| self.named(&op.name))
             .or_else(|| self.named(&op.kernel_name))
@@ -211,7 +211,7 @@ impl<'a> Durations<'a> {
 }
 
 /// The kinds of core behind the profiler's words.
-pub fn task_class(task_type: &str) -> Option<CoreClass> {
+pub(crate) fn task_class(task_type: &str) -> Option<CoreClass> {
     match task_type {
         "AI_CORE" | "AICORE" => Some(CoreClass::Aic),
         "AI_VECTOR_CORE" | "MIX_AIV" => Some(CoreClass::Aiv),
@@ -222,7 +222,7 @@ pub fn task_class(task_type: &str) -> Option<CoreClass> {
 
 /// An op's work, and how it follows from what was measured: work = measured - counts x prices.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Derived {
+pub(crate) struct Derived {
     /// The work.
     pub work: OpWork,
     /// Prices that were taken off.
@@ -236,7 +236,13 @@ pub struct Derived {
 }
 
 /// The work of an op under some prices. A task is its start, its code, and its work; records hold the work alone.
-pub fn derive(duration: &Duration, op: &OpKey, position: OpPosition, sizes: &TextSizes, prices: &Prices) -> Derived {
+pub(crate) fn derive(
+    duration: &Duration,
+    op: &OpKey,
+    position: OpPosition,
+    sizes: &TextSizes,
+    prices: &Prices,
+) -> Derived {
     let class = op.kernel_type.class();
     let code = code_of(op, position, sizes);
     let values = prices.values();

@@ -15,7 +15,7 @@ use crate::plan;
 use crate::scope::{self, Cuts, Graph, Piece, Settings};
 
 /// What is predicted.
-pub enum Model {
+pub(crate) enum Model {
     /// One super kernel: what `compile` gets, and its name.
     Kernel {
         /// `kernel_infos`.
@@ -34,7 +34,7 @@ pub enum Model {
 
 /// A super kernel that nothing can be said about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Skipped {
+pub(crate) struct Skipped {
     /// The piece.
     pub name: String,
     /// Why.
@@ -43,7 +43,7 @@ pub struct Skipped {
 
 /// Predictions of a whole model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Forecast {
+pub(crate) struct Forecast {
     /// Always: nothing here was measured.
     pub predicted: bool,
     /// Where the prices come from.
@@ -87,7 +87,7 @@ fn check_measured<'a>(subjects: impl Iterator<Item = &'a Subject>, known: &Known
 }
 
 /// What fusing gains, super kernel by super kernel.
-pub fn forecast(model: &Model, known: &Known<'_>, prices: &Prices) -> Result<Forecast, CostError> {
+pub(crate) fn forecast(model: &Model, known: &Known<'_>, prices: &Prices) -> Result<Forecast, CostError> {
     let (subjects, skipped) = match model {
         Model::Kernel { infos, name } => (vec![known.of_kernel(infos, name)?], Vec::new()),
         Model::Graph { graph, settings } => {
@@ -106,7 +106,7 @@ pub fn forecast(model: &Model, known: &Known<'_>, prices: &Prices) -> Result<For
 
 /// The best options per scope.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TunedModel {
+pub(crate) struct TunedModel {
     /// Always: nothing here was measured.
     pub predicted: bool,
     /// Where the prices come from.
@@ -119,7 +119,7 @@ pub struct TunedModel {
 
 /// One scope.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TunedScope {
+pub(crate) struct TunedScope {
     /// The search.
     #[serde(flatten)]
     pub tuning: Tuning,
@@ -128,7 +128,12 @@ pub struct TunedScope {
 }
 
 /// Searches options, and for graphs cuts. At most `candidates` option strings per scope.
-pub fn tune(model: &Model, known: &Known<'_>, prices: &Prices, candidates: usize) -> Result<TunedModel, CostError> {
+pub(crate) fn tune(
+    model: &Model,
+    known: &Known<'_>,
+    prices: &Prices,
+    candidates: usize,
+) -> Result<TunedModel, CostError> {
     let (mut scopes, mut skipped) = (Vec::new(), Vec::new());
     match model {
         Model::Kernel { infos, name } => {
@@ -182,7 +187,7 @@ fn time_of<'a>(subjects: impl Iterator<Item = &'a Subject>, prices: &Prices) -> 
 }
 
 /// Profiles of one model without and with super kernels.
-pub struct Runs {
+pub(crate) struct Runs {
     /// The model.
     pub model: Model,
     /// Without.
@@ -192,7 +197,7 @@ pub struct Runs {
 }
 
 /// Fits the prices to runs of some models.
-pub fn calibrate(runs: &[Runs], known: &Known<'_>, before: &Prices, origin: &str) -> Result<Fit, CostError> {
+pub(crate) fn calibrate(runs: &[Runs], known: &Known<'_>, before: &Prices, origin: &str) -> Result<Fit, CostError> {
     let mut measured = Vec::new();
     for run in runs {
         let known = Known { platform: known.platform, profiles: &run.unfused };

@@ -1,6 +1,5 @@
 //! Super kernels to predict, from an op list or from a graph.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -20,7 +19,7 @@ use crate::store::digest::ContentDigest;
 
 /// What predictions are made from, beside the model.
 #[derive(Clone, Copy)]
-pub struct Known<'a> {
+pub(crate) struct Known<'a> {
     /// The device.
     pub platform: Platform,
     /// The profiles of runs without super kernels.
@@ -29,13 +28,13 @@ pub struct Known<'a> {
 
 impl<'a> Known<'a> {
     /// Durations in the profiles.
-    pub fn durations(&self) -> Durations<'a> {
+    pub(crate) fn durations(&self) -> Durations<'a> {
         Durations::new(self.profiles)
     }
 
     /// One super kernel from what `compile` would get. Entries of its `op_list` may have a `name`, their name in the
     /// profile.
-    pub fn of_kernel(&self, infos: &Value, name: &str) -> Result<Subject, CostError> {
+    pub(crate) fn of_kernel(&self, infos: &Value, name: &str) -> Result<Subject, CostError> {
         let kernel = model::load(infos, name, &self.platform)?;
         let entries = infos.get("op_list").and_then(Value::as_array);
         let entry_name = |op: &Op| {
@@ -48,7 +47,7 @@ impl<'a> Known<'a> {
 
     /// A piece of a graph. Ops that are not compiled yet are made up from their rows in the profile; `Err` in the
     /// result: why the compiler would refuse it.
-    pub fn of_piece(&self, piece: &Piece) -> Result<Result<Subject, String>, CostError> {
+    pub(crate) fn of_piece(&self, piece: &Piece) -> Result<Result<Subject, String>, CostError> {
         // Ops that are only not compiled yet can be predicted all the same.
         let refuses = piece.problems.iter().find(|problem| problem.unfusable.is_empty());
         if let Some(problem) = refuses {
@@ -125,7 +124,6 @@ fn shape(task: &Task) -> Option<(KernelType, u32)> {
 fn sub_kernel(name: &str, op_type: &str, kernel_type: KernelType, blocks: u32) -> SubKernel {
     let function = |kind: &CoreKind| Function { kind: *kind, name: format!("{name}_{kind}"), object: None };
     SubKernel {
-        json_path: PathBuf::new(),
         json_digest: ContentDigest::of(name.as_bytes()),
         kernel_name: name.to_owned(),
         op_type: op_type.to_owned(),

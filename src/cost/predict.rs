@@ -55,12 +55,12 @@ impl Subject {
     }
 
     /// Does anything say how long any op takes?
-    pub fn is_measured(&self) -> bool {
+    pub(crate) fn is_measured(&self) -> bool {
         self.durations.iter().any(|duration| duration.task.is_some() || duration.cores.is_some())
     }
 
     /// The work of every op under these prices.
-    pub fn derive(&self, prices: &Prices) -> ByPosition<Derived> {
+    pub(crate) fn derive(&self, prices: &Prices) -> ByPosition<Derived> {
         let ops = self.durations.enumerate().zip(self.keys.iter());
         ops.map(|((position, duration), key)| derive(duration, key, position, &self.sizes, prices)).collect()
     }
@@ -414,7 +414,7 @@ fn listed(names: &[String]) -> String {
 }
 
 /// The options that are not at their defaults, as an option string.
-pub fn option_text(options: &Options) -> String {
+pub(crate) fn option_text(options: &Options) -> String {
     let differs = options.texts().filter(|(name, text)| *text != name.default_text());
     differs.map(|(name, text)| format!("{name}={text}")).collect::<Vec<_>>().join(":")
 }

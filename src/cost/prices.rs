@@ -4,7 +4,7 @@
 //! times ([`super::calibrate`]) and their uncertainty carried over to predictions.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -99,17 +99,17 @@ impl Price {
     }
 
     /// As written in a prices file.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         self.entry().name
     }
 
     /// What it is charged for.
-    pub fn meaning(self) -> &'static str {
+    pub(crate) fn meaning(self) -> &'static str {
         self.entry().meaning
     }
 
     /// A round number of a plausible order; not a measurement.
-    pub fn default_value(self) -> f64 {
+    pub(crate) fn default_value(self) -> f64 {
         self.entry().default
     }
 
@@ -134,7 +134,7 @@ impl fmt::Display for Price {
 pub type PerPrice = [f64; Price::COUNT];
 
 /// How far the prices are known: their covariance, row by row.
-pub type Covariance = [PerPrice; Price::COUNT];
+pub(crate) type Covariance = [PerPrice; Price::COUNT];
 
 /// Of a default price nothing is known but its order.
 const DEFAULT_RELATIVE_ERROR: f64 = 0.5;
@@ -167,12 +167,12 @@ impl Default for Prices {
 
 impl Prices {
     /// Prices with their covariance, as a fit gives them.
-    pub fn fitted(values: PerPrice, covariance: Covariance, model_error: f64, origin: String) -> Self {
+    pub(crate) fn fitted(values: PerPrice, covariance: Covariance, model_error: f64, origin: String) -> Self {
         Self { values, covariance, model_error, origin }
     }
 
     /// One price, in microseconds.
-    pub fn get(&self, price: Price) -> f64 {
+    pub(crate) fn get(&self, price: Price) -> f64 {
         self.values[price as usize]
     }
 
@@ -182,17 +182,17 @@ impl Prices {
     }
 
     /// The standard error of one price.
-    pub fn error(&self, price: Price) -> f64 {
+    pub(crate) fn error(&self, price: Price) -> f64 {
         self.covariance[price as usize][price as usize].max(0.0).sqrt()
     }
 
     /// How far they are known together.
-    pub fn covariance(&self) -> &Covariance {
+    pub(crate) fn covariance(&self) -> &Covariance {
         &self.covariance
     }
 
     /// Sets one price and its standard error, independent of the others.
-    pub fn set(&mut self, price: Price, value: f64, error: f64) {
+    pub(crate) fn set(&mut self, price: Price, value: f64, error: f64) {
         let place = price as usize;
         self.values[place] = value;
         for other in 0..Price::COUNT {
@@ -203,19 +203,19 @@ impl Prices {
     }
 
     /// Variance of `counts` times the prices.
-    pub fn variance(&self, counts: &PerPrice) -> f64 {
+    pub(crate) fn variance(&self, counts: &PerPrice) -> f64 {
         let row = |row: &PerPrice| row.iter().zip(counts).map(|(entry, count)| entry * count).sum::<f64>();
         counts.iter().zip(&self.covariance).map(|(count, entries)| count * row(entries)).sum::<f64>().max(0.0)
     }
 
     /// Reads a prices file.
-    pub fn read(path: &Path) -> Result<Self, CostError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, CostError> {
         let bytes = crate::fs::read(path)?;
         Self::parse(&bytes, &path.display().to_string())
     }
 
     /// The prices in the text of a file; those it does not name keep their defaults.
-    pub fn parse(bytes: &[u8], origin: &str) -> Result<Self, CostError> {
+    pub(crate) fn parse(bytes: &[u8], origin: &str) -> Result<Self, CostError> {
         let refuse = |problem: String| CostError::BadPrices { origin: origin.to_owned(), problem };
         let file: PriceFile = serde_json::from_slice(bytes).map_err(|error| refuse(error.to_string()))?;
         let mut prices = Self { origin: origin.to_owned(), ..Self::default() };
@@ -253,7 +253,7 @@ impl Prices {
     }
 
     /// The text of a prices file.
-    pub fn to_text(&self, soc: Soc, made_from: &str) -> String {
+    pub(crate) fn to_text(&self, soc: Soc, made_from: &str) -> String {
         let prices = Price::all()
             .map(|price| {
                 let known = WrittenPrice::Known { us: self.get(price), error_us: self.error(price) };
@@ -283,11 +283,6 @@ impl Prices {
         text.push('\n');
         text
     }
-}
-
-/// The file of the prices of a SoC in a folder of them.
-pub fn stored_at(folder: &Path, soc: Soc) -> PathBuf {
-    folder.join(format!("{soc}.json"))
 }
 
 /// A prices file.

@@ -15,7 +15,7 @@ use crate::scope::{self, Graph, Piece, ScopePlan, Settings};
 
 /// A range to mark.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Proposal {
+pub(crate) struct Proposal {
     /// The name to mark it with.
     pub scope: String,
     /// The options to mark it with.
@@ -32,7 +32,7 @@ pub struct Proposal {
 
 /// Ops that keep two ranges apart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Blocker {
+pub(crate) struct Blocker {
     /// The range before.
     pub before: String,
     /// The range behind.
@@ -45,7 +45,7 @@ pub struct Blocker {
 
 /// A range that can be fused and is not worth it, or not possible.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Passed {
+pub(crate) struct Passed {
     /// Its first and last op.
     pub first: String,
     /// Its last op.
@@ -58,7 +58,7 @@ pub struct Passed {
 
 /// What to mark. All gains predicted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Suggestion {
+pub(crate) struct Suggestion {
     /// Ranges, in the order of the graph.
     pub proposals: Vec<Proposal>,
     /// What keeps neighbours apart.
@@ -70,7 +70,7 @@ pub struct Suggestion {
 }
 
 /// Proposes ranges over a graph; marks it has already are not looked at.
-pub fn suggest(
+pub(crate) fn suggest(
     graph: &Graph,
     settings: &Settings,
     known: &Known<'_>,

@@ -69,7 +69,7 @@ impl OpWork {
     }
 
     /// Do cores of a kind all take the same time?
-    pub fn is_even(&self) -> bool {
+    pub(crate) fn is_even(&self) -> bool {
         self.aic.is_even() && self.aiv.is_even()
     }
 }

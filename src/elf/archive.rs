@@ -20,7 +20,7 @@ pub struct Member<'a> {
 }
 
 /// Whether the bytes start like an archive, thin ones included.
-pub fn is_archive(bytes: &[u8]) -> bool {
+pub(crate) fn is_archive(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC) || bytes.starts_with(THIN_MAGIC)
 }
 

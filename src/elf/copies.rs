@@ -7,7 +7,7 @@ use crate::artifact::{META_SECTION_PREFIX, copy_name};
 /// The edits that make copy `number` (from 1) of an object with these entry functions.
 ///
 /// Only the functions stay visible, under their new names: everything else in the copy is its own.
-pub fn copy_edits(functions: &[&str], number: u32) -> Edits {
+pub(crate) fn copy_edits(functions: &[&str], number: u32) -> Edits {
     Edits {
         rename: functions.iter().map(|name| ((*name).to_owned(), copy_name(name, number))).collect(),
         localize: Localize::AllDefinedExcept(functions.iter().map(|name| (*name).to_owned()).collect()),

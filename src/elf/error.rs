@@ -1,7 +1,6 @@
 //! What can be wrong with an object, an archive or a requested edit.
 
 use std::fmt;
-use std::path::PathBuf;
 
 use crate::diagnostic::Diagnostic;
 
@@ -16,8 +15,6 @@ pub enum EditKind {
     Strip,
     /// A definition that stays global while all others become local.
     Keep,
-    /// A section removed.
-    Drop,
 }
 
 impl fmt::Display for EditKind {
@@ -27,7 +24,6 @@ impl fmt::Display for EditKind {
             Self::Localize => "localize",
             Self::Strip => "strip",
             Self::Keep => "keep",
-            Self::Drop => "drop",
         })
     }
 }
@@ -166,25 +162,11 @@ pub enum ElfError {
         /// What is wrong with it.
         source: Box<ElfError>,
     },
-    /// An error with the file it is about.
-    #[error("`{}`: {source}", path.display())]
-    InFile {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: Box<ElfError>,
-    },
 }
 
 impl ElfError {
-    /// Adds the file the error is about; shaped for `map_err(ElfError::in_file(path))`.
-    pub fn in_file(path: impl Into<PathBuf>) -> impl FnOnce(Self) -> Self {
-        let path = path.into();
-        move |source| Self::InFile { path, source: Box::new(source) }
-    }
-
     /// Adds the archive member the error is about.
-    pub fn in_member(member: &str) -> impl FnOnce(Self) -> Self {
+    pub(crate) fn in_member(member: &str) -> impl FnOnce(Self) -> Self {
         let member = member.to_owned();
         move |source| Self::InMember { member, source: Box::new(source) }
     }
@@ -213,7 +195,7 @@ impl Diagnostic for ElfError {
             Self::BadCount { .. } => "SK0613",
             Self::NotArchive { .. } => "SK0620",
             Self::ThinArchive => "SK0621",
-            Self::InMember { source, .. } | Self::InFile { source, .. } => source.id(),
+            Self::InMember { source, .. } => source.id(),
         }
     }
 
@@ -241,7 +223,7 @@ impl Diagnostic for ElfError {
             Self::BadCount { .. } => "ask for at least one copy".to_owned(),
             Self::NotArchive { .. } => "give an archive made by `ar`".to_owned(),
             Self::ThinArchive => "make a full archive: `ar rcs` without `T` or `--thin`".to_owned(),
-            Self::InMember { source, .. } | Self::InFile { source, .. } => source.solution(),
+            Self::InMember { source, .. } => source.solution(),
         }
     }
 }

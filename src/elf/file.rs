@@ -8,7 +8,7 @@ use super::format::{
 use super::strings::StringTable;
 
 /// A parsed file. Every section header has been read; contents are checked when asked for.
-pub struct ElfFile<'a> {
+pub(crate) struct ElfFile<'a> {
     pub bytes: &'a [u8],
     pub machine: u16,
     pub sections: Vec<SectionHeader>,
@@ -20,7 +20,7 @@ pub struct ElfFile<'a> {
 
 impl<'a> ElfFile<'a> {
     /// Reads the file header and all section headers.
-    pub fn parse(bytes: &'a [u8]) -> Result<Self, ElfError> {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, ElfError> {
         if !bytes.starts_with(b"\x7fELF") {
             return Err(ElfError::NotElf { found: bytes[..bytes.len().min(4)].to_vec() });
         }
@@ -84,12 +84,12 @@ impl<'a> ElfFile<'a> {
     }
 
     /// Where the header of section `index` is in the file.
-    pub fn header_offset(&self, index: usize) -> u64 {
+    pub(crate) fn header_offset(&self, index: usize) -> u64 {
         self.headers_offset.saturating_add((index * SECTION_HEADER) as u64)
     }
 
     /// The bytes of section `index`; empty for sections without bytes in the file.
-    pub fn contents(&self, index: usize) -> Result<&'a [u8], ElfError> {
+    pub(crate) fn contents(&self, index: usize) -> Result<&'a [u8], ElfError> {
         let section = &self.sections[index];
         if !section.has_bytes() {
             return Ok(&[]);
@@ -99,7 +99,13 @@ impl<'a> ElfFile<'a> {
     }
 
     /// The section header `index`, named in section `from` by `field` at `field_offset` of its header.
-    pub fn linked(&self, from: usize, field: &'static str, field_offset: u64, index: u32) -> Result<usize, ElfError> {
+    pub(crate) fn linked(
+        &self,
+        from: usize,
+        field: &'static str,
+        field_offset: u64,
+        index: u32,
+    ) -> Result<usize, ElfError> {
         let index = index as usize;
         if index < self.sections.len() {
             return Ok(index);
@@ -108,7 +114,7 @@ impl<'a> ElfFile<'a> {
     }
 
     /// The section names.
-    pub fn section_names(&self) -> Result<StringTable<'a>, ElfError> {
+    pub(crate) fn section_names(&self) -> Result<StringTable<'a>, ElfError> {
         let bytes = if self.names_index == 0 { &[][..] } else { self.contents(self.names_index)? };
         Ok(StringTable::new(bytes))
     }
@@ -116,7 +122,7 @@ impl<'a> ElfFile<'a> {
     /// The name of section `index` as bytes up to the end of the string table.
     ///
     /// For prefix tests: the end of the name is not looked for.
-    pub fn name_and_rest(&self, names: &StringTable<'a>, index: usize) -> Result<&'a [u8], ElfError> {
+    pub(crate) fn name_and_rest(&self, names: &StringTable<'a>, index: usize) -> Result<&'a [u8], ElfError> {
         let name = self.sections[index].name;
         if name == 0 {
             return Ok(&[]);
@@ -127,7 +133,7 @@ impl<'a> ElfFile<'a> {
     }
 
     /// The name of section `index` for messages; never fails.
-    pub fn display_name(&self, index: usize) -> String {
+    pub(crate) fn display_name(&self, index: usize) -> String {
         let name = self.section_names().ok().and_then(|names| {
             // Long enough for any name a person would read.
             let rest = names.from(self.sections.get(index)?.name)?;
@@ -139,7 +145,7 @@ impl<'a> ElfFile<'a> {
     }
 
     /// `e_phoff` and `e_phnum`, checked to be in the file; (0, 0) without program headers.
-    pub fn program_headers(&self) -> Result<&'a [u8], ElfError> {
+    pub(crate) fn program_headers(&self) -> Result<&'a [u8], ElfError> {
         let header = &self.bytes[..FILE_HEADER];
         let offset = double(header, header_at::PHOFF);
         if offset == 0 {
@@ -159,23 +165,23 @@ impl<'a> ElfFile<'a> {
     }
 
     /// Whether the file is an executable or a shared object: what it loads must not move.
-    pub fn is_linked(&self) -> bool {
+    pub(crate) fn is_linked(&self) -> bool {
         half(self.bytes, header_at::TYPE) != RELOCATABLE
     }
 
     /// Indices of all sections of one type.
-    pub fn of_kind(&self, kind: u32) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn of_kind(&self, kind: u32) -> impl Iterator<Item = usize> + '_ {
         self.sections.iter().enumerate().filter(move |(_, section)| section.kind == kind).map(|(index, _)| index)
     }
 
     /// Whether there is any section group.
-    pub fn has_groups(&self) -> bool {
+    pub(crate) fn has_groups(&self) -> bool {
         self.of_kind(kind::GROUP).next().is_some()
     }
 }
 
 /// `bytes[offset..offset + length]`, or an error that names the field that asked for it.
-pub fn slice<'a>(
+pub(crate) fn slice<'a>(
     bytes: &'a [u8],
     offset: u64,
     length: u64,

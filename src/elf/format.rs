@@ -1,136 +1,136 @@
 //! The ELF64 little-endian records as they lie in a file.
 
 /// Bytes of the file header.
-pub const FILE_HEADER: usize = 64;
+pub(crate) const FILE_HEADER: usize = 64;
 /// Bytes of a section header.
-pub const SECTION_HEADER: usize = 64;
+pub(crate) const SECTION_HEADER: usize = 64;
 /// Bytes of a program header.
-pub const PROGRAM_HEADER: usize = 56;
+pub(crate) const PROGRAM_HEADER: usize = 56;
 /// Bytes of a symbol.
-pub const SYMBOL: usize = 24;
+pub(crate) const SYMBOL: usize = 24;
 /// Bytes of a relocation without an addend.
-pub const REL: usize = 16;
+pub(crate) const REL: usize = 16;
 /// Bytes of a relocation with an addend.
-pub const RELA: usize = 24;
+pub(crate) const RELA: usize = 24;
 
 /// Where fields of the file header are.
-pub mod header_at {
-    pub const CLASS: usize = 4;
-    pub const DATA: usize = 5;
-    pub const TYPE: usize = 16;
-    pub const MACHINE: usize = 18;
-    pub const PHOFF: usize = 32;
-    pub const SHOFF: usize = 40;
-    pub const PHENTSIZE: usize = 54;
-    pub const PHNUM: usize = 56;
-    pub const SHENTSIZE: usize = 58;
-    pub const SHNUM: usize = 60;
-    pub const SHSTRNDX: usize = 62;
+pub(crate) mod header_at {
+    pub(crate) const CLASS: usize = 4;
+    pub(crate) const DATA: usize = 5;
+    pub(crate) const TYPE: usize = 16;
+    pub(crate) const MACHINE: usize = 18;
+    pub(crate) const PHOFF: usize = 32;
+    pub(crate) const SHOFF: usize = 40;
+    pub(crate) const PHENTSIZE: usize = 54;
+    pub(crate) const PHNUM: usize = 56;
+    pub(crate) const SHENTSIZE: usize = 58;
+    pub(crate) const SHNUM: usize = 60;
+    pub(crate) const SHSTRNDX: usize = 62;
 }
 
 /// Where fields of a section header are, for error messages.
-pub mod section_at {
-    pub const TYPE: u64 = 4;
-    pub const OFFSET: u64 = 24;
-    pub const SIZE: u64 = 32;
-    pub const LINK: u64 = 40;
-    pub const INFO: u64 = 44;
-    pub const ENTSIZE: u64 = 56;
+pub(crate) mod section_at {
+    pub(crate) const TYPE: u64 = 4;
+    pub(crate) const OFFSET: u64 = 24;
+    pub(crate) const SIZE: u64 = 32;
+    pub(crate) const LINK: u64 = 40;
+    pub(crate) const INFO: u64 = 44;
+    pub(crate) const ENTSIZE: u64 = 56;
 }
 
 /// `ET_REL`.
-pub const RELOCATABLE: u16 = 1;
+pub(crate) const RELOCATABLE: u16 = 1;
 
 /// `EM_MIPS`: its 64-bit relocations keep the symbol in the first half of `r_info`.
-pub const MACHINE_MIPS: u16 = 8;
+pub(crate) const MACHINE_MIPS: u16 = 8;
 
 /// `sh_type` values this engine knows.
-pub mod kind {
-    pub const NULL: u32 = 0;
-    pub const SYMTAB: u32 = 2;
-    pub const STRTAB: u32 = 3;
-    pub const RELA: u32 = 4;
-    pub const NOBITS: u32 = 8;
-    pub const REL: u32 = 9;
-    pub const GROUP: u32 = 17;
-    pub const SYMTAB_SHNDX: u32 = 18;
-    pub const CREL: u32 = 0x4000_0014;
-    pub const LLVM_ADDRSIG: u32 = 0x6fff_4c03;
+pub(crate) mod kind {
+    pub(crate) const NULL: u32 = 0;
+    pub(crate) const SYMTAB: u32 = 2;
+    pub(crate) const STRTAB: u32 = 3;
+    pub(crate) const RELA: u32 = 4;
+    pub(crate) const NOBITS: u32 = 8;
+    pub(crate) const REL: u32 = 9;
+    pub(crate) const GROUP: u32 = 17;
+    pub(crate) const SYMTAB_SHNDX: u32 = 18;
+    pub(crate) const CREL: u32 = 0x4000_0014;
+    pub(crate) const LLVM_ADDRSIG: u32 = 0x6fff_4c03;
     /// Only weights: its symbols are in a relocation section of its own.
-    pub const LLVM_CALL_GRAPH_PROFILE: u32 = 0x6fff_4c09;
+    pub(crate) const LLVM_CALL_GRAPH_PROFILE: u32 = 0x6fff_4c09;
 }
 
 /// `sh_flags` bits this engine knows.
-pub mod flag {
-    pub const WRITE: u64 = 1;
-    pub const ALLOC: u64 = 2;
-    pub const INFO_LINK: u64 = 0x40;
-    pub const LINK_ORDER: u64 = 0x80;
-    pub const GROUP: u64 = 0x200;
+pub(crate) mod flag {
+    pub(crate) const WRITE: u64 = 1;
+    pub(crate) const ALLOC: u64 = 2;
+    pub(crate) const INFO_LINK: u64 = 0x40;
+    pub(crate) const LINK_ORDER: u64 = 0x80;
+    pub(crate) const GROUP: u64 = 0x200;
 }
 
 /// First word of a section group: only one group of a signature is linked.
-pub const GROUP_COMDAT: u32 = 1;
+pub(crate) const GROUP_COMDAT: u32 = 1;
 
 /// Special values of `st_shndx`, `e_shnum`, `e_shstrndx`.
-pub mod special {
-    pub const UNDEFINED: u16 = 0;
-    pub const FIRST: u16 = 0xff00;
-    pub const ABSOLUTE: u16 = 0xfff1;
-    pub const COMMON: u16 = 0xfff2;
-    pub const EXTENDED: u16 = 0xffff;
+pub(crate) mod special {
+    pub(crate) const UNDEFINED: u16 = 0;
+    pub(crate) const FIRST: u16 = 0xff00;
+    pub(crate) const ABSOLUTE: u16 = 0xfff1;
+    pub(crate) const COMMON: u16 = 0xfff2;
+    pub(crate) const EXTENDED: u16 = 0xffff;
 }
 
 /// `st_info` low half: kinds of symbol.
-pub mod symbol_kind {
-    pub const NONE: u8 = 0;
-    pub const OBJECT: u8 = 1;
-    pub const SECTION: u8 = 3;
-    pub const FILE: u8 = 4;
-    pub const COMMON: u8 = 5;
-    pub const TLS: u8 = 6;
+pub(crate) mod symbol_kind {
+    pub(crate) const NONE: u8 = 0;
+    pub(crate) const OBJECT: u8 = 1;
+    pub(crate) const SECTION: u8 = 3;
+    pub(crate) const FILE: u8 = 4;
+    pub(crate) const COMMON: u8 = 5;
+    pub(crate) const TLS: u8 = 6;
 }
 
 /// `st_info` high half: bindings.
-pub mod binding {
-    pub const LOCAL: u8 = 0;
-    pub const GLOBAL: u8 = 1;
-    pub const WEAK: u8 = 2;
+pub(crate) mod binding {
+    pub(crate) const LOCAL: u8 = 0;
+    pub(crate) const GLOBAL: u8 = 1;
+    pub(crate) const WEAK: u8 = 2;
 }
 
 /// A 16-bit number. The caller holds a record that is long enough.
-pub fn half(record: &[u8], at: usize) -> u16 {
+pub(crate) fn half(record: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([record[at], record[at + 1]])
 }
 
 /// A 32-bit number. The caller holds a record that is long enough.
-pub fn word(record: &[u8], at: usize) -> u32 {
+pub(crate) fn word(record: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
 }
 
 /// A 64-bit number. The caller holds a record that is long enough.
-pub fn double(record: &[u8], at: usize) -> u64 {
+pub(crate) fn double(record: &[u8], at: usize) -> u64 {
     u64::from(word(record, at)) | u64::from(word(record, at + 4)) << 32
 }
 
 /// Writes a 16-bit number.
-pub fn put_half(record: &mut [u8], at: usize, value: u16) {
+pub(crate) fn put_half(record: &mut [u8], at: usize, value: u16) {
     record[at..at + 2].copy_from_slice(&value.to_le_bytes());
 }
 
 /// Writes a 32-bit number.
-pub fn put_word(record: &mut [u8], at: usize, value: u32) {
+pub(crate) fn put_word(record: &mut [u8], at: usize, value: u32) {
     record[at..at + 4].copy_from_slice(&value.to_le_bytes());
 }
 
 /// Writes a 64-bit number.
-pub fn put_double(record: &mut [u8], at: usize, value: u64) {
+pub(crate) fn put_double(record: &mut [u8], at: usize, value: u64) {
     record[at..at + 8].copy_from_slice(&value.to_le_bytes());
 }
 
 /// One section header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SectionHeader {
+pub(crate) struct SectionHeader {
     pub name: u32,
     pub kind: u32,
     pub flags: u64,
@@ -145,7 +145,7 @@ pub struct SectionHeader {
 
 impl SectionHeader {
     /// Reads a record of [`SECTION_HEADER`] bytes.
-    pub fn read(record: &[u8]) -> Self {
+    pub(crate) fn read(record: &[u8]) -> Self {
         Self {
             name: word(record, 0),
             kind: word(record, 4),
@@ -161,7 +161,7 @@ impl SectionHeader {
     }
 
     /// Writes a record of [`SECTION_HEADER`] bytes.
-    pub fn write(&self, record: &mut [u8]) {
+    pub(crate) fn write(&self, record: &mut [u8]) {
         put_word(record, 0, self.name);
         put_word(record, 4, self.kind);
         put_double(record, 8, self.flags);
@@ -175,24 +175,24 @@ impl SectionHeader {
     }
 
     /// Whether the section takes room in memory when the program runs.
-    pub fn is_allocated(&self) -> bool {
+    pub(crate) fn is_allocated(&self) -> bool {
         self.flags & flag::ALLOC != 0
     }
 
     /// Whether the section has bytes in the file.
-    pub fn has_bytes(&self) -> bool {
+    pub(crate) fn has_bytes(&self) -> bool {
         self.kind != kind::NOBITS && self.kind != kind::NULL && self.size > 0
     }
 
     /// Whether `sh_info` is a section index.
-    pub fn info_is_section(&self) -> bool {
+    pub(crate) fn info_is_section(&self) -> bool {
         matches!(self.kind, kind::REL | kind::RELA | kind::CREL) || self.flags & flag::INFO_LINK != 0
     }
 }
 
 /// One symbol as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RawSymbol {
+pub(crate) struct RawSymbol {
     pub name: u32,
     pub info: u8,
     pub other: u8,
@@ -203,7 +203,7 @@ pub struct RawSymbol {
 
 impl RawSymbol {
     /// Reads a record of [`SYMBOL`] bytes.
-    pub fn read(record: &[u8]) -> Self {
+    pub(crate) fn read(record: &[u8]) -> Self {
         Self {
             name: word(record, 0),
             info: record[4],
@@ -215,7 +215,7 @@ impl RawSymbol {
     }
 
     /// Writes a record of [`SYMBOL`] bytes.
-    pub fn write(&self, record: &mut [u8]) {
+    pub(crate) fn write(&self, record: &mut [u8]) {
         put_word(record, 0, self.name);
         record[4] = self.info;
         record[5] = self.other;
@@ -224,25 +224,25 @@ impl RawSymbol {
         put_double(record, 16, self.size);
     }
 
-    pub fn binding(&self) -> u8 {
+    pub(crate) fn binding(&self) -> u8 {
         self.info >> 4
     }
 
-    pub fn kind(&self) -> u8 {
+    pub(crate) fn kind(&self) -> u8 {
         self.info & 0xf
     }
 
-    pub fn is_local(&self) -> bool {
+    pub(crate) fn is_local(&self) -> bool {
         self.binding() == binding::LOCAL
     }
 
     /// Section and file symbols stand for something else than a name of the program.
-    pub fn is_named_by_program(&self) -> bool {
+    pub(crate) fn is_named_by_program(&self) -> bool {
         self.name != 0 && !matches!(self.kind(), symbol_kind::SECTION | symbol_kind::FILE)
     }
 
     /// The same symbol with another binding.
-    pub fn with_binding(self, binding: u8) -> Self {
+    pub(crate) fn with_binding(self, binding: u8) -> Self {
         Self { info: binding << 4 | self.kind(), ..self }
     }
 }

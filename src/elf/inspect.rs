@@ -31,7 +31,7 @@ pub struct Section<'a> {
 }
 
 /// `e_machine` of objects for the machine this runs on.
-pub const HOST_MACHINE: u16 = if cfg!(target_arch = "aarch64") { 183 } else { 62 };
+pub(crate) const HOST_MACHINE: u16 = if cfg!(target_arch = "aarch64") { 183 } else { 62 };
 
 /// What kind of file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

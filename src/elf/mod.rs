@@ -22,8 +22,11 @@ mod inspect;
 mod strings;
 mod symbols;
 
-pub use copies::{copy_edits, split_copies};
-pub use edit::{Edits, Fill, Groups, Localize, Missing, edit, edit_with};
+pub(crate) use copies::copy_edits;
+pub use copies::split_copies;
+pub use edit::{Edits, Groups, Localize, Missing, edit};
+pub(crate) use edit::{Fill, edit_with};
 pub use error::{EditKind, ElfError};
-pub use inspect::{HOST_MACHINE, Identity, Section, identity, section_bytes, sections, text_size};
+pub(crate) use inspect::HOST_MACHINE;
+pub use inspect::{Identity, Section, identity, section_bytes, sections, text_size};
 pub use symbols::{Binding, Place, Symbol, SymbolKind, Visibility, symbols};

@@ -4,25 +4,25 @@ use std::borrow::Cow;
 
 /// The bytes of a `SHT_STRTAB` section.
 #[derive(Clone, Copy)]
-pub struct StringTable<'a>(&'a [u8]);
+pub(crate) struct StringTable<'a>(&'a [u8]);
 
 impl<'a> StringTable<'a> {
-    pub fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
-    pub fn bytes(&self) -> &'a [u8] {
+    pub(crate) fn bytes(&self) -> &'a [u8] {
         self.0
     }
 
     /// Everything from `offset` on; `None` outside of the table.
-    pub fn from(&self, offset: u32) -> Option<&'a [u8]> {
+    pub(crate) fn from(&self, offset: u32) -> Option<&'a [u8]> {
         self.0.get(offset as usize..).filter(|rest| !rest.is_empty())
     }
 
     /// The string at `offset` if it is at most `longest` bytes long. Looks at no byte beyond that, so that a sweep
     /// over many symbols stays linear whatever the table holds.
-    pub fn short(&self, offset: u32, longest: usize) -> Option<&'a [u8]> {
+    pub(crate) fn short(&self, offset: u32, longest: usize) -> Option<&'a [u8]> {
         let rest = self.from(offset)?;
         let window = &rest[..rest.len().min(longest.saturating_add(1))];
         memchr::memchr(0, window).map(|end| &window[..end])
@@ -33,13 +33,13 @@ impl<'a> StringTable<'a> {
 ///
 /// Names may share bytes, so a small hostile table can spell gigabytes of names: the total is limited to a multiple
 /// of the file's size that no compiler comes near.
-pub struct NameReader<'a> {
+pub(crate) struct NameReader<'a> {
     table: StringTable<'a>,
     budget: usize,
 }
 
 /// What is wrong with a name.
-pub enum NameProblem {
+pub(crate) enum NameProblem {
     /// It starts outside of the table.
     OutOfRange,
     /// It does not end inside of the table.
@@ -50,7 +50,7 @@ pub enum NameProblem {
 
 impl NameProblem {
     /// As a message ends.
-    pub fn describe(&self) -> &'static str {
+    pub(crate) fn describe(&self) -> &'static str {
         match self {
             Self::OutOfRange => "the name starts beyond the end of the string table",
             Self::Unterminated => "the name does not end inside of the string table",
@@ -64,12 +64,12 @@ const REUSE: usize = 16;
 
 impl<'a> NameReader<'a> {
     /// For names in `table`, in a file of `file_size` bytes.
-    pub fn new(table: StringTable<'a>, file_size: usize) -> Self {
+    pub(crate) fn new(table: StringTable<'a>, file_size: usize) -> Self {
         Self { table, budget: file_size.saturating_mul(REUSE).saturating_add(1 << 16) }
     }
 
     /// The string at `offset`; bytes that are not UTF-8 are replaced.
-    pub fn read(&mut self, offset: u32) -> Result<Cow<'a, str>, NameProblem> {
+    pub(crate) fn read(&mut self, offset: u32) -> Result<Cow<'a, str>, NameProblem> {
         if offset == 0 {
             return Ok(Cow::Borrowed(""));
         }

@@ -154,7 +154,7 @@ pub struct Symbol<'a> {
 
 impl Symbol<'_> {
     /// Whether the object holds what the symbol names.
-    pub fn is_defined(&self) -> bool {
+    pub(crate) fn is_defined(&self) -> bool {
         self.place != Place::Undefined
     }
 
@@ -164,7 +164,7 @@ impl Symbol<'_> {
     }
 
     /// Whether another object must define it.
-    pub fn is_imported(&self) -> bool {
+    pub(crate) fn is_imported(&self) -> bool {
         !self.is_defined() && self.binding != Binding::Local && !self.name.is_empty()
     }
 }
@@ -199,7 +199,7 @@ pub fn symbols(object: &[u8]) -> Result<Vec<Symbol<'_>>, ElfError> {
 }
 
 /// The `.symtab` of a file with the sections that belong to it.
-pub struct SymbolTable<'a> {
+pub(crate) struct SymbolTable<'a> {
     /// Its section.
     pub index: usize,
     records: &'a [u8],
@@ -212,7 +212,7 @@ pub struct SymbolTable<'a> {
 
 impl<'a> SymbolTable<'a> {
     /// The only symbol table, if there is one.
-    pub fn find(file: &ElfFile<'a>) -> Result<Option<Self>, ElfError> {
+    pub(crate) fn find(file: &ElfFile<'a>) -> Result<Option<Self>, ElfError> {
         let mut tables = file.of_kind(kind::SYMTAB);
         let Some(index) = tables.next() else { return Ok(None) };
         if let Some(second) = tables.next() {
@@ -255,27 +255,27 @@ impl<'a> SymbolTable<'a> {
     }
 
     /// How many entries there are, the empty first one included.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.records.len() / SYMBOL
     }
 
     /// Entry `index`.
-    pub fn raw(&self, index: usize) -> RawSymbol {
+    pub(crate) fn raw(&self, index: usize) -> RawSymbol {
         RawSymbol::read(&self.records[index * SYMBOL..(index + 1) * SYMBOL])
     }
 
     /// Where entry `index` is in the file.
-    pub fn offset_of(&self, file: &ElfFile<'_>, index: usize) -> u64 {
+    pub(crate) fn offset_of(&self, file: &ElfFile<'_>, index: usize) -> u64 {
         file.sections[self.index].offset + (index * SYMBOL) as u64
     }
 
     /// Where entry `index` is defined.
-    pub fn place(&self, file: &ElfFile<'_>, index: usize) -> Result<Place, ElfError> {
+    pub(crate) fn place(&self, file: &ElfFile<'_>, index: usize) -> Result<Place, ElfError> {
         self.place_of(file, index, self.raw(index).section)
     }
 
     /// Where entry `index`, whose `st_shndx` is `stored`, is defined.
-    pub fn place_of(&self, file: &ElfFile<'_>, index: usize, stored: u16) -> Result<Place, ElfError> {
+    pub(crate) fn place_of(&self, file: &ElfFile<'_>, index: usize, stored: u16) -> Result<Place, ElfError> {
         let wrong = |problem: String| Err(ElfError::malformed(self.offset_of(file, index) + 6, "st_shndx", problem));
         let section = match stored {
             special::UNDEFINED => return Ok(Place::Undefined),

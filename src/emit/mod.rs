@@ -12,7 +12,7 @@ mod profiling;
 mod writer;
 
 pub use error::EmitError;
-pub use writer::CppWriter;
+pub(crate) use writer::CppWriter;
 
 use crate::model::OpPosition;
 use crate::program::{Action, Program};

@@ -11,14 +11,14 @@ use std::fmt::{Display, Write as _};
 /// assert_eq!(out.finish(), "void f() {\n    g();\n}\n");
 /// ```
 #[derive(Debug, Default)]
-pub struct CppWriter {
+pub(crate) struct CppWriter {
     text: String,
     depth: usize,
 }
 
 impl CppWriter {
     /// One line at the current indentation; preprocessor lines start at the margin.
-    pub fn line(&mut self, line: impl Display) {
+    pub(crate) fn line(&mut self, line: impl Display) {
         let start = self.text.len();
         for _ in 0..self.depth {
             self.text.push_str("    ");
@@ -33,7 +33,7 @@ impl CppWriter {
     }
 
     /// Several lines that are already laid out.
-    pub fn lines(&mut self, lines: &str) {
+    pub(crate) fn lines(&mut self, lines: &str) {
         for line in lines.lines() {
             if line.is_empty() {
                 self.text.push('\n');
@@ -44,12 +44,12 @@ impl CppWriter {
     }
 
     /// An empty line.
-    pub fn blank(&mut self) {
+    pub(crate) fn blank(&mut self) {
         self.text.push('\n');
     }
 
     /// `head {`, the body one level deeper, `}`.
-    pub fn block(&mut self, head: impl Display, body: impl FnOnce(&mut Self)) {
+    pub(crate) fn block(&mut self, head: impl Display, body: impl FnOnce(&mut Self)) {
         self.line(format_args!("{head} {{"));
         self.depth += 1;
         body(self);
@@ -58,13 +58,13 @@ impl CppWriter {
     }
 
     /// Opens a block that [`CppWriter::close`] ends.
-    pub fn open(&mut self, head: impl Display) {
+    pub(crate) fn open(&mut self, head: impl Display) {
         self.line(format_args!("{head} {{"));
         self.depth += 1;
     }
 
     /// Ends a block; one that holds a single line and no comment becomes one line.
-    pub fn close_short(&mut self) {
+    pub(crate) fn close_short(&mut self) {
         self.close();
         let mut ends = self.text.rmatch_indices('\n').map(|(at, _)| at);
         // From the back: the end of `}`, of the body's last line, of the line before it, of the one before that.
@@ -79,20 +79,20 @@ impl CppWriter {
     }
 
     /// Ends a block.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         self.line("}");
     }
 
     /// Ends the first half of a condition and opens the second.
-    pub fn else_block(&mut self) {
+    pub(crate) fn else_block(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         self.line("} else {");
         self.depth += 1;
     }
 
     /// The text.
-    pub fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.text
     }
 }

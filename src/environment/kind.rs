@@ -9,7 +9,7 @@ use super::absolute;
 
 /// A value as somebody gave it: a caller, an environment variable, CANN.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Given {
+pub(crate) enum Given {
     /// Text.
     Text(String),
     /// A whole number.
@@ -28,7 +28,7 @@ pub enum Given {
 
 /// A value in the one form its setting has.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub(crate) enum Value {
     /// Of [`Kind::Text`] and [`Kind::Choice`].
     Text(String),
     /// Of [`Kind::Count`].
@@ -45,7 +45,7 @@ pub enum Value {
 
 /// What a setting accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Any text but none.
     Text,
     /// A number of things, from 1 up.
@@ -66,7 +66,7 @@ pub enum Kind {
 
 impl Kind {
     /// What would be accepted, for messages.
-    pub fn expects(self) -> String {
+    pub(crate) fn expects(self) -> String {
         match self {
             Self::Text => "a non-empty string".to_owned(),
             Self::Count => "a whole number from 1 up".to_owned(),
@@ -79,7 +79,7 @@ impl Kind {
     }
 
     /// The type of an argument of `superkernel.configure`.
-    pub fn python_type(self) -> &'static str {
+    pub(crate) fn python_type(self) -> &'static str {
         match self {
             Self::Text | Self::Choice(_) => "str",
             Self::Count => "int",
@@ -91,7 +91,7 @@ impl Kind {
     }
 
     /// What stands for the value of setting `name` in the help of the command line; a switch has none.
-    pub fn placeholder(self, name: &str) -> Option<String> {
+    pub(crate) fn placeholder(self, name: &str) -> Option<String> {
         match self {
             Self::Text => Some(name.to_uppercase()),
             Self::Count => Some("N".to_owned()),
@@ -104,7 +104,7 @@ impl Kind {
     }
 
     /// The words it knows.
-    pub fn words(self) -> &'static [&'static str] {
+    pub(crate) fn words(self) -> &'static [&'static str] {
         match self {
             Self::Choice(words) | Self::Words(words) => words,
             Self::Text | Self::Count | Self::Seconds | Self::Switch | Self::Directory | Self::DirectoryOrNone => &[],
@@ -112,7 +112,7 @@ impl Kind {
     }
 
     /// Does an empty text say something? Elsewhere an empty environment variable is as good as none.
-    pub fn takes_empty(self) -> bool {
+    pub(crate) fn takes_empty(self) -> bool {
         match self {
             Self::DirectoryOrNone => true,
             Self::Text
@@ -126,7 +126,7 @@ impl Kind {
     }
 
     /// The value in its one form; `None` if it is refused.
-    pub fn read(self, given: Given) -> Option<Value> {
+    pub(crate) fn read(self, given: Given) -> Option<Value> {
         match (self, given) {
             (Self::Text, Given::Text(text)) => {
                 Some(text.trim().to_owned()).filter(|text| !text.is_empty()).map(Value::Text)
@@ -195,7 +195,7 @@ fn words(texts: &[String]) -> Vec<String> {
 }
 
 /// A type a setting can have inside.
-pub trait SettingType: Sized {
+pub(crate) trait SettingType: Sized {
     /// What is accepted.
     const KIND: Kind;
 

@@ -2,8 +2,8 @@
 //!
 //! A setting is a row of [`table`]; the kinds of value are in [`kind`].
 
-pub mod kind;
-pub mod table;
+pub(crate) mod kind;
+pub(crate) mod table;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use self::kind::{Kind, SettingType, Value};
-pub use self::table::{SETTINGS, Setting, Settings};
+pub use self::table::Settings;
+pub(crate) use self::table::{SETTINGS, Setting};
 use crate::model::{ModelError, Platform};
 use crate::store::cache::CacheSettings;
 use crate::toolchain::host::HostSearch;
@@ -51,7 +52,7 @@ impl ToolchainChoice {
     const NAMES: &'static [&'static str] = &[Self::Auto.as_str(), Self::Cann.as_str(), Self::Host.as_str()];
 
     /// As it is written.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Cann => "cann",
@@ -101,7 +102,7 @@ pub enum Intermediates {
 
 impl DebugConfig {
     /// Reads the words of `op_debug_config`; words of no meaning here are other software's.
-    pub fn from_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
+    pub(crate) fn from_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let words: Vec<&str> = words.into_iter().collect();
         let has = |word: &str| words.contains(&word);
         Self {
@@ -114,7 +115,7 @@ impl DebugConfig {
     }
 
     /// The words again, those of no meaning here left out.
-    pub fn words(&self) -> Vec<&'static str> {
+    pub(crate) fn words(&self) -> Vec<&'static str> {
         let mut words = Vec::new();
         match self.debug_info {
             DebugInfo::Omit => {}
@@ -139,7 +140,7 @@ impl DebugConfig {
     }
 
     /// What of it changes the result.
-    pub fn facts(&self) -> Vec<(String, String)> {
+    pub(crate) fn facts(&self) -> Vec<(String, String)> {
         let debug_info = match self.debug_info {
             DebugInfo::Omit => "no",
             DebugInfo::Keep => "yes",
@@ -224,7 +225,7 @@ impl Variables {
     }
 
     /// Where device tools are looked for.
-    pub fn cann_search(&self) -> CannSearch {
+    pub(crate) fn cann_search(&self) -> CannSearch {
         CannSearch { path: self.path.clone(), home: self.ascend_home.clone(), launcher: self.compiler_cache.clone() }
     }
 }
@@ -238,7 +239,7 @@ impl Environment {
     }
 
     /// The debug configuration, as the settings and the variables say together.
-    pub fn debug_config(&self) -> DebugConfig {
+    pub(crate) fn debug_config(&self) -> DebugConfig {
         let mut config = self.settings.op_debug_config;
         if self.variables.coverage {
             config.debug_info = DebugInfo::Keep;
@@ -247,34 +248,34 @@ impl Environment {
     }
 
     /// The output directory.
-    pub fn kernel_meta(&self) -> PathBuf {
+    pub(crate) fn kernel_meta(&self) -> PathBuf {
         self.settings.kernel_meta_parent_dir.join("kernel_meta")
     }
 
     /// The cache, if there is one.
-    pub fn cache(&self) -> Option<CacheSettings> {
+    pub(crate) fn cache(&self) -> Option<CacheSettings> {
         let directory = self.settings.cache_dir.clone()?;
         Some(CacheSettings { directory, limit: self.cache_limit })
     }
 
     /// Where host tools are looked for.
-    pub fn host_search(&self) -> HostSearch {
+    pub(crate) fn host_search(&self) -> HostSearch {
         HostSearch { cxx: self.variables.cxx.clone(), path: self.variables.path.clone() }
     }
 
     /// Where device tools are looked for.
-    pub fn cann_search(&self) -> CannSearch {
+    pub(crate) fn cann_search(&self) -> CannSearch {
         self.variables.cann_search()
     }
 
     /// Is a compiler cache in front of the compiler?
-    pub fn has_compiler_cache(&self) -> bool {
+    pub(crate) fn has_compiler_cache(&self) -> bool {
         self.variables.compiler_cache.is_some()
     }
 }
 
 /// `path` seen from the current directory, which may be another one when the path is used.
-pub fn absolute(path: &Path) -> PathBuf {
+pub(crate) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 

@@ -14,7 +14,7 @@ use crate::model::{CoreKind, Soc};
 
 /// A row of the table.
 #[derive(Debug)]
-pub struct Setting {
+pub(crate) struct Setting {
     /// Its name in Python; on the command line with hyphens.
     pub name: &'static str,
     /// What it accepts.
@@ -35,7 +35,7 @@ pub struct Setting {
 
 /// Where CANN's Python tells a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CannSource {
+pub(crate) enum CannSource {
     /// The SoC, under this key of the SoC's facts, if somebody else has imported CANN's Python; else the environment
     /// variable, then the device's own answer. Where there is a CANN but no answer, that is an error.
     Soc(&'static str),
@@ -47,7 +47,7 @@ pub enum CannSource {
 
 /// What holds when nobody says anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DefaultValue {
+pub(crate) enum DefaultValue {
     /// What this text says.
     Text(&'static str),
     /// Nothing; in words for the documents.
@@ -58,7 +58,7 @@ pub enum DefaultValue {
 
 /// What a setting decides about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub(crate) enum Role {
     /// The result. It is recorded with a build and set again by a replay, also of somebody else's record: it must not
     /// be able to name a file or a program.
     Result,
@@ -68,7 +68,7 @@ pub enum Role {
 
 /// A setting without a value that must have one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MissingSetting(pub &'static str);
+pub(crate) struct MissingSetting(pub &'static str);
 
 impl fmt::Display for MissingSetting {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -90,13 +90,13 @@ macro_rules! settings {
         }
 
         /// All settings, in the order in which they are decided: a default may depend on a setting above.
-        pub static SETTINGS: &[Setting] = &[
+        pub(crate) static SETTINGS: &[Setting] = &[
             $(Setting { name: stringify!($name), kind: <$type as SettingType>::KIND, $($fact: $value),+ },)+
         ];
 
         impl Settings {
             /// Asks `value` for every setting.
-            pub fn read<E: From<MissingSetting>>(
+            pub(crate) fn read<E: From<MissingSetting>>(
                 mut value: impl FnMut(&'static str, Kind) -> Result<Option<Value>, E>,
             ) -> Result<Self, E> {
                 Ok(Self {
@@ -106,7 +106,7 @@ macro_rules! settings {
             }
 
             /// Those that decide about the result, for the record of a build.
-            pub fn recorded(&self) -> Map<String, serde_json::Value> {
+            pub(crate) fn recorded(&self) -> Map<String, serde_json::Value> {
                 let all = [$((stringify!($name), self.$name.to_json())),+];
                 let decisive = SETTINGS.iter().zip(all).filter(|(setting, _)| match setting.role {
                     Role::Result => true,
@@ -216,12 +216,12 @@ settings! {
 
 impl Setting {
     /// The setting called `name`, if there is one.
-    pub fn from_name(name: &str) -> Option<&'static Self> {
+    pub(crate) fn from_name(name: &str) -> Option<&'static Self> {
         SETTINGS.iter().find(|setting| setting.name == name)
     }
 
     /// What holds when nobody says anything, and who says that; a SoC that is not supported has no cores.
-    pub fn default_for(&self, soc: &str) -> (Option<Value>, &'static str) {
+    pub(crate) fn default_for(&self, soc: &str) -> (Option<Value>, &'static str) {
         match self.default {
             DefaultValue::Text(text) => (self.kind.read(Given::Text(text.to_owned())), "default"),
             DefaultValue::Nothing(_) => (None, "default"),
@@ -230,7 +230,7 @@ impl Setting {
     }
 
     /// The default, in words.
-    pub fn default_text(&self) -> String {
+    pub(crate) fn default_text(&self) -> String {
         match self.default {
             DefaultValue::Text("") => "none".to_owned(),
             DefaultValue::Text(text) => format!("`{text}`"),

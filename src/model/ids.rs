@@ -46,7 +46,7 @@ printed_number! {
 
 impl SlotNumber {
     /// The slot this many places behind.
-    pub fn after(self, places: u32) -> Self {
+    pub(crate) fn after(self, places: u32) -> Self {
         Self(self.0 + places)
     }
 }
@@ -60,12 +60,12 @@ impl OpPosition {
     pub const FIRST: Self = Self(0);
 
     /// The position before, if there is one.
-    pub fn previous(self) -> Option<Self> {
+    pub(crate) fn previous(self) -> Option<Self> {
         self.0.checked_sub(1).map(Self)
     }
 
     /// The position behind, whether or not there is an op.
-    pub fn next(self) -> Self {
+    pub(crate) fn next(self) -> Self {
         Self(self.0 + 1)
     }
 }
@@ -94,7 +94,7 @@ impl<T> ByPosition<T> {
     }
 
     /// What belongs to the op at `position`, if there is one.
-    pub fn get(&self, position: OpPosition) -> Option<&T> {
+    pub(crate) fn get(&self, position: OpPosition) -> Option<&T> {
         self.0.get(position.0)
     }
 }

@@ -24,11 +24,12 @@ pub use op::{
     DcciFlags, DebugOutput, EarlyStartFlags, EventUse, Function, Op, OtherEnd, ParamOffsets, SubKernel, SubKernelCode,
     TaskType, TilingFunctions,
 };
-pub use params::{FFTS_PARAMETER, Slot, SlotLayout, SlotRole};
-pub use paths::with_paths;
+pub(crate) use params::{FFTS_PARAMETER, Slot, SlotLayout, SlotRole};
+pub(crate) use paths::with_paths;
 pub use soc::{CoreCounts, Platform, Soc};
-pub use streams::{Link, StreamForm, form_of_links};
-pub use sub_kernel_json::SubKernelFile;
+pub use streams::StreamForm;
+pub(crate) use streams::{Link, form_of_links};
+pub(crate) use sub_kernel_json::SubKernelFile;
 pub(crate) use sub_kernel_json::{SubKernelDocument, WrittenCode};
 
 // The model's types are made of these words.
@@ -78,12 +79,12 @@ pub struct InnerEvent {
 
 impl SuperKernel {
     /// Cores of `kind` that a launch starts.
-    pub fn cores(&self, kind: CoreKind) -> u32 {
+    pub(crate) fn cores(&self, kind: CoreKind) -> u32 {
         self.kernel_type.cores(kind, self.block_num)
     }
 
     /// Is early start in force? Never with several streams.
-    pub fn has_early_start(&self) -> bool {
+    pub(crate) fn has_early_start(&self) -> bool {
         match self.form {
             StreamForm::One => self.options.early_start.is_on(),
             StreamForm::Several => false,
@@ -91,7 +92,7 @@ impl SuperKernel {
     }
 
     /// Is any op dynamic?
-    pub fn has_dynamic_op(&self) -> bool {
+    pub(crate) fn has_dynamic_op(&self) -> bool {
         self.ops.iter().any(Op::is_dynamic)
     }
 

@@ -42,12 +42,12 @@ impl Op {
     }
 
     /// How messages call it.
-    pub fn name(&self) -> OpName {
+    pub(crate) fn name(&self) -> OpName {
         OpName { index: self.index, kernel_name: self.kernel.kernel_name.clone() }
     }
 
     /// Decided at run time which function runs?
-    pub fn is_dynamic(&self) -> bool {
+    pub(crate) fn is_dynamic(&self) -> bool {
         match self.task_type {
             TaskType::Normal => false,
             TaskType::Dynamic => true,
@@ -55,12 +55,12 @@ impl Op {
     }
 
     /// Events it sends whose receiver is outside this super kernel.
-    pub fn outer_sends(&self) -> impl Iterator<Item = &EventUse> {
+    pub(crate) fn outer_sends(&self) -> impl Iterator<Item = &EventUse> {
         self.send_events.iter().filter(|event| event.is_outer())
     }
 
     /// Events it receives whose sender is outside this super kernel.
-    pub fn outer_receives(&self) -> impl Iterator<Item = &EventUse> {
+    pub(crate) fn outer_receives(&self) -> impl Iterator<Item = &EventUse> {
         self.recv_events.iter().filter(|event| event.is_outer())
     }
 }
@@ -76,7 +76,7 @@ pub enum TaskType {
 
 impl TaskType {
     /// The name in `op_list`.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Normal => "normal",
             Self::Dynamic => "dynamic",
@@ -87,8 +87,6 @@ impl TaskType {
 /// A sub-kernel as its JSON describes it.
 #[derive(Debug, Clone)]
 pub struct SubKernel {
-    /// The JSON file.
-    pub json_path: PathBuf,
     /// Identifies the JSON's content.
     pub json_digest: ContentDigest,
     /// `kernelName`.
@@ -117,7 +115,7 @@ pub struct SubKernel {
 
 impl SubKernel {
     /// Its debug output, if it has any.
-    pub fn debug_output(&self) -> Option<&DebugOutput> {
+    pub(crate) fn debug_output(&self) -> Option<&DebugOutput> {
         self.debug_options.as_ref().filter(|debug| debug.has_output())
     }
 }
@@ -157,7 +155,7 @@ pub struct TilingFunctions {
 
 impl TilingFunctions {
     /// Its function for `kind`.
-    pub fn function(&self, kind: CoreKind) -> Option<&str> {
+    pub(crate) fn function(&self, kind: CoreKind) -> Option<&str> {
         match kind {
             CoreKind::Aic => self.aic.as_deref(),
             CoreKind::Aiv => self.aiv.as_deref(),
@@ -176,7 +174,7 @@ pub struct EarlyStartFlags {
 
 impl EarlyStartFlags {
     /// Neither half is in its code.
-    pub fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         !self.sets_itself && !self.waits_itself
     }
 }
@@ -205,12 +203,12 @@ pub struct DcciFlags {
 
 impl DcciFlags {
     /// Is there a flush in front?
-    pub fn flushes_before(self) -> bool {
+    pub(crate) fn flushes_before(self) -> bool {
         self.before_kernel_start && !self.disabled
     }
 
     /// Is there a flush behind?
-    pub fn flushes_after(self) -> bool {
+    pub(crate) fn flushes_after(self) -> bool {
         self.after_kernel_end && !self.disabled
     }
 }
@@ -231,7 +229,7 @@ impl DebugOutput {
     }
 
     /// The options, comma separated.
-    pub fn option_text(&self) -> String {
+    pub(crate) fn option_text(&self) -> String {
         self.options.join(",")
     }
 }
@@ -249,7 +247,7 @@ pub struct EventUse {
 
 impl EventUse {
     /// Is the other end outside this super kernel?
-    pub fn is_outer(&self) -> bool {
+    pub(crate) fn is_outer(&self) -> bool {
         match self.other_end {
             OtherEnd::Outside => true,
             OtherEnd::Op(_) => false,
@@ -281,7 +279,7 @@ pub struct ParamOffsets {
 
 impl ParamOffsets {
     /// The slot with the address of a dynamic op's wait lock.
-    pub fn wait_lock(&self) -> Option<SlotNumber> {
+    pub(crate) fn wait_lock(&self) -> Option<SlotNumber> {
         self.tiling_key.map(|slot| slot.after(2))
     }
 }

@@ -16,7 +16,7 @@ pub struct Slot {
 
 impl Slot {
     /// The parameter `name` of a sub-kernel; `op` is its op in a super kernel.
-    pub fn of_sub_kernel(name: &str, op: Option<OpIndex>) -> Self {
+    pub(crate) fn of_sub_kernel(name: &str, op: Option<OpIndex>) -> Self {
         let role = if name == FFTS_PARAMETER { SlotRole::FftsAddress } else { SlotRole::Parameter };
         let name = op.map_or_else(|| name.to_owned(), |index| format!("{name}_{index}"));
         Self { name, op, role }
@@ -24,7 +24,7 @@ impl Slot {
 }
 
 /// The first parameter of mixed sub-kernels on chips with an FFTS slot.
-pub const FFTS_PARAMETER: &str = "ffts_addr";
+pub(crate) const FFTS_PARAMETER: &str = "ffts_addr";
 
 /// What a slot is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub enum SlotRole {
 
 impl SlotRole {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::FftsAddress,
         Self::Parameter,
         Self::TilingKey,
@@ -67,7 +67,7 @@ impl SlotRole {
     ];
 
     /// Its name in the build record.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::FftsAddress => "ffts-address",
             Self::Parameter => "parameter",
@@ -83,12 +83,12 @@ impl SlotRole {
     }
 
     /// The role of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.as_str() == name)
     }
 
     /// Does the op's author not know of it?
-    pub fn is_hidden(self) -> bool {
+    pub(crate) fn is_hidden(self) -> bool {
         match self {
             Self::Parameter => false,
             Self::FftsAddress
@@ -128,7 +128,7 @@ impl SlotLayout {
     }
 
     /// The slot with the task id.
-    pub fn task_id(&self) -> Option<SlotNumber> {
+    pub(crate) fn task_id(&self) -> Option<SlotNumber> {
         self.profiling.map(|slot| slot.after(1))
     }
 

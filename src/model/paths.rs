@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// `kernel_infos` with every file name changed; whatever else is in it stays as it is.
-pub fn with_paths(kernel_infos: &Value, mut change: impl FnMut(&str) -> String) -> Value {
+pub(crate) fn with_paths(kernel_infos: &Value, mut change: impl FnMut(&str) -> String) -> Value {
     let mut infos = kernel_infos.clone();
     let ops = infos.get_mut("op_list").and_then(Value::as_array_mut);
     for op in ops.into_iter().flatten().filter_map(Value::as_object_mut) {

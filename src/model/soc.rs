@@ -18,10 +18,10 @@ pub enum Soc {
 
 impl Soc {
     /// All supported SoCs.
-    pub const ALL: [Self; 3] = [Self::Ascend910B, Self::Ascend910_93, Self::Ascend950];
+    pub(crate) const ALL: [Self; 3] = [Self::Ascend910B, Self::Ascend910_93, Self::Ascend950];
 
     /// The short version as the platform reports it.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Ascend910B => "Ascend910B",
             Self::Ascend910_93 => "Ascend910_93",
@@ -30,7 +30,7 @@ impl Soc {
     }
 
     /// The SoC with this short version.
-    pub fn parse(name: &str) -> Result<Self, ModelError> {
+    pub(crate) fn parse(name: &str) -> Result<Self, ModelError> {
         Self::ALL
             .into_iter()
             .find(|soc| soc.as_str() == name)
@@ -38,12 +38,12 @@ impl Soc {
     }
 
     /// The SoC of a device by its full name: the short version and a product's letters or numbers behind it.
-    pub fn from_full_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_full_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|soc| name.starts_with(soc.as_str()))
     }
 
     /// Its chip generation.
-    pub fn chip(self) -> Chip {
+    pub(crate) fn chip(self) -> Chip {
         match self {
             Self::Ascend910B | Self::Ascend910_93 => Chip::C220,
             Self::Ascend950 => Chip::C310,
@@ -51,7 +51,7 @@ impl Soc {
     }
 
     /// Cube and vector cores when nothing else says.
-    pub fn default_cores(self) -> CoreCounts {
+    pub(crate) fn default_cores(self) -> CoreCounts {
         match self {
             Self::Ascend910B | Self::Ascend910_93 => CoreCounts { aic: 24, aiv: 48 },
             Self::Ascend950 => CoreCounts { aic: 32, aiv: 64 },
@@ -93,7 +93,7 @@ impl Platform {
     }
 
     /// Its chip generation.
-    pub fn chip(&self) -> Chip {
+    pub(crate) fn chip(&self) -> Chip {
         self.soc.chip()
     }
 }

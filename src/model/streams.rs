@@ -55,7 +55,7 @@ pub(super) fn form(
 
 /// An op whose sub-kernel is not looked at.
 #[derive(Debug, Clone)]
-pub struct Link {
+pub(crate) struct Link {
     /// How messages call it.
     pub name: OpName,
     /// Its stream.
@@ -85,7 +85,7 @@ impl Linked for Link {
 }
 
 /// The form of a super kernel of these ops, or what [`super::load`] would refuse about their events and streams.
-pub fn form_of_links(ops: Vec<Link>, stream_fusion: bool) -> Result<StreamForm, ModelError> {
+pub(crate) fn form_of_links(ops: Vec<Link>, stream_fusion: bool) -> Result<StreamForm, ModelError> {
     let ops = ByPosition::from(ops);
     form(&ops, &events::inner_events(&ops)?, stream_fusion)
 }

@@ -24,14 +24,14 @@ const BUILD_DIGEST_KEY: &str = "buildDigest";
 
 /// A sub-kernel's JSON as it came from its file.
 #[derive(Debug)]
-pub struct SubKernelFile {
+pub(crate) struct SubKernelFile {
     path: PathBuf,
     json: JsonFile,
 }
 
 impl SubKernelFile {
     /// Reads the file, which `place` names.
-    pub fn read(path: &Path, place: &JsonPath) -> Result<Self, ModelError> {
+    pub(crate) fn read(path: &Path, place: &JsonPath) -> Result<Self, ModelError> {
         let json = JsonFile::read(Document::SubKernel, path, place)?;
         Ok(Self { path: path.to_path_buf(), json })
     }
@@ -48,13 +48,13 @@ impl SubKernelFile {
     }
 
     /// As what it was compiled: a tiling-sink op lists functions by tiling key.
-    pub fn task_type(&self) -> Result<TaskType, ModelError> {
+    pub(crate) fn task_type(&self) -> Result<TaskType, ModelError> {
         let by_key = self.json.root().required(NAMES)?.optional(BY_TILING_KEY)?;
         Ok(if by_key.is_some() { TaskType::Dynamic } else { TaskType::Normal })
     }
 
     /// Names that its object may have, the likeliest first.
-    pub fn object_names(&self) -> Result<Vec<String>, ModelError> {
+    pub(crate) fn object_names(&self) -> Result<Vec<String>, ModelError> {
         let json = self.json.root();
         let name = json.required("kernelName")?.non_empty_string()?;
         let stem = json.optional("binFileName")?.map_or(Ok(name), |node| node.non_empty_string())?;
@@ -65,22 +65,22 @@ impl SubKernelFile {
     }
 
     /// The number of blocks it is launched with.
-    pub fn blocks(&self) -> Result<u32, ModelError> {
+    pub(crate) fn blocks(&self) -> Result<u32, ModelError> {
         Ok(self.json.root().required("blockDim")?.count32()?)
     }
 
     /// What it says about its object's content, in the writer's own terms.
-    pub fn object_digest(&self) -> Option<&str> {
+    pub(crate) fn object_digest(&self) -> Option<&str> {
         self.json.value.get("sha256")?.as_str()
     }
 
     /// What it says it was made from, if this package's operator builder wrote it.
-    pub fn build_digest(&self) -> Option<&str> {
+    pub(crate) fn build_digest(&self) -> Option<&str> {
         self.json.value.get(BUILD_DIGEST_KEY)?.as_str()
     }
 
     /// What it describes, for use as a `task_type` op on `chip`.
-    pub fn sub_kernel(&self, task_type: TaskType, chip: Chip) -> Result<SubKernel, ModelError> {
+    pub(crate) fn sub_kernel(&self, task_type: TaskType, chip: Chip) -> Result<SubKernel, ModelError> {
         let json = self.json.root();
         let kernel_type = kernel_type(&json.required("sub_operator_kernel_type")?)?;
         let names = json.required(NAMES)?;
@@ -90,7 +90,6 @@ impl SubKernelFile {
         };
         let params = json.required("sub_operator_params")?;
         Ok(SubKernel {
-            json_path: self.path.clone(),
             json_digest: self.json.digest,
             kernel_name: json.required("kernelName")?.non_empty_string()?.to_owned(),
             op_type: json.optional("sub_operator_op_type")?.map_or(Ok(""), |node| node.string())?.to_owned(),
@@ -239,7 +238,7 @@ pub(crate) enum WrittenCode {
 
 impl SubKernelDocument<'_> {
     /// The document.
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let mut map = Map::new();
         let mut put = |key: &str, value: Value| {
             map.insert(key.to_owned(), value);

@@ -5,7 +5,7 @@ mod read;
 mod sizes;
 mod used;
 
-pub use error::ObjectError;
-pub use read::{BinFile, ObjectBytes, Objects};
+pub(crate) use error::ObjectError;
+pub(crate) use read::{ObjectBytes, Objects};
 pub use sizes::TextSizes;
-pub use used::{LinkGroup, UsedObject, used};
+pub(crate) use used::{LinkGroup, UsedObject, used};

@@ -16,7 +16,7 @@ use crate::store::digest::ContentDigest;
 
 /// A sub-kernel file: one object, or an archive of them. The content tells which.
 #[derive(Debug)]
-pub struct BinFile {
+pub(crate) struct BinFile {
     /// Where it was read from.
     pub path: PathBuf,
     /// Identifies its content.
@@ -39,7 +39,7 @@ struct Member {
 
 /// One object of a [`BinFile`].
 #[derive(Debug, Clone, Copy)]
-pub struct ObjectBytes<'a> {
+pub(crate) struct ObjectBytes<'a> {
     /// Its name in the archive; empty for a plain object.
     pub name: &'a str,
     /// Its content.
@@ -52,19 +52,19 @@ pub struct ObjectBytes<'a> {
 
 impl<'a> ObjectBytes<'a> {
     /// What it needs from others.
-    pub fn imports(&self) -> &'a [String] {
+    pub(crate) fn imports(&self) -> &'a [String] {
         self.imports
     }
 
     /// Does it define `symbol` for others?
-    pub fn exports(&self, symbol: &str) -> bool {
+    pub(crate) fn exports(&self, symbol: &str) -> bool {
         self.exports.iter().any(|export| export == symbol)
     }
 }
 
 impl BinFile {
     /// Reads a file for `op`.
-    pub fn read(path: &Path, op: &OpName) -> Result<Self, ObjectError> {
+    pub(crate) fn read(path: &Path, op: &OpName) -> Result<Self, ObjectError> {
         if fs::is_special(path) {
             return Err(ObjectError::NotAFile { op: op.clone(), path: path.to_path_buf() });
         }
@@ -75,13 +75,13 @@ impl BinFile {
     }
 
     /// Every object in it, in order.
-    pub fn objects(&self) -> impl Iterator<Item = ObjectBytes<'_>> {
+    pub(crate) fn objects(&self) -> impl Iterator<Item = ObjectBytes<'_>> {
         self.members.iter().map(|member| self.object(member))
     }
 
     /// The object that defines `function`. In an archive the JSON's file name decides; a name that leads nowhere is
     /// forgiven if exactly the right function is in another member.
-    pub fn object_with(&self, function: &str, file_name: Option<&str>) -> Option<ObjectBytes<'_>> {
+    pub(crate) fn object_with(&self, function: &str, file_name: Option<&str>) -> Option<ObjectBytes<'_>> {
         let defines = |member: &&Member| member.exports.iter().any(|export| export == function);
         let named = |member: &&Member| file_name.is_some_and(|name| base_name(name) == member.name);
         let found = self.members.iter().find(|member| named(member) && defines(member));
@@ -155,13 +155,13 @@ fn interface(object: &[u8]) -> Result<(Vec<String>, Vec<String>), elf::ElfError>
 
 /// The files of all ops, each read once.
 #[derive(Debug, Default)]
-pub struct Objects {
+pub(crate) struct Objects {
     files: HashMap<PathBuf, Arc<BinFile>>,
 }
 
 impl Objects {
     /// Reads the files of all ops of `kernel`, side by side.
-    pub fn read(kernel: &SuperKernel) -> Result<Self, ObjectError> {
+    pub(crate) fn read(kernel: &SuperKernel) -> Result<Self, ObjectError> {
         let mut wanted: Vec<(&Path, &Op)> = Vec::new();
         let mut seen = HashMap::new();
         for op in &kernel.ops {
@@ -181,19 +181,19 @@ impl Objects {
     }
 
     /// Reads the files and the code sizes in them.
-    pub fn read_and_measure(kernel: &SuperKernel) -> Result<(Self, TextSizes), ObjectError> {
+    pub(crate) fn read_and_measure(kernel: &SuperKernel) -> Result<(Self, TextSizes), ObjectError> {
         let objects = Self::read(kernel)?;
         let sizes = objects.text_sizes(kernel)?;
         Ok((objects, sizes))
     }
 
     /// The file of `op`.
-    pub fn file(&self, op: &Op) -> Option<&Arc<BinFile>> {
+    pub(crate) fn file(&self, op: &Op) -> Option<&Arc<BinFile>> {
         self.files.get(op.bin_path.as_deref()?)
     }
 
     /// The first object, in op order, that is not for this machine: how messages call it, and its `e_machine`.
-    pub fn first_foreign(&self, kernel: &SuperKernel) -> Option<(String, u16)> {
+    pub(crate) fn first_foreign(&self, kernel: &SuperKernel) -> Option<(String, u16)> {
         let files = kernel.ops.iter().filter_map(|op| self.file(op));
         files.flat_map(|file| file.objects().map(|object| (file.path.as_path(), object))).find_map(|(path, object)| {
             let machine = elf::identity(object.bytes).ok()?.machine;
@@ -202,22 +202,22 @@ impl Objects {
     }
 
     /// How many files there are.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.files.len()
     }
 
     /// The file at `path`, as an op names it.
-    pub fn file_at(&self, path: &Path) -> Option<&BinFile> {
+    pub(crate) fn file_at(&self, path: &Path) -> Option<&BinFile> {
         self.files.get(path).map(Arc::as_ref)
     }
 
     /// The object with `function` of `op`.
-    pub fn object_with(&self, op: &Op, function: &Function) -> Result<ObjectBytes<'_>, ObjectError> {
+    pub(crate) fn object_with(&self, op: &Op, function: &Function) -> Result<ObjectBytes<'_>, ObjectError> {
         self.find(op, &function.name, function.object.as_deref()).map(|(_, object)| object)
     }
 
     /// The object of `op` that defines `function`, and the file it is in; `file_name` is what the JSON says.
-    pub fn find(
+    pub(crate) fn find(
         &self,
         op: &Op,
         function: &str,
@@ -233,7 +233,7 @@ impl Objects {
     }
 
     /// Code sizes of all static ops, and a check that the functions of the dynamic ones are there.
-    pub fn text_sizes(&self, kernel: &SuperKernel) -> Result<TextSizes, ObjectError> {
+    pub(crate) fn text_sizes(&self, kernel: &SuperKernel) -> Result<TextSizes, ObjectError> {
         let mut sizes = TextSizes::default();
         let mut known: HashMap<(&Path, &str), u64> = HashMap::new();
         for (position, op) in kernel.ops.enumerate() {

@@ -20,7 +20,7 @@ impl TextSizes {
     }
 
     /// Units of 2 KiB to preload for it: the cache takes 16 KiB at most.
-    pub fn preload_units(&self, position: OpPosition, kind: CoreKind) -> Option<u32> {
+    pub(crate) fn preload_units(&self, position: OpPosition, kind: CoreKind) -> Option<u32> {
         const UNIT: u64 = 2048;
         const CACHE: u64 = 16384;
         self.get(position, kind).map(|bytes| bytes.min(CACHE).div_ceil(UNIT) as u32)

@@ -11,7 +11,7 @@ use crate::store::digest::ContentDigest;
 
 /// Where an object stands in the link order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LinkGroup {
+pub(crate) enum LinkGroup {
     /// Static code of one core kind.
     Static(CoreKind),
     /// Code of dynamic ops.
@@ -20,12 +20,12 @@ pub enum LinkGroup {
 
 impl LinkGroup {
     /// All groups, in link order.
-    pub const ALL: [Self; 3] = [Self::Static(CoreKind::Aic), Self::Static(CoreKind::Aiv), Self::Dynamic];
+    pub(crate) const ALL: [Self; 3] = [Self::Static(CoreKind::Aic), Self::Static(CoreKind::Aiv), Self::Dynamic];
 }
 
 /// One object that takes part in the link, with its copies.
 #[derive(Debug)]
-pub struct UsedObject<'a> {
+pub(crate) struct UsedObject<'a> {
     /// Its place in the link order.
     pub group: LinkGroup,
     /// The file it came from.
@@ -40,13 +40,13 @@ pub struct UsedObject<'a> {
 
 impl UsedObject<'_> {
     /// How messages call it: the file, and the member if it is an archive.
-    pub fn origin(&self) -> String {
+    pub(crate) fn origin(&self) -> String {
         origin(self.path, self.object.name)
     }
 }
 
 /// The objects of all ops: in op order within each group, equal contents once.
-pub fn used<'a>(kernel: &'a SuperKernel, objects: &'a Objects) -> Result<Vec<UsedObject<'a>>, ObjectError> {
+pub(crate) fn used<'a>(kernel: &'a SuperKernel, objects: &'a Objects) -> Result<Vec<UsedObject<'a>>, ObjectError> {
     let mut finder = Finder { objects, by_content: HashMap::new(), found: Vec::new() };
     // One function per (file, name) is enough: a list repeats the same few kernels over and over.
     let mut seen = std::collections::HashSet::new();

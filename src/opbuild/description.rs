@@ -9,7 +9,7 @@ use crate::store::digest::ContentDigest;
 
 /// A compiled function: its symbol and the object files that hold it and its copies.
 #[derive(Debug, Clone)]
-pub struct BuiltFunction {
+pub(crate) struct BuiltFunction {
     /// What it is.
     pub unit: Unit,
     /// Its symbol.
@@ -19,7 +19,7 @@ pub struct BuiltFunction {
 }
 
 /// The whole description.
-pub fn describe(
+pub(crate) fn describe(
     request: &OpRequest,
     facts: &Facts,
     name: &str,

@@ -25,7 +25,7 @@ pub struct Facts {
 
 impl Facts {
     /// Checks `request` against `findings`.
-    pub fn new(request: &OpRequest, findings: &Findings) -> Result<Self, OpBuildError> {
+    pub(crate) fn new(request: &OpRequest, findings: &Findings) -> Result<Self, OpBuildError> {
         if !findings.forbidden.is_empty() {
             let uses = findings.forbidden.clone();
             return Err(OpBuildError::ForbiddenNames { kernel: request.kernel.clone(), uses });

@@ -48,17 +48,17 @@ impl HeaderTree {
     }
 
     /// Its root.
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
     /// An installed toolkit has all files at their places; a checkout lacks some.
-    pub fn is_checkout(&self) -> bool {
+    pub(crate) fn is_checkout(&self) -> bool {
         !self.root.join("include/kernel_tiling/kernel_tiling.h").exists()
     }
 
     /// What the tree says about its version, if it does.
-    pub fn version(&self) -> Option<String> {
+    pub(crate) fn version(&self) -> Option<String> {
         let candidates = ["version.cmake", "version.info", "../version.info", "../version.cfg", "../../version.cfg"];
         let numbered = |line: &str| {
             let mut parts = line.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '.'));
@@ -76,7 +76,7 @@ impl HeaderTree {
 
     /// What a checkout lacks, as links and includes in `directory`: names that operators and headers use and that only an
     /// installed toolkit has.
-    pub fn make_view(&self, directory: &Path) -> Result<(), FileError> {
+    pub(crate) fn make_view(&self, directory: &Path) -> Result<(), FileError> {
         let view = directory.join(VIEW);
         let library = view.join("lib");
         fs::create_directories(&library)?;
@@ -120,13 +120,13 @@ impl HeaderTree {
     }
 
     /// Include directories of a compilation that runs where the view is; ours come first.
-    pub fn include_dirs(&self, emulation: &Path) -> Vec<PathBuf> {
+    pub(crate) fn include_dirs(&self, emulation: &Path) -> Vec<PathBuf> {
         let own = [emulation.join("sk_cpu"), PathBuf::from(VIEW)];
         own.into_iter().chain(INCLUDES.iter().map(|name| self.root.join(name))).collect()
     }
 
     /// Arguments of the compiler that switch the headers to what they are here.
-    pub fn arguments(kind: CoreKind) -> Vec<String> {
+    pub(crate) fn arguments(kind: CoreKind) -> Vec<String> {
         let kind = match kind {
             CoreKind::Aic => "-D__DAV_C220_CUBE__",
             CoreKind::Aiv => "-D__DAV_C220_VEC__",

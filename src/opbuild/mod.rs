@@ -4,19 +4,20 @@
 //! together ([`facts`]), compile one function per core kind and tiling key ([`wrapper`]), make everything but the
 //! entries local and cut the copies ([`objects`]), write the JSON ([`description`]) and publish both.
 
-pub mod description;
+pub(crate) mod description;
 mod error;
-pub mod facts;
-pub mod headers;
+pub(crate) mod facts;
+pub(crate) mod headers;
 mod objects;
 mod publish;
-pub mod request;
-pub mod scan;
+pub(crate) mod request;
+pub(crate) mod scan;
 mod wrapper;
 
 use std::path::{Path, PathBuf};
 
 pub use error::OpBuildError;
+pub use facts::Facts;
 pub use headers::HeaderTree;
 pub use request::{Choice, OpRequest, Position, Source, TilingKey};
 
@@ -31,7 +32,6 @@ use crate::store::{
 use crate::toolchain::{
     CodeCopies, CompileJob, CompileUnit, DebugInfo, HostToolchain, MemoryCheck, Optimization, Toolchain,
 };
-use facts::Facts;
 use request::Unit;
 use scan::{Findings, Foreign};
 
@@ -56,7 +56,7 @@ pub struct BuiltOp {
 }
 
 /// Builds `request` with the host toolchain.
-pub fn build(request: &OpRequest, host: &HostToolchain, cancel: &Cancel) -> Result<BuiltOp, OpBuildError> {
+pub(crate) fn build(request: &OpRequest, host: &HostToolchain, cancel: &Cancel) -> Result<BuiltOp, OpBuildError> {
     request.check()?;
     fs::create_directories(&request.out_dir)?;
     // From the root: tools run elsewhere.

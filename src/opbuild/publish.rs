@@ -10,7 +10,7 @@ use crate::store::digest::ContentDigest;
 use crate::store::work_dir::WorkDir;
 
 /// Where the results go.
-pub struct Paths {
+pub(crate) struct Paths {
     /// The object or archive.
     pub object: PathBuf,
     /// The JSON.
@@ -19,13 +19,13 @@ pub struct Paths {
 
 impl Paths {
     /// For an operator called `name`.
-    pub fn new(out_dir: &Path, name: &str) -> Self {
+    pub(crate) fn new(out_dir: &Path, name: &str) -> Self {
         Self { object: out_dir.join(format!("{name}.o")), json: out_dir.join(format!("{name}.json")) }
     }
 }
 
 /// The file to include: the caller's, or a copy of the text that stays, so that later messages point to a file.
-pub fn source_file(request: &OpRequest, work: &WorkDir) -> Result<PathBuf, FileError> {
+pub(crate) fn source_file(request: &OpRequest, work: &WorkDir) -> Result<PathBuf, FileError> {
     match &request.source {
         Source::File(path) => fs::canonical(path),
         Source::Text(text) => {
@@ -40,7 +40,7 @@ pub fn source_file(request: &OpRequest, work: &WorkDir) -> Result<PathBuf, FileE
 }
 
 /// Are both files there, whole, and made from the same things?
-pub fn is_current(paths: &Paths, digest: ContentDigest) -> bool {
+pub(crate) fn is_current(paths: &Paths, digest: ContentDigest) -> bool {
     let Ok(json) = SubKernelFile::read(&paths.json, &JsonPath::top(Document::SubKernel)) else { return false };
     let matches = |bytes: Vec<u8>| json.object_digest() == Some(&ContentDigest::of(&bytes).to_string());
     json.build_digest() == Some(&digest.to_string()) && fs::read(&paths.object).is_ok_and(matches)

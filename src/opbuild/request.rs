@@ -53,10 +53,10 @@ pub enum Position {
 
 impl Position {
     /// All positions.
-    pub const ALL: [Self; 3] = [Self::Start, Self::Middle, Self::End];
+    pub(crate) const ALL: [Self; 3] = [Self::Start, Self::Middle, Self::End];
 
     /// Its name, also part of the function's name.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Start => "start",
             Self::Middle => "middle",
@@ -65,7 +65,7 @@ impl Position {
     }
 
     /// The position with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|position| position.as_str() == name)
     }
 }
@@ -126,7 +126,7 @@ pub struct OpRequest {
 
 /// One function to compile: a core kind of a static operator, or of one tiling key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unit {
+pub(crate) struct Unit {
     /// `None` for a static operator.
     pub key: Option<u64>,
     /// The type it runs as.
@@ -137,7 +137,7 @@ pub struct Unit {
 
 impl Unit {
     /// The part of its function's name behind the operator's name.
-    pub fn suffix(&self, position: Position) -> String {
+    pub(crate) fn suffix(&self, position: Position) -> String {
         let stem = match self.key {
             Some(key) => format!("_{key}"),
             None => format!("_{}", position.as_str()),
@@ -148,12 +148,12 @@ impl Unit {
 
 impl OpRequest {
     /// Does the run decide which function runs?
-    pub fn is_dynamic(&self) -> bool {
+    pub(crate) fn is_dynamic(&self) -> bool {
         !self.tiling_keys.is_empty()
     }
 
     /// The functions to compile, tiling keys in the order given, cube before vector.
-    pub fn units(&self) -> Vec<Unit> {
+    pub(crate) fn units(&self) -> Vec<Unit> {
         let of_type = |key: Option<u64>, kernel_type: KernelType| {
             kernel_type.class().kinds().iter().map(move |kind| Unit { key, kernel_type, kind: *kind })
         };
@@ -165,12 +165,12 @@ impl OpRequest {
     }
 
     /// Do its parameters start with the FFTS address? Then the caller does not name it.
-    pub fn has_ffts_parameter(&self) -> bool {
+    pub(crate) fn has_ffts_parameter(&self) -> bool {
         self.chip.has_ffts_slot() && !self.kernel_type.is_single_arch()
     }
 
     /// What is wrong without looking at the source.
-    pub fn check(&self) -> Result<(), OpBuildError> {
+    pub(crate) fn check(&self) -> Result<(), OpBuildError> {
         if !is_identifier(&self.kernel) {
             return Err(self.refuse("kernel", &self.kernel, "it is not a C identifier"));
         }
@@ -219,7 +219,7 @@ impl OpRequest {
     }
 
     /// An error about one argument.
-    pub fn refuse(&self, argument: &'static str, value: &str, reason: &str) -> OpBuildError {
+    pub(crate) fn refuse(&self, argument: &'static str, value: &str, reason: &str) -> OpBuildError {
         OpBuildError::Argument {
             kernel: self.kernel.clone(),
             argument,

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 /// Names a sub-kernel must not use: inside a super kernel they describe the super kernel.
-pub const FORBIDDEN: [(&str, &str); 4] = [
+pub(crate) const FORBIDDEN: [(&str, &str); 4] = [
     ("get_block_idx", "AscendC::GetBlockIdx()"),
     ("get_block_num", "AscendC::GetBlockNum()"),
     ("get_task_ration", "AscendC::GetTaskRatio()"),
@@ -41,7 +41,7 @@ pub struct ForbiddenUse {
 
 /// What a source does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Findings {
+pub(crate) struct Findings {
     /// `SyncAll` is called.
     pub sync_all: bool,
     /// `SetNextTaskStart` is called.
@@ -58,7 +58,7 @@ pub struct Findings {
 
 impl Findings {
     /// Takes over what another core kind or tiling key of the same source does.
-    pub fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.sync_all |= other.sync_all;
         self.sets_next_task_start |= other.sets_next_task_start;
         self.waits_pre_task_end |= other.waits_pre_task_end;
@@ -80,7 +80,7 @@ impl Findings {
 
 /// Which files are not the operator's own.
 #[derive(Debug, Clone)]
-pub struct Foreign {
+pub(crate) struct Foreign {
     /// Directories of the emulation headers.
     pub directories: Vec<PathBuf>,
     /// The generated wrapper.
@@ -95,7 +95,7 @@ impl Foreign {
 }
 
 /// Looks through `text`, the preprocessed source that defines `kernel`.
-pub fn scan(text: &str, kernel: &str, foreign: &Foreign) -> Findings {
+pub(crate) fn scan(text: &str, kernel: &str, foreign: &Foreign) -> Findings {
     let tokens = own_tokens(text, foreign);
     let mut findings = Findings::default();
     for (index, token) in tokens.iter().enumerate() {

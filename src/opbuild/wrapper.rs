@@ -8,12 +8,12 @@ use super::request::{OpRequest, Unit};
 use crate::artifact::meta_declaration;
 
 /// The source alone, to look at.
-pub fn for_scan(source: &Path) -> String {
+pub(crate) fn for_scan(source: &Path) -> String {
     format!("#include \"kernel_operator.h\"\n#include {}\n", quoted(source))
 }
 
 /// The source and its entry `function`, which takes the index of the operator's first parameter.
-pub fn for_unit(source: &Path, request: &OpRequest, facts: &Facts, unit: &Unit, function: &str) -> String {
+pub(crate) fn for_unit(source: &Path, request: &OpRequest, facts: &Facts, unit: &Unit, function: &str) -> String {
     let mut text = for_scan(source);
     // The vendor's headers leave some names to be defined, and expect to be told who they run on.
     let (definitions, enter) = match &request.headers {

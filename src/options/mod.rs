@@ -7,9 +7,9 @@ mod parse;
 mod table;
 mod values;
 
-pub use error::{Located, OptionError, OptionProblem};
+pub use error::OptionError;
+pub(crate) use error::{Located, OptionProblem};
 pub use parse::{GivenOption, Separator, parse};
-pub use table::{Influence, OptionName, Options};
-pub use values::{
-    Alignment, CompilerArguments, EarlyStartMode, OpTypes, PreloadMode, ScopeCheck, SharedValue, SplitCount,
-};
+pub use table::Options;
+pub(crate) use table::{Influence, OptionName};
+pub(crate) use values::{EarlyStartMode, PreloadMode, SharedValue, SplitCount};

@@ -12,7 +12,7 @@ use super::values::{
 
 /// What an option has an influence on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Influence {
+pub(crate) enum Influence {
     /// The code of the super kernel, and so the name of the kernel.
     Code,
     /// Only which ops come into a super kernel.
@@ -56,30 +56,30 @@ macro_rules! options {
 
         impl OptionName {
             /// All options, in the order of the documentation.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The name as written in an option string.
-            pub const fn as_str(self) -> &'static str {
+            pub(crate) const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
 
             /// What it does, in a few words.
-            pub fn effect(self) -> &'static str {
+            pub(crate) fn effect(self) -> &'static str {
                 match self { $(Self::$variant => $effect,)+ }
             }
 
             /// What it has an influence on.
-            pub fn influence(self) -> Influence {
+            pub(crate) fn influence(self) -> Influence {
                 match self { $(Self::$variant => Influence::$influence,)+ }
             }
 
             /// The values it takes, for messages and listings.
-            pub fn accepts(self) -> &'static str {
+            pub(crate) fn accepts(self) -> &'static str {
                 match self { $(Self::$variant => <$type>::ACCEPTS,)+ }
             }
 
             /// Some values it takes, as written.
-            pub fn samples(self) -> &'static [&'static str] {
+            pub(crate) fn samples(self) -> &'static [&'static str] {
                 match self { $(Self::$variant => <$type>::SAMPLES,)+ }
             }
 
@@ -104,7 +104,7 @@ macro_rules! options {
             }
 
             /// The value in force, in its one written form: equal values have equal texts.
-            pub fn text(&self, name: OptionName) -> String {
+            pub(crate) fn text(&self, name: OptionName) -> String {
                 match name { $(OptionName::$variant => self.$field.text(),)+ }
             }
         }
@@ -164,12 +164,12 @@ options! {
 
 impl OptionName {
     /// The option written `name`, if there is one.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|option| option.as_str() == name)
     }
 
     /// The value in force when the option is not given; empty if there is none.
-    pub fn default_text(self) -> String {
+    pub(crate) fn default_text(self) -> String {
         Options::default().text(self)
     }
 }
@@ -182,12 +182,12 @@ impl fmt::Display for OptionName {
 
 impl Options {
     /// Was this option written in the string?
-    pub fn is_given(&self, name: OptionName) -> bool {
+    pub(crate) fn is_given(&self, name: OptionName) -> bool {
         self.given.iter().any(|option| option.name == name)
     }
 
     /// Every option with the value in force, given or not: writing out a default changes nothing.
-    pub fn texts(&self) -> impl Iterator<Item = (OptionName, String)> + '_ {
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (OptionName, String)> + '_ {
         OptionName::ALL.iter().map(|name| (*name, self.text(*name)))
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use super::OptionName;
 
 /// A type an option can have.
-pub trait OptionType: Sized {
+pub(crate) trait OptionType: Sized {
     /// The values there are, for messages and listings.
     const ACCEPTS: &'static str;
     /// Some of them, in their one form; at least two if there are two.
@@ -103,7 +103,7 @@ impl EarlyStartMode {
     const ALL: [Self; 3] = [Self::Off, Self::On, Self::OnOutsideSubKernels];
 
     /// Is the inter-op barrier split into set and wait?
-    pub fn is_on(self) -> bool {
+    pub(crate) fn is_on(self) -> bool {
         match self {
             Self::Off => false,
             Self::On | Self::OnOutsideSubKernels => true,
@@ -171,10 +171,10 @@ pub struct Alignment(u64);
 
 impl Alignment {
     /// What is used when nothing is said.
-    pub const DEFAULT: Self = Self(512);
+    pub(crate) const DEFAULT: Self = Self(512);
 
     /// Bytes; 0: none.
-    pub fn get(self) -> u64 {
+    pub(crate) fn get(self) -> u64 {
         self.0
     }
 }
@@ -202,17 +202,17 @@ pub struct SplitCount(u32);
 
 impl SplitCount {
     /// What is used when nothing is said.
-    pub const DEFAULT: Self = Self(4);
+    pub(crate) const DEFAULT: Self = Self(4);
     /// The most copies there can be.
-    pub const MAX: u32 = 64;
+    pub(crate) const MAX: u32 = 64;
 
     /// A checked count.
-    pub fn new(count: u64) -> Option<Self> {
+    pub(crate) fn new(count: u64) -> Option<Self> {
         u32::try_from(count).ok().filter(|count| (1..=Self::MAX).contains(count)).map(Self)
     }
 
     /// The number of copies.
-    pub fn get(self) -> u32 {
+    pub(crate) fn get(self) -> u32 {
         self.0
     }
 }

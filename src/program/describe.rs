@@ -103,7 +103,7 @@ impl Action {
     }
 
     /// Does it order cores against each other, or against the world outside?
-    pub fn synchronises(&self) -> bool {
+    pub(crate) fn synchronises(&self) -> bool {
         match self {
             Self::PipeBarrier
             | Self::Barrier(_)
@@ -139,7 +139,7 @@ impl Action {
     }
 
     /// Does it have a meaning only where there are cores of this kind?
-    pub fn needs(&self, kind: CoreKind) -> bool {
+    pub(crate) fn needs(&self, kind: CoreKind) -> bool {
         match self {
             Self::Barrier(Barrier::All) | Self::SetFlag { .. } | Self::WaitFlag { .. } => true,
             Self::Barrier(Barrier::Aic | Barrier::AicAfterMte3) => kind == CoreKind::Aic,
@@ -368,7 +368,7 @@ impl From<EdgeOrigin> for Reason {
 
 impl CrossNeed {
     /// Short words for it, ops by index.
-    pub fn describe(self, program: &Program) -> String {
+    pub(crate) fn describe(self, program: &Program) -> String {
         match self {
             Self::None => "none".to_owned(),
             Self::Flag { received_at } => format!("flag received at op {}", program.index(received_at)),

@@ -28,7 +28,6 @@ pub use step::{
 };
 pub use verify::{Violation, verify};
 
-use crate::artifact::copy_name;
 use crate::model::{
     ByPosition, Chip, CoreClass, CoreKind, KernelType, OpIndex, OpPosition, StreamForm, StreamId, SuperKernelType,
 };
@@ -105,27 +104,22 @@ pub struct FunctionRef {
 
 impl Program {
     /// The entry function's name in the source. The build maps it to one symbol per core kind.
-    pub fn entry_name(&self) -> String {
+    pub(crate) fn entry_name(&self) -> String {
         format!("auto_gen_{}_kernel", self.kernel_name)
     }
 
     /// What messages call the op at `position`.
-    pub fn index(&self, position: OpPosition) -> OpIndex {
+    pub(crate) fn index(&self, position: OpPosition) -> OpIndex {
         self.ops[position].index
     }
 
     /// Kinds of core the super kernel has, cube first.
-    pub fn kinds(&self) -> &'static [CoreKind] {
+    pub(crate) fn kinds(&self) -> &'static [CoreKind] {
         self.kernel_type.class().kinds()
     }
 
-    /// Names of all sub-kernel functions with their copies.
-    pub fn function_symbols(&self) -> impl Iterator<Item = String> + '_ {
-        self.functions.iter().flat_map(|function| (0..self.split).map(|copy| copy_name(&function.name, copy)))
-    }
-
     /// Does the source itself define `g_opSystemRunCfg`? Otherwise the entry object of the copies does.
-    pub fn defines_run_config(&self) -> bool {
+    pub(crate) fn defines_run_config(&self) -> bool {
         self.split == 1
     }
 

@@ -165,7 +165,7 @@ impl Program {
     }
 
     /// The steps as JSON: a list of objects with `op`, `cores`, `action`, the action's fields and `reason`.
-    pub fn steps_json(&self) -> Value {
+    pub(crate) fn steps_json(&self) -> Value {
         Value::Array(self.steps.iter().map(|step| self.step_json(step)).collect())
     }
 
@@ -183,7 +183,7 @@ impl Program {
     }
 
     /// The flags between the sides as JSON, by sender and the op that waits (indices in `op_list`).
-    pub fn edges_json(&self) -> Value {
+    pub(crate) fn edges_json(&self) -> Value {
         let mut flags: BTreeMap<(OpPosition, OpPosition), [bool; 2]> = BTreeMap::new();
         for edge in &self.edges {
             for (number, direction) in [Direction::CubeToVector, Direction::VectorToCube].into_iter().enumerate() {
@@ -207,7 +207,7 @@ impl Program {
 
     /// Every order between two ops as JSON: `from`, `to` (indices in `op_list`), `reason`, and what became of the needs
     /// per direction.
-    pub fn order_json(&self) -> Value {
+    pub(crate) fn order_json(&self) -> Value {
         Value::Array(self.edges.iter().map(|edge| self.edge_json(edge)).collect())
     }
 

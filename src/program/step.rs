@@ -26,10 +26,10 @@ pub struct Cores {
 
 impl Cores {
     /// Every core there is.
-    pub const EVERY: Self = Self { kinds: Kinds::Every, part: Part::All };
+    pub(crate) const EVERY: Self = Self { kinds: Kinds::Every, part: Part::All };
 
     /// Every core of one kind.
-    pub fn all_of(kind: CoreKind) -> Self {
+    pub(crate) fn all_of(kind: CoreKind) -> Self {
         Self { kinds: Kinds::Only(kind), part: Part::All }
     }
 
@@ -65,7 +65,7 @@ pub struct CoreId {
 
 impl CoreId {
     /// The value of one of the two index registers.
-    pub fn index(self, index: CoreIndex) -> u64 {
+    pub(crate) fn index(self, index: CoreIndex) -> u64 {
         match index {
             CoreIndex::Block => u64::from(self.block),
             CoreIndex::Core => u64::from(self.block) * u64::from(self.sub_blocks) + u64::from(self.sub_block),
@@ -84,7 +84,7 @@ pub enum Kinds {
 
 impl Kinds {
     /// Is this kind among them?
-    pub fn contain(self, kind: CoreKind) -> bool {
+    pub(crate) fn contain(self, kind: CoreKind) -> bool {
         match self {
             Self::Every => true,
             Self::Only(only) => only == kind,
@@ -116,7 +116,7 @@ pub enum CoreIndex {
 
 impl CoreIndex {
     /// The number that is 0 on exactly one core of the kind.
-    pub fn first_of(kind: CoreKind) -> Self {
+    pub(crate) fn first_of(kind: CoreKind) -> Self {
         match kind {
             CoreKind::Aic => Self::Block,
             CoreKind::Aiv => Self::Core,
@@ -313,10 +313,10 @@ pub enum Direction {
 
 impl Direction {
     /// Both, cube to vector first.
-    pub const BOTH: [Self; 2] = [Self::CubeToVector, Self::VectorToCube];
+    pub(crate) const BOTH: [Self; 2] = [Self::CubeToVector, Self::VectorToCube];
 
     /// The direction that leaves `kind`.
-    pub fn leaving(kind: CoreKind) -> Self {
+    pub(crate) fn leaving(kind: CoreKind) -> Self {
         match kind {
             CoreKind::Aic => Self::CubeToVector,
             CoreKind::Aiv => Self::VectorToCube,
@@ -324,12 +324,12 @@ impl Direction {
     }
 
     /// The direction that enters `kind`.
-    pub fn entering(kind: CoreKind) -> Self {
+    pub(crate) fn entering(kind: CoreKind) -> Self {
         Self::leaving(kind.other())
     }
 
     /// The kind that sets.
-    pub fn sender(self) -> CoreKind {
+    pub(crate) fn sender(self) -> CoreKind {
         match self {
             Self::CubeToVector => CoreKind::Aic,
             Self::VectorToCube => CoreKind::Aiv,
@@ -337,7 +337,7 @@ impl Direction {
     }
 
     /// The kind that waits.
-    pub fn receiver(self) -> CoreKind {
+    pub(crate) fn receiver(self) -> CoreKind {
         self.sender().other()
     }
 
@@ -386,7 +386,7 @@ pub struct EarlyStartConfig {
 
 impl EarlyStartConfig {
     /// The number the device API uses.
-    pub fn number(self) -> u32 {
+    pub(crate) fn number(self) -> u32 {
         (self.previous.early_start_code() << 2) | self.current.early_start_code()
     }
 }
@@ -406,7 +406,7 @@ pub enum RecordSubject {
 
 impl RecordSubject {
     /// The record's type number.
-    pub fn type_number(self) -> u32 {
+    pub(crate) fn type_number(self) -> u32 {
         match self {
             Self::SuperKernel => 0,
             Self::Notify(_) => 4,
@@ -416,7 +416,7 @@ impl RecordSubject {
     }
 
     /// The record's index: 32 bits, so of a wider event id the low half.
-    pub fn index(self) -> u32 {
+    pub(crate) fn index(self) -> u32 {
         match self {
             Self::SuperKernel => 0,
             Self::Op(position) => position.0 as u32 + 1,
@@ -486,7 +486,7 @@ pub struct TableEntry {
 
 impl TableEntry {
     /// Its function for `kind`.
-    pub fn function(&self, kind: CoreKind) -> Option<FunctionId> {
+    pub(crate) fn function(&self, kind: CoreKind) -> Option<FunctionId> {
         match kind {
             CoreKind::Aic => self.aic,
             CoreKind::Aiv => self.aiv,

@@ -7,7 +7,7 @@ use pyo3::types::PyBytes;
 use crate::aicore::workbench::Workbench;
 use crate::aicore::{ElementType, Issued, Memory, OpCode, Register};
 
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<AiCore>()
 }
 

@@ -19,7 +19,7 @@ use crate::stage::{Observer, Stage};
 use crate::store::cache::{Cache, CacheSettings};
 use crate::store::work_dir::WorkDir;
 
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyCancel>()?;
     module.add_class::<ScratchFolder>()?;
     module.add_function(wrap_pyfunction!(build, module)?)?;

@@ -16,7 +16,7 @@ const DEEPEST: usize = 64;
 const MOST_VALUES: usize = 1_000_000;
 
 /// Python data as a JSON value; anything JSON cannot say is an error that tells where.
-pub fn to_json(data: &Bound<'_, PyAny>) -> PyResult<Result<Value, JsonError>> {
+pub(crate) fn to_json(data: &Bound<'_, PyAny>) -> PyResult<Result<Value, JsonError>> {
     let mut reader = Reader { path: Vec::new(), values: 0 };
     match reader.read(data) {
         Ok(value) => Ok(Ok(value)),
@@ -26,7 +26,7 @@ pub fn to_json(data: &Bound<'_, PyAny>) -> PyResult<Result<Value, JsonError>> {
 }
 
 /// Python text; anything else is an error about the argument called `what`.
-pub fn to_text(data: &Bound<'_, PyAny>, what: &str) -> PyResult<Result<String, JsonError>> {
+pub(crate) fn to_text(data: &Bound<'_, PyAny>, what: &str) -> PyResult<Result<String, JsonError>> {
     let place = JsonPath::default().key(what);
     let Ok(text) = data.cast::<PyString>() else {
         let found = format!("an object of type `{}`", type_name(data));
@@ -181,12 +181,12 @@ fn type_name(data: &Bound<'_, PyAny>) -> String {
 }
 
 /// A time limit in seconds; one too long to be counted is none.
-pub fn time_limit(seconds: Option<f64>) -> Option<Duration> {
+pub(crate) fn time_limit(seconds: Option<f64>) -> Option<Duration> {
     seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
 }
 
 /// A JSON value as Python data.
-pub fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Null => py.None().into_bound(py),
         Value::Bool(value) => PyBool::new(py, *value).to_owned().into_any(),

@@ -19,7 +19,7 @@ use crate::cost::suggest;
 use crate::model::Platform;
 use crate::scope;
 
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cost_prices, module)?)?;
     module.add_function(wrap_pyfunction!(cost_predict, module)?)?;
     module.add_function(wrap_pyfunction!(cost_tune, module)?)?;

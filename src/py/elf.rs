@@ -6,7 +6,7 @@ use pyo3::types::{PyBytes, PyMemoryView};
 use super::errors::to_python;
 use crate::elf::{self, Edits, ElfError, Fill, Groups, Localize, Missing, Place};
 
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(elf_identity, module)?)?;
     module.add_function(wrap_pyfunction!(elf_text_size, module)?)?;
     module.add_function(wrap_pyfunction!(elf_symbols, module)?)?;

@@ -8,12 +8,12 @@ use crate::Diagnostic;
 ///
 /// The class is chosen on the Python side (`superkernel._errors`): with CANN importable it must also derive
 /// from CANN's own exception.
-pub fn to_python(py: Python<'_>, error: &dyn Diagnostic) -> PyErr {
+pub(crate) fn to_python(py: Python<'_>, error: &dyn Diagnostic) -> PyErr {
     from_parts(py, error.id(), &error.to_string(), &error.solution())
 }
 
 /// The same for an error of another process.
-pub fn from_parts(py: Python<'_>, id: &str, message: &str, solution: &str) -> PyErr {
+pub(crate) fn from_parts(py: Python<'_>, id: &str, message: &str, solution: &str) -> PyErr {
     let make = || py.import("superkernel._errors")?.getattr("make_error")?.call1((id, message, solution));
     match make() {
         Ok(exception) => PyErr::from_value(exception),

@@ -36,7 +36,7 @@ impl PyCancel {
 }
 
 /// [`interruptible_by`] signals only.
-pub fn interruptible<T, W>(py: Python<'_>, work: W) -> PyResult<T>
+pub(super) fn interruptible<T, W>(py: Python<'_>, work: W) -> PyResult<T>
 where
     T: Send,
     W: FnOnce(&Cancel) -> T + Send,
@@ -48,7 +48,7 @@ where
 ///
 /// A signal raises the [`Cancel`]; `work` is always waited for, so nothing it started is left behind, and then the
 /// signal's exception (`KeyboardInterrupt`) wins over the result.
-pub fn interruptible_by<T, W>(py: Python<'_>, cancel: Cancel, work: W) -> PyResult<T>
+pub(super) fn interruptible_by<T, W>(py: Python<'_>, cancel: Cancel, work: W) -> PyResult<T>
 where
     T: Send,
     W: FnOnce(&Cancel) -> T + Send,

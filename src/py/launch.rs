@@ -11,7 +11,7 @@ use crate::sim::protocol::{Answer, Pages, WorkOrder};
 use crate::sim::report::{CoreReport, Event, Hazard, Report};
 use crate::sim::{self, Request, SimError};
 
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<LaunchRequest>()?;
     module.add_class::<SimWorkOrder>()?;
     module.add_class::<SimReport>()?;

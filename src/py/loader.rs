@@ -10,7 +10,7 @@ use crate::loader::{self, Form, Launchable, LaunchableOp, LoadError};
 use crate::model::{CoreKind, Slot, Soc};
 use crate::sim::request::Entries;
 
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<KernelDescription>()?;
     module.add_class::<OpDescription>()?;
     module.add_class::<Parameter>()?;
@@ -19,7 +19,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// What is known about a kernel without running it.
 #[pyclass(frozen, module = "superkernel._core")]
-pub struct KernelDescription(Launchable);
+pub(crate) struct KernelDescription(Launchable);
 
 /// One operator inside a super kernel.
 #[pyclass(frozen, get_all, module = "superkernel._core")]

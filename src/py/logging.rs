@@ -10,14 +10,14 @@ struct ToPython;
 
 static TO_PYTHON: ToPython = ToPython;
 
-pub fn start() {
+pub(crate) fn start() {
     // A second import in one process finds a logger installed; that is fine.
     if log::set_logger(&TO_PYTHON).is_ok() {
         log::set_max_level(LevelFilter::Warn);
     }
 }
 
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(set_log_level, module)?)
 }
 

@@ -14,7 +14,7 @@ use crate::options::SplitCount;
 use crate::toolchain::HostToolchain;
 use crate::toolchain::host::HostSearch;
 
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(build_op, module)?)?;
     module.add_function(wrap_pyfunction!(header_tree, module)?)
 }

@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 use super::errors::to_python;
 use crate::options::{OptionName, Separator, SharedValue, parse};
 
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_options, module)?)?;
     module.add_function(wrap_pyfunction!(option_table, module)?)
 }

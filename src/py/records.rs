@@ -15,7 +15,7 @@ use crate::build::manifest::{Call, Manifest};
 use crate::build::reproducer::{Recorded, Reproducer};
 use crate::model;
 
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<BuildRecord>()?;
     module.add_class::<StoredCall>()?;
     module.add_function(wrap_pyfunction!(build_record, module)?)?;

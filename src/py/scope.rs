@@ -11,7 +11,7 @@ use crate::Error;
 use crate::scope::launch::{self, EntryArguments, Ffts, Workspace};
 use crate::scope::{self, Cuts, Hazards, Mode, Settings, SingleOps, Target};
 
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ScopePlanned>()?;
     module.add_class::<ScopePiece>()?;
     module.add_class::<ScopeProblem>()?;

@@ -14,7 +14,7 @@ use crate::environment::table::{CannSource, MissingSetting, Role};
 use crate::environment::{Environment, SETTINGS, Setting, Settings};
 use crate::model::Soc;
 
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(setting_table, module)?)?;
     module.add_function(wrap_pyfunction!(check_setting, module)?)?;
     module.add_function(wrap_pyfunction!(default_setting, module)?)?;
@@ -87,7 +87,7 @@ fn short_soc(name: &str) -> String {
 
 /// The snapshot the Python side has taken, as typed values. Its values were checked there; what cannot be read here is
 /// a mistake of the package.
-pub fn environment(py: Python<'_>, snapshot: &Bound<'_, PyDict>) -> PyResult<Environment> {
+pub(crate) fn environment(py: Python<'_>, snapshot: &Bound<'_, PyDict>) -> PyResult<Environment> {
     let settings = Settings::read(|name, kind| {
         let value = item(snapshot, name)?;
         if value.is_none() {

@@ -12,7 +12,7 @@ use crate::sim::arena::{self, Access};
 use crate::toolchain::HostCompiler;
 use crate::toolchain::host::HostSearch;
 
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sim_link, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_create, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_attach, module)?)?;

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use crate::environment::Variables;
 use crate::model::Soc;
 
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(default_cores, module)?)?;
     module.add_function(wrap_pyfunction!(nearest, module)?)?;
     module.add_function(wrap_pyfunction!(toolkit_dir, module)?)

@@ -9,7 +9,7 @@ use crate::objects::TextSizes;
 use crate::program::Program;
 
 /// The model and its device program.
-pub fn plan_json(kernel: &SuperKernel, sizes: &TextSizes, program: &Program) -> Value {
+pub(crate) fn plan_json(kernel: &SuperKernel, sizes: &TextSizes, program: &Program) -> Value {
     let ops: Vec<Value> = kernel.ops.enumerate().map(|(position, op)| op_json(position, op, sizes)).collect();
     json!({
         "kernel_name": kernel.name,

@@ -6,7 +6,7 @@ use super::graph::{Node, Role, TaskType};
 
 /// The value of one attribute, reduced to what the planner can read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AttributeValue {
+pub(crate) enum AttributeValue {
     /// A string.
     Text(String),
     /// An integer.
@@ -29,7 +29,7 @@ impl AttributeValue {
 }
 
 /// Stores attribute `key` in the field of `node` it belongs to; attributes that no field is made from are skipped.
-pub fn apply(node: &mut Node, key: &str, value: &AttributeValue) -> Result<(), ScopeError> {
+pub(crate) fn apply(node: &mut Node, key: &str, value: &AttributeValue) -> Result<(), ScopeError> {
     let wrong = |expected: &'static str| ScopeError::Attribute {
         node: node.name.clone(),
         key: key.to_owned(),

@@ -6,7 +6,7 @@ use super::graph::{BranchIndex, ControlEdge, DataEdge, Graph, Node, NodeIndex, R
 
 /// What a node that is no work stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bracket {
+pub(crate) enum Bracket {
     /// The range begins behind it.
     Begin,
     /// The range ends in front of it.
@@ -15,7 +15,7 @@ pub enum Bracket {
 
 impl Bracket {
     /// By the node's type, as the call is written or as a type is.
-    pub fn of_type(op_type: &str) -> Option<Self> {
+    pub(crate) fn of_type(op_type: &str) -> Option<Self> {
         match op_type {
             "super_kernel_scope_begin" | "SuperKernelScopeBegin" => Some(Self::Begin),
             "super_kernel_scope_end" | "SuperKernelScopeEnd" => Some(Self::End),
@@ -33,7 +33,7 @@ struct Open {
 }
 
 /// Marks what is inside ranges and takes their nodes out of the graph. A mark of a node's own stays.
-pub fn resolve(mut graph: Graph) -> Result<Graph, ScopeError> {
+pub(crate) fn resolve(mut graph: Graph) -> Result<Graph, ScopeError> {
     if graph.nodes.iter().all(|node| Bracket::of_type(&node.op_type).is_none()) {
         return Ok(graph);
     }

@@ -11,7 +11,7 @@ use super::strict::Strict;
 
 /// A node that interrupts a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut {
+pub(crate) struct Cut {
     /// The node.
     pub node: NodeIndex,
     /// Why.
@@ -20,7 +20,7 @@ pub struct Cut {
 
 /// One super kernel to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Draft {
+pub(crate) struct Draft {
     /// `<scope>`, or `<scope>_split_<b>_<e>`.
     pub name: String,
     /// The scope it is cut out of.
@@ -33,14 +33,14 @@ pub struct Draft {
 
 impl Draft {
     /// The name of the piece between two ids.
-    pub fn split_name(scope: &str, (begin, end): (i64, i64)) -> String {
+    pub(crate) fn split_name(scope: &str, (begin, end): (i64, i64)) -> String {
         format!("{scope}_split_{begin}_{end}")
     }
 }
 
 /// What became of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// Cut into these pieces; one of the scope's own name if there was nothing to cut at.
     Pieces(Vec<Draft>),
     /// `bypass`, and something cannot be fused: all ops run one by one.
@@ -51,7 +51,7 @@ pub enum Outcome {
 
 /// A scope after cutting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CutScope {
+pub(crate) struct CutScope {
     /// What became of it.
     pub outcome: Outcome,
     /// Every node that interrupts it, in the order found.
@@ -59,7 +59,7 @@ pub struct CutScope {
 }
 
 /// Cuts one scope. `kept_in` is the scope each node is still marked with.
-pub fn cut(context: &Context<'_>, scope: &Scope, kept_in: &[&str]) -> Result<CutScope, ScopeError> {
+pub(crate) fn cut(context: &Context<'_>, scope: &Scope, kept_in: &[&str]) -> Result<CutScope, ScopeError> {
     let (Some(&first), Some(&last)) = (scope.kept.first(), scope.kept.last()) else {
         return Ok(CutScope { outcome: Outcome::Empty, cuts: Vec::new() });
     };

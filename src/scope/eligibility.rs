@@ -33,7 +33,8 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 10] = [
+    #[cfg(test)]
+    pub(crate) const ALL: [Self; 10] = [
         Self::NoSupportFlag,
         Self::Simt,
         Self::TilingReusesBinary,
@@ -47,7 +48,7 @@ impl Reason {
     ];
 
     /// The stable code used in reports.
-    pub fn code(self) -> &'static str {
+    pub(crate) fn code(self) -> &'static str {
         match self {
             Self::NoSupportFlag => "no-support-flag",
             Self::Simt => "simt",
@@ -63,7 +64,7 @@ impl Reason {
     }
 
     /// What the code means, for people.
-    pub fn explain(self) -> &'static str {
+    pub(crate) fn explain(self) -> &'static str {
         match self {
             Self::NoSupportFlag => "it was not compiled as a sub-kernel (supportSuperKernel is not 1)",
             Self::Simt => "it is a SIMT kernel (local_memory_size is above 0)",
@@ -89,7 +90,7 @@ impl fmt::Display for Reason {
 
 /// How much of the predicate is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Predicate {
+pub(crate) enum Predicate {
     /// All of it.
     Full,
     /// Without the tiling rule: what the reference recomputes when it walks a span.
@@ -98,7 +99,7 @@ pub enum Predicate {
 
 /// Answers "can this node be fused?" under one set of rules.
 #[derive(Debug)]
-pub struct Eligibility<'a> {
+pub(crate) struct Eligibility<'a> {
     mode: Mode,
     tiling_types: HashSet<&'a str>,
     excluded: HashSet<&'a str>,
@@ -106,7 +107,7 @@ pub struct Eligibility<'a> {
 
 impl<'a> Eligibility<'a> {
     /// The rules of `settings`.
-    pub fn new(settings: &'a Settings) -> Self {
+    pub(crate) fn new(settings: &'a Settings) -> Self {
         Self {
             mode: settings.mode,
             tiling_types: settings.tiling_on_aicpu.iter().map(String::as_str).collect(),
@@ -115,12 +116,12 @@ impl<'a> Eligibility<'a> {
     }
 
     /// May the node's type be tiled on the AICPU?
-    pub fn tiles_on_aicpu(&self, node: &Node) -> bool {
+    pub(crate) fn tiles_on_aicpu(&self, node: &Node) -> bool {
         node.tiling_on_aicpu || self.tiling_types.contains(node.op_type.as_str())
     }
 
     /// Why the node itself cannot be fused; `None`: it can.
-    pub fn unfusable(&self, node: &Node, predicate: Predicate) -> Option<Reason> {
+    pub(crate) fn unfusable(&self, node: &Node, predicate: Predicate) -> Option<Reason> {
         if self.excluded.contains(node.name.as_str()) {
             return Some(Reason::Excluded);
         }
@@ -150,7 +151,7 @@ impl<'a> Eligibility<'a> {
     }
 
     /// Why a node within the span of `scope` interrupts it; `None`: it does not.
-    pub fn interrupts(&self, node: &Node, kept_in: &str, scope: &str, predicate: Predicate) -> Option<Reason> {
+    pub(crate) fn interrupts(&self, node: &Node, kept_in: &str, scope: &str, predicate: Predicate) -> Option<Reason> {
         // The op itself comes first: marking an op that cannot be fused would not help.
         self.unfusable(node, predicate).or_else(|| {
             if kept_in == scope {
@@ -167,7 +168,7 @@ impl<'a> Eligibility<'a> {
     }
 
     /// Does the node neither belong to a scope nor interrupt one?
-    pub fn is_transparent(&self, node: &Node) -> bool {
+    pub(crate) fn is_transparent(&self, node: &Node) -> bool {
         match node.role() {
             super::graph::Role::Ordinary => self.mode == Mode::Default && node.no_task,
             super::graph::Role::Source | super::graph::Role::Event(..) => true,
@@ -176,7 +177,7 @@ impl<'a> Eligibility<'a> {
 }
 
 /// Position of every node in its stream's queue, for messages.
-pub fn queue_positions(graph: &Graph) -> Vec<usize> {
+pub(crate) fn queue_positions(graph: &Graph) -> Vec<usize> {
     let mut lengths = std::collections::HashMap::new();
     graph
         .nodes

@@ -8,15 +8,15 @@ use super::settings::Mode;
 
 /// A super kernel of the plan, in the order they are built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PieceIndex(pub usize);
+pub(crate) struct PieceIndex(pub usize);
 
 /// An event of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EventIndex(pub usize);
+pub(crate) struct EventIndex(pub usize);
 
 /// One side of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Party {
+pub(crate) enum Party {
     /// A node of the graph, alone or inside a super kernel.
     Node(NodeIndex),
     /// A super kernel as a whole: its start waits, its end records.
@@ -25,7 +25,7 @@ pub enum Party {
 
 /// Where an event comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// It was in the graph, with these nodes.
     Graph {
         /// The send node.
@@ -39,7 +39,7 @@ pub enum Origin {
 
 /// One event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event {
+pub(crate) struct Event {
     /// How it is carried.
     pub kind: EventKind,
     /// Its id.
@@ -79,7 +79,7 @@ struct Unpaired {
 
 /// Reads the events of a graph. In every graph that holds a piece all of them must be complete; in others nobody
 /// looks. Ids are counted per graph: branches of a model that exclude each other use them again.
-pub fn collect(graph: &Graph, mode: Mode, planned: &HashSet<BranchIndex>) -> Result<Vec<Event>, ScopeError> {
+pub(crate) fn collect(graph: &Graph, mode: Mode, planned: &HashSet<BranchIndex>) -> Result<Vec<Event>, ScopeError> {
     let fail = |node: NodeIndex, problem: String| ScopeError::Event { node: graph.node(node).name.clone(), problem };
     let mut pairs = Vec::new();
     let mut left: BTreeMap<(EventKind, i64), Unpaired> = BTreeMap::new();

@@ -8,20 +8,20 @@ use super::error::ScopeError;
 
 /// A node of one [`Graph`], as its position in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeIndex(pub usize);
+pub(crate) struct NodeIndex(pub usize);
 
 /// A graph of the model: the root, or one nested in it (a branch of a condition, a gear of a multi-gear model).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct BranchIndex(pub usize);
+pub(crate) struct BranchIndex(pub usize);
 
 impl BranchIndex {
     /// The root graph.
-    pub const ROOT: Self = Self(0);
+    pub(crate) const ROOT: Self = Self(0);
 }
 
 /// A nested graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Branch {
+pub(crate) struct Branch {
     /// Unique in its model.
     pub name: String,
     /// The graph it is nested in; comes before it.
@@ -30,7 +30,7 @@ pub struct Branch {
 
 /// The three families of events; ids are only unique within one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EventKind {
+pub(crate) enum EventKind {
     /// `Send` / `Recv`: a runtime event.
     Normal,
     /// `SendNotify` / `RecvNotify`: a notify of the runtime.
@@ -41,7 +41,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// As printed in reports and written in the JSON form.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Normal => "normal",
             Self::Notify => "notify",
@@ -50,7 +50,7 @@ impl EventKind {
     }
 
     /// The attribute that holds the id.
-    pub fn id_attribute(self) -> &'static str {
+    pub(crate) fn id_attribute(self) -> &'static str {
         match self {
             Self::Normal | Self::Mem => "event_id",
             Self::Notify => "notify_id",
@@ -58,7 +58,7 @@ impl EventKind {
     }
 
     /// Node type of the sending end.
-    pub fn send_type(self) -> &'static str {
+    pub(crate) fn send_type(self) -> &'static str {
         match self {
             Self::Normal => "Send",
             Self::Notify => "SendNotify",
@@ -67,7 +67,7 @@ impl EventKind {
     }
 
     /// Node type of the receiving end.
-    pub fn recv_type(self) -> &'static str {
+    pub(crate) fn recv_type(self) -> &'static str {
         match self {
             Self::Normal => "Recv",
             Self::Notify => "RecvNotify",
@@ -76,12 +76,13 @@ impl EventKind {
     }
 
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Normal, Self::Notify, Self::Mem];
+    #[cfg(test)]
+    pub(crate) const ALL: [Self; 3] = [Self::Normal, Self::Notify, Self::Mem];
 }
 
 /// Which end of an event a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub(crate) enum Direction {
     /// Records the event.
     Send,
     /// Waits for it.
@@ -90,7 +91,7 @@ pub enum Direction {
 
 /// What a node type means to the planner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub(crate) enum Role {
     /// Something a stream executes.
     Ordinary,
     /// A source of data that never belongs to a scope and never interrupts one.
@@ -101,7 +102,7 @@ pub enum Role {
 
 impl Role {
     /// The role of a node type.
-    pub fn of_type(op_type: &str) -> Self {
+    pub(crate) fn of_type(op_type: &str) -> Self {
         match op_type {
             "Data" | "Variable" | "Const" | "Constant" | "ConstPlaceHolder" => Self::Source,
             "Send" => Self::Event(EventKind::Normal, Direction::Send),
@@ -117,7 +118,7 @@ impl Role {
 
 /// Who fixes an op's block count and tiling key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum TaskType {
+pub(crate) enum TaskType {
     /// Known when the super kernel is built.
     #[default]
     Normal,
@@ -127,7 +128,7 @@ pub enum TaskType {
 
 impl TaskType {
     /// As written in an op list.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Normal => "normal",
             Self::Dynamic => "dynamic",
@@ -135,7 +136,7 @@ impl TaskType {
     }
 
     /// The type written `text`.
-    pub fn from_name(text: &str) -> Option<Self> {
+    pub(crate) fn from_name(text: &str) -> Option<Self> {
         match text {
             "normal" => Some(Self::Normal),
             "dynamic" => Some(Self::Dynamic),
@@ -146,7 +147,7 @@ impl TaskType {
 
 /// One node with everything the planner reads from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub(crate) struct Node {
     /// Unique in its graph.
     pub name: String,
     /// Operator type.
@@ -195,7 +196,7 @@ pub struct Node {
 
 impl Node {
     /// An unmarked node with every field at its default.
-    pub fn new(name: impl Into<String>, op_type: impl Into<String>, id: i64, stream: i64) -> Self {
+    pub(crate) fn new(name: impl Into<String>, op_type: impl Into<String>, id: i64, stream: i64) -> Self {
         Self {
             name: name.into(),
             op_type: op_type.into(),
@@ -223,24 +224,24 @@ impl Node {
     }
 
     /// What the node's type means to the planner.
-    pub fn role(&self) -> Role {
+    pub(crate) fn role(&self) -> Role {
         Role::of_type(&self.op_type)
     }
 
     /// Is it marked with a scope?
-    pub fn is_marked(&self) -> bool {
+    pub(crate) fn is_marked(&self) -> bool {
         !self.scope.is_empty()
     }
 
     /// Is it an end of an event?
-    pub fn is_event(&self) -> bool {
+    pub(crate) fn is_event(&self) -> bool {
         matches!(self.role(), Role::Event(..))
     }
 }
 
 /// An output of one node that is an input of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DataEdge {
+pub(crate) struct DataEdge {
     /// The producer.
     pub from: NodeIndex,
     /// Its output.
@@ -253,7 +254,7 @@ pub struct DataEdge {
 
 /// "Before", without data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ControlEdge {
+pub(crate) struct ControlEdge {
     /// The earlier node.
     pub from: NodeIndex,
     /// The later node.
@@ -262,7 +263,7 @@ pub struct ControlEdge {
 
 /// A whole model after streams, events and memory were assigned.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Graph {
+pub(crate) struct Graph {
     /// For reports.
     pub name: String,
     /// Shapes are not static: such a graph is left alone.
@@ -279,22 +280,22 @@ pub struct Graph {
 
 impl Graph {
     /// The node at `index`.
-    pub fn node(&self, index: NodeIndex) -> &Node {
+    pub(crate) fn node(&self, index: NodeIndex) -> &Node {
         &self.nodes[index.0]
     }
 
     /// The nested graph at `index`; `None` for the root.
-    pub fn branch(&self, index: BranchIndex) -> Option<&Branch> {
+    pub(crate) fn branch(&self, index: BranchIndex) -> Option<&Branch> {
         index.0.checked_sub(1).and_then(|position| self.branches.get(position))
     }
 
     /// The name of a graph; empty for the root.
-    pub fn branch_name(&self, index: BranchIndex) -> &str {
+    pub(crate) fn branch_name(&self, index: BranchIndex) -> &str {
         self.branch(index).map_or("", |branch| &branch.name)
     }
 
     /// Is a graph the other one, or nested in it?
-    pub fn is_within(&self, mut inner: BranchIndex, outer: BranchIndex) -> bool {
+    pub(crate) fn is_within(&self, mut inner: BranchIndex, outer: BranchIndex) -> bool {
         while inner > outer {
             let Some(branch) = self.branch(inner) else { return false };
             inner = branch.parent;
@@ -303,22 +304,22 @@ impl Graph {
     }
 
     /// Is one of two graphs nested in the other? Only then both can be executed in one run for certain.
-    pub fn are_nested(&self, one: BranchIndex, other: BranchIndex) -> bool {
+    pub(crate) fn are_nested(&self, one: BranchIndex, other: BranchIndex) -> bool {
         self.is_within(one, other) || self.is_within(other, one)
     }
 
     /// All nodes with their positions, in execution order.
-    pub fn indexed(&self) -> impl DoubleEndedIterator<Item = (NodeIndex, &Node)> {
+    pub(crate) fn indexed(&self) -> impl DoubleEndedIterator<Item = (NodeIndex, &Node)> {
         self.nodes.iter().enumerate().map(|(position, node)| (NodeIndex(position), node))
     }
 
     /// Positions by name.
-    pub fn by_name(&self) -> HashMap<&str, NodeIndex> {
+    pub(crate) fn by_name(&self) -> HashMap<&str, NodeIndex> {
         self.indexed().map(|(index, node)| (node.name.as_str(), index)).collect()
     }
 
     /// What must hold before anything is planned: unique names, growing ids, edges that end at nodes.
-    pub fn check(&self) -> Result<(), ScopeError> {
+    pub(crate) fn check(&self) -> Result<(), ScopeError> {
         let mut seen = HashMap::with_capacity(self.nodes.len());
         let mut last: Option<&Node> = None;
         for (index, node) in self.indexed() {
@@ -360,7 +361,7 @@ impl Graph {
     /// Takes `supportSuperKernel` and `localMemorySize` from the compile results named by `json_path`.
     ///
     /// A missing or -1 support flag and a size outside 1 ..= 2^32-1 leave the node as it is.
-    pub fn take_compile_results(&mut self) -> Result<(), ScopeError> {
+    pub(crate) fn take_compile_results(&mut self) -> Result<(), ScopeError> {
         for node in self.nodes.iter_mut().filter(|node| !node.json_path.is_empty()) {
             let path = std::path::Path::new(&node.json_path);
             let bytes = crate::fs::read(path)?;

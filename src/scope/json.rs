@@ -110,7 +110,7 @@ struct RawData {
 }
 
 /// Reads a graph in JSON form and checks it.
-pub fn read(text: &str) -> Result<Graph, ScopeError> {
+pub(crate) fn read(text: &str) -> Result<Graph, ScopeError> {
     let raw: RawGraph = serde_json::from_str(text).map_err(ScopeError::Json)?;
     let raw_nodes = raw.nodes.ok_or(ScopeError::NoNodes)?;
     let mut branches = Branches::declared(raw.branches)?;
@@ -345,7 +345,7 @@ pub(super) fn find(
 }
 
 /// Writes a graph in the JSON form, fields at their defaults left out; [`read`] gives the same graph back.
-pub fn write(graph: &Graph) -> Value {
+pub(crate) fn write(graph: &Graph) -> Value {
     let nodes: Vec<Value> = graph.nodes.iter().map(|node| write_node(graph, node)).collect();
     let name = |index: NodeIndex| graph.node(index).name.clone();
     let data: Vec<Value> = graph

@@ -2,7 +2,7 @@
 
 /// Is slot 0 the address of the cross-core scheduler?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ffts {
+pub(crate) enum Ffts {
     /// Platforms whose `ffts_mode` is `ffts-plus`.
     Present,
     /// All others.
@@ -11,7 +11,7 @@ pub enum Ffts {
 
 /// The arguments of one op.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntryArguments {
+pub(crate) struct EntryArguments {
     /// The op's renumbered topological id, which prefixes its items.
     pub id: i64,
     /// Its own arguments, named as in a launch of the op alone: `i0`, `o0`, `ws0`, ...
@@ -26,7 +26,7 @@ pub struct EntryArguments {
 
 /// Slot numbers of one op.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EntrySlots {
+pub(crate) struct EntrySlots {
     /// First own argument.
     pub param: usize,
     /// Tiling key, block count and lock follow from here on for a tiling-sink op.
@@ -39,7 +39,7 @@ pub struct EntrySlots {
 
 /// The whole array.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
+pub(crate) struct Layout {
     /// Per op.
     pub entries: Vec<EntrySlots>,
     /// The kernel's own workspace slot.
@@ -50,16 +50,9 @@ pub struct Layout {
     pub slots: usize,
 }
 
-impl Layout {
-    /// Size of the array.
-    pub fn bytes(&self) -> usize {
-        self.slots * 8
-    }
-}
-
 /// Does the kernel need a workspace of its own (for debug output or `SyncAll`)?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Workspace {
+pub(crate) enum Workspace {
     /// One more slot at the end.
     Needed,
     /// No slot.
@@ -67,7 +60,7 @@ pub enum Workspace {
 }
 
 /// Lays the arguments of all ops out.
-pub fn layout(ffts: Ffts, entries: &[EntryArguments], workspace: Workspace) -> Layout {
+pub(crate) fn layout(ffts: Ffts, entries: &[EntryArguments], workspace: Workspace) -> Layout {
     let mut items: Vec<String> = Vec::new();
     if let (Ffts::Present, Some(first)) = (ffts, entries.first()) {
         items.push(format!("{{skn{}ffts_addr}}", first.id));
@@ -125,7 +118,7 @@ mod tests {
         assert_eq!(layout.entries[0], EntrySlots { param: 1, tiling: None, notify: 4, wait: 6 });
         assert_eq!(layout.entries[1], EntrySlots { param: 6, tiling: Some(10), notify: 13, wait: 14 });
         assert_eq!(layout.workspace, Some(15));
-        assert_eq!(layout.bytes(), 128);
+        assert_eq!(8 * layout.slots, 128);
         assert_eq!(
             layout.format,
             "{skn4ffts_addr}{skn4i0*}{skn4i1*}{skn4i2*}{skn4event_addr10*}{skn4event_addr11*}\
@@ -152,6 +145,6 @@ mod tests {
         let entries = [EntryArguments { id: 0, own: names(2), dynamic: None, send: vec![], recv: vec![] }];
         let layout = layout(Ffts::Absent, &entries, Workspace::Unused);
         assert_eq!(layout.entries[0], EntrySlots { param: 0, tiling: None, notify: 2, wait: 2 });
-        assert_eq!((layout.workspace, layout.bytes()), (None, 16));
+        assert_eq!((layout.workspace, 8 * layout.slots), (None, 16));
     }
 }

@@ -12,7 +12,7 @@ use super::membership::{Context, Scope};
 use super::order::Order;
 
 /// The layers of one scope's members, given in list order, as pieces.
-pub fn layers(context: &Context<'_>, order: &Order, scope: &Scope, members: &[NodeIndex]) -> Vec<Draft> {
+pub(crate) fn layers(context: &Context<'_>, order: &Order, scope: &Scope, members: &[NodeIndex]) -> Vec<Draft> {
     let mut member_layer: HashMap<NodeIndex, usize> = members.iter().map(|member| (*member, 0)).collect();
     // Outside: the highest layer it can be reached from.
     let mut reached_from: HashMap<NodeIndex, usize> = HashMap::new();

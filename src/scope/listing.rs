@@ -17,7 +17,7 @@ enum Entry {
 
 /// All nodes, renumbered: each super kernel is followed by the list of its own graph, which is its members and the
 /// event ends beside them, then its data nodes and its output node.
-pub fn nodes(context: &Context<'_>, rewriter: &Rewriter<'_>, pieces: &[Piece]) -> Vec<ListedNode> {
+pub(crate) fn nodes(context: &Context<'_>, rewriter: &Rewriter<'_>, pieces: &[Piece]) -> Vec<ListedNode> {
     let (outer, inner) = lists(context, rewriter);
     let mut list = Listing { context, rewriter, nodes: Vec::new() };
     for (_, entry) in outer {
@@ -120,7 +120,7 @@ impl Listing<'_> {
 }
 
 /// All events that are left.
-pub fn events(context: &Context<'_>, rewriter: &Rewriter<'_>, pieces: &[Piece]) -> Vec<EventReport> {
+pub(crate) fn events(context: &Context<'_>, rewriter: &Rewriter<'_>, pieces: &[Piece]) -> Vec<EventReport> {
     let name = |party: Party| match party {
         Party::Node(index) => context.node(index).name.clone(),
         Party::Piece(index) => pieces[index.0].node_name.clone(),

@@ -10,7 +10,7 @@ use super::strict::{self, Strict};
 
 /// A marked node that lost its mark because it cannot be fused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dropped {
+pub(crate) struct Dropped {
     /// The node.
     pub node: NodeIndex,
     /// Why.
@@ -19,11 +19,11 @@ pub struct Dropped {
 
 /// A scope of the graph, in the order of their first marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ScopeIndex(pub usize);
+pub(crate) struct ScopeIndex(pub usize);
 
 /// All operators of one graph that carry one scope name. No kernel can span two graphs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scope {
+pub(crate) struct Scope {
     /// Its place among the scopes.
     pub index: ScopeIndex,
     /// The name.
@@ -40,7 +40,7 @@ pub struct Scope {
 
 /// The graph with what every later step asks about it.
 #[derive(Debug)]
-pub struct Context<'a> {
+pub(crate) struct Context<'a> {
     /// The graph.
     pub graph: &'a Graph,
     /// How to plan.
@@ -61,7 +61,7 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// Looks at the graph once.
-    pub fn new(graph: &'a Graph, settings: &'a Settings) -> Self {
+    pub(crate) fn new(graph: &'a Graph, settings: &'a Settings) -> Self {
         let rules = Eligibility::new(settings);
         let mut queues: BTreeMap<i64, Vec<NodeIndex>> = BTreeMap::new();
         for (index, node) in graph.indexed() {
@@ -86,22 +86,22 @@ impl<'a> Context<'a> {
     }
 
     /// Whose rules count.
-    pub fn mode(&self) -> Mode {
+    pub(crate) fn mode(&self) -> Mode {
         self.settings.mode
     }
 
     /// The node at `index`.
-    pub fn node(&self, index: NodeIndex) -> &'a Node {
+    pub(crate) fn node(&self, index: NodeIndex) -> &'a Node {
         self.graph.node(index)
     }
 
     /// Is the node skipped wherever scopes and queues are looked at?
-    pub fn is_transparent(&self, index: NodeIndex) -> bool {
+    pub(crate) fn is_transparent(&self, index: NodeIndex) -> bool {
         self.transparent[index.0]
     }
 
     /// The sentence users search their logs for.
-    pub fn record_text(&self, index: NodeIndex, scope: &str, reason: Reason) -> String {
+    pub(crate) fn record_text(&self, index: NodeIndex, scope: &str, reason: Reason) -> String {
         let node = self.node(index);
         format!(
             "super_kernel_scope: node `{}` (type `{}`) interrupts scope `{scope}`: {} [{}]; local_memory_size {}, \
@@ -131,7 +131,7 @@ fn nodes_with_events(graph: &Graph) -> HashSet<NodeIndex> {
 }
 
 /// The scopes of a graph, in the order of their first mark.
-pub fn scopes(context: &Context<'_>) -> Result<Vec<Scope>, ScopeError> {
+pub(crate) fn scopes(context: &Context<'_>) -> Result<Vec<Scope>, ScopeError> {
     let marked: Vec<NodeIndex> = context
         .graph
         .indexed()

@@ -12,42 +12,42 @@
 //!
 //! [`plan`] calls them in turn. [`launch`] lays out the arguments of the finished kernel.
 
-pub mod attributes;
-pub mod brackets;
-pub mod cut;
-pub mod dump;
-pub mod eligibility;
-pub mod error;
-pub mod events;
-pub mod graph;
-pub mod json;
-pub mod launch;
+pub(crate) mod attributes;
+pub(crate) mod brackets;
+pub(crate) mod cut;
+pub(crate) mod dump;
+pub(crate) mod eligibility;
+pub(crate) mod error;
+pub(crate) mod events;
+pub(crate) mod graph;
+pub(crate) mod json;
+pub(crate) mod launch;
 mod layers;
 mod listing;
-pub mod membership;
-pub mod naming;
-pub mod order;
-pub mod outcome;
-pub mod pb;
-pub mod pbtxt;
+pub(crate) mod membership;
+pub(crate) mod naming;
+pub(crate) mod order;
+pub(crate) mod outcome;
+pub(crate) mod pb;
+pub(crate) mod pbtxt;
 mod piece;
 mod plan;
-pub mod report;
-pub mod rewrite;
-pub mod settings;
-pub mod strict;
+pub(crate) mod report;
+pub(crate) mod rewrite;
+pub(crate) mod settings;
+pub(crate) mod strict;
 
 #[cfg(test)]
 mod tests;
 
-pub use error::ScopeError;
-pub use graph::Graph;
-pub use outcome::{Piece, Problem, ScopePlan};
-pub use plan::plan;
-pub use settings::{Cuts, Hazards, Mode, Settings, SingleOps, Target};
+pub(crate) use error::ScopeError;
+pub(crate) use graph::Graph;
+pub(crate) use outcome::{Piece, Problem, ScopePlan};
+pub(crate) use plan::plan;
+pub(crate) use settings::{Cuts, Hazards, Mode, Settings, SingleOps, Target};
 
 /// Reads a graph from its JSON form or from a dump, text or binary, told apart by content.
-pub fn read_graph(bytes: &[u8]) -> Result<Graph, ScopeError> {
+pub(crate) fn read_graph(bytes: &[u8]) -> Result<Graph, ScopeError> {
     if pb::is_binary(bytes) {
         return pb::read(bytes);
     }

@@ -18,7 +18,7 @@ const FORMAT: u32 = 1;
 
 /// What a name is made from, per op.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedOp<'a> {
+pub(crate) struct NamedOp<'a> {
     /// `kernel_name`, or the object's path without one.
     pub kernel: &'a str,
     /// Static or tiling-sink.
@@ -37,7 +37,7 @@ pub struct NamedOp<'a> {
 
 impl<'a> NamedOp<'a> {
     /// The parts of `node` that matter.
-    pub fn new(node: &'a Node, recv: &'a [i64], send: &'a [i64]) -> Self {
+    pub(crate) fn new(node: &'a Node, recv: &'a [i64], send: &'a [i64]) -> Self {
         let kernel = if node.kernel_name.is_empty() { &node.bin_path } else { &node.kernel_name };
         Self {
             kernel,
@@ -53,23 +53,23 @@ impl<'a> NamedOp<'a> {
 
 /// Counts ids from 0 in the order they are first seen.
 #[derive(Debug, Default)]
-pub struct FirstSeen(HashMap<i64, i64>);
+pub(crate) struct FirstSeen(HashMap<i64, i64>);
 
 impl FirstSeen {
     /// The number of `id`.
-    pub fn number(&mut self, id: i64) -> i64 {
+    pub(crate) fn number(&mut self, id: i64) -> i64 {
         let next = i64::try_from(self.0.len()).unwrap_or(i64::MAX);
         *self.0.entry(id).or_insert(next)
     }
 
     /// The numbers of `ids`.
-    pub fn numbers(&mut self, ids: &[i64]) -> Vec<i64> {
+    pub(crate) fn numbers(&mut self, ids: &[i64]) -> Vec<i64> {
         ids.iter().map(|id| self.number(*id)).collect()
     }
 }
 
 /// The document the reference hashes.
-pub fn compat_document(ops: &[NamedOp<'_>]) -> String {
+pub(crate) fn compat_document(ops: &[NamedOp<'_>]) -> String {
     let mut events = FirstSeen::default();
     let entries: Vec<Value> = ops.iter().map(|op| Value::Object(entry(op, &mut events))).collect();
     Value::Array(entries).to_string()
@@ -90,7 +90,12 @@ fn entry(op: &NamedOp<'_>, events: &mut FirstSeen) -> Map<String, Value> {
 }
 
 /// The document we hash: the reference's, and what it leaves out.
-pub fn document(ops: &[NamedOp<'_>], options: &CanonicalOptions, target: &Target, files: &mut FileDigests) -> String {
+pub(crate) fn document(
+    ops: &[NamedOp<'_>],
+    options: &CanonicalOptions,
+    target: &Target,
+    files: &mut FileDigests,
+) -> String {
     let mut events = FirstSeen::default();
     let mut streams = FirstSeen::default();
     let entries: Vec<Value> = ops
@@ -116,17 +121,17 @@ pub fn document(ops: &[NamedOp<'_>], options: &CanonicalOptions, target: &Target
 }
 
 /// The kernel name for a document.
-pub fn kernel_name(document: &str) -> String {
+pub(crate) fn kernel_name(document: &str) -> String {
     format!("{PREFIX}{}", ContentDigest::of(document.as_bytes()))
 }
 
 /// Digests of sub-kernel files, each read once.
 #[derive(Debug, Default)]
-pub struct FileDigests(HashMap<String, Option<String>>);
+pub(crate) struct FileDigests(HashMap<String, Option<String>>);
 
 impl FileDigests {
     /// The digest of a file; `None` when it cannot be read, since plans are also made before the files are there.
-    pub fn digest(&mut self, path: &str) -> Option<String> {
+    pub(crate) fn digest(&mut self, path: &str) -> Option<String> {
         if path.is_empty() {
             return None;
         }
@@ -137,11 +142,11 @@ impl FileDigests {
 
 /// An option string reduced to what influences code: sorted by name, defaults left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct CanonicalOptions(BTreeMap<&'static str, String>);
+pub(crate) struct CanonicalOptions(BTreeMap<&'static str, String>);
 
 impl CanonicalOptions {
     /// Of the options of `node`.
-    pub fn of(node: &Node) -> Result<Self, ScopeError> {
+    pub(crate) fn of(node: &Node) -> Result<Self, ScopeError> {
         let options = parse(&node.options, Separator::Hyphen)
             .map_err(|source| ScopeError::Options { node: node.name.clone(), source })?;
         let decisive = options.texts().filter(|(name, text)| match name.influence() {
@@ -152,7 +157,7 @@ impl CanonicalOptions {
     }
 
     /// Is `stream-fusion=1` set?
-    pub fn stream_fusion(&self) -> bool {
+    pub(crate) fn stream_fusion(&self) -> bool {
         self.0.get(OptionName::StreamFusion.as_str()).is_some_and(|value| value == "1")
     }
 }

@@ -29,7 +29,7 @@ enum Via {
 
 /// The way from one member out and back into another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Detour {
+pub(crate) struct Detour {
     /// The member the way starts at.
     pub first: NodeIndex,
     /// The last node outside.
@@ -40,7 +40,7 @@ pub struct Detour {
 
 /// A run of members that can be one kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Segment {
+pub(crate) struct Segment {
     /// In list order.
     pub members: Vec<NodeIndex>,
     /// Why it does not continue the one before.
@@ -53,7 +53,7 @@ pub struct Segment {
 
 /// Successors by stream and by event, with finished pieces as single nodes.
 #[derive(Debug)]
-pub struct Order {
+pub(crate) struct Order {
     successors: Vec<Vec<(NodeIndex, Via)>>,
     needs_cores: Vec<bool>,
     group_of: HashMap<NodeIndex, usize>,
@@ -64,7 +64,7 @@ pub struct Order {
 
 impl Order {
     /// The order the graph itself asks for.
-    pub fn new(context: &Context<'_>, events: &[Event]) -> Self {
+    pub(crate) fn new(context: &Context<'_>, events: &[Event]) -> Self {
         let graph = context.graph;
         let mut successors = vec![Vec::new(); graph.nodes.len()];
         for (stream, queue) in &context.queues {
@@ -107,12 +107,12 @@ impl Order {
     }
 
     /// What comes right behind a node, by stream or by event.
-    pub fn successors_of(&self, node: NodeIndex) -> impl Iterator<Item = NodeIndex> {
+    pub(crate) fn successors_of(&self, node: NodeIndex) -> impl Iterator<Item = NodeIndex> {
         self.successors[node.0].iter().map(|(next, _)| *next)
     }
 
     /// From now on these nodes are one kernel.
-    pub fn fuse(&mut self, members: &[NodeIndex]) {
+    pub(crate) fn fuse(&mut self, members: &[NodeIndex]) {
         let group = self.groups.len();
         self.last_grouped = self.last_grouped.max(members.iter().max().copied());
         self.groups.push(members.to_vec());
@@ -120,7 +120,7 @@ impl Order {
     }
 
     /// Cuts `members` so that no part waits for itself. Parts of more than one op are fused on the way.
-    pub fn segments(&mut self, context: &Context<'_>, members: &[NodeIndex]) -> Vec<Segment> {
+    pub(crate) fn segments(&mut self, context: &Context<'_>, members: &[NodeIndex]) -> Vec<Segment> {
         let mut segments = Vec::new();
         let mut rest = members;
         let mut cut_by = None;

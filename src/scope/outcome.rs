@@ -13,7 +13,7 @@ use crate::model::ModelError;
 
 /// How loud a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
+pub(crate) enum Level {
     /// For the curious.
     Info,
     /// Part of every plan that did not fuse everything.
@@ -24,7 +24,7 @@ pub enum Level {
 
 impl Level {
     /// As written in the reference's logs.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Info => "INFO",
             Self::Event => "EVENT",
@@ -35,7 +35,7 @@ impl Level {
 
 /// One sentence about one node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Record {
+pub(crate) struct Record {
     /// `INFO`, `EVENT` or `WARNING`.
     pub level: &'static str,
     /// The scope it is about.
@@ -51,7 +51,7 @@ pub struct Record {
 /// Whether anything was planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Status {
+pub(crate) enum Status {
     /// Yes.
     Planned,
     /// No: shapes are not static.
@@ -60,7 +60,7 @@ pub enum Status {
 
 /// A node of a scope that is in no super kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Dropped {
+pub(crate) struct Dropped {
     /// Its name.
     pub node: String,
     /// Its type.
@@ -78,7 +78,7 @@ pub struct Dropped {
 
 impl Dropped {
     /// `node`, left out because of `reason`.
-    pub fn new(node: &Node, reason: Reason) -> Self {
+    pub(crate) fn new(node: &Node, reason: Reason) -> Self {
         Self {
             node: node.name.clone(),
             op_type: node.op_type.clone(),
@@ -92,7 +92,7 @@ impl Dropped {
 
 /// A place where a scope was cut.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct CutReport {
+pub(crate) struct CutReport {
     /// The node that interrupts it; with `wait-cycle` the first node behind the cut.
     pub node: String,
     /// Its type.
@@ -110,7 +110,7 @@ pub struct CutReport {
 
 impl CutReport {
     /// A cut at `node`.
-    pub fn new(node: &Node, reason: Reason, through: Option<String>) -> Self {
+    pub(crate) fn new(node: &Node, reason: Reason, through: Option<String>) -> Self {
         Self {
             node: node.name.clone(),
             op_type: node.op_type.clone(),
@@ -124,7 +124,7 @@ impl CutReport {
 
 /// What became of one scope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ScopeReport {
+pub(crate) struct ScopeReport {
     /// Its name.
     pub name: String,
     /// The nested graph it is in; empty for the root.
@@ -145,7 +145,7 @@ pub struct ScopeReport {
 
 /// Something the compiler would refuse about a piece.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Problem {
+pub(crate) struct Problem {
     /// The id of the error a build would end with.
     pub id: &'static str,
     /// What is wrong.
@@ -158,7 +158,7 @@ pub struct Problem {
 
 impl Problem {
     /// Ops without object or description file. (The model passes over entries without a description.)
-    pub fn missing_path(ops: Vec<String>) -> Self {
+    pub(crate) fn missing_path(ops: Vec<String>) -> Self {
         let shown = ops.iter().take(3).map(|op| format!("`{op}`")).collect::<Vec<_>>().join(", ");
         let more = ops.len().checked_sub(3).filter(|more| *more > 0);
         let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
@@ -171,19 +171,19 @@ impl Problem {
     }
 
     /// What the model says.
-    pub fn refused(error: &ModelError) -> Self {
+    pub(crate) fn refused(error: &ModelError) -> Self {
         Self { id: error.id(), message: error.to_string(), solution: error.solution(), unfusable: Vec::new() }
     }
 
     /// What it is and what to do, in one sentence.
-    pub fn explain(&self) -> String {
+    pub(crate) fn explain(&self) -> String {
         format!("{} [{}]: {}", self.message, self.id, self.solution)
     }
 }
 
 /// One op of a piece, as the compiler gets it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Op {
+pub(crate) struct Op {
     /// Its name in the graph.
     pub name: String,
     /// Its type.
@@ -209,7 +209,7 @@ pub struct Op {
 
 impl Op {
     /// Op number `position` of `count`.
-    pub fn new(node: &Node, position: usize, count: usize, lists: &EventLists) -> Self {
+    pub(crate) fn new(node: &Node, position: usize, count: usize, lists: &EventLists) -> Self {
         let location = match position {
             0 => "start",
             last if last + 1 == count => "end",
@@ -232,7 +232,7 @@ impl Op {
 
 /// One super kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Piece {
+pub(crate) struct Piece {
     /// `<scope>` or `<scope>_split_<b>_<e>`.
     pub name: String,
     /// The scope it is cut out of.
@@ -267,19 +267,19 @@ pub struct Piece {
 
 impl Piece {
     /// The argument of `compile`.
-    pub fn kernel_infos(&self) -> Value {
+    pub(crate) fn kernel_infos(&self) -> Value {
         self.infos(|stream| stream, <[i64]>::to_vec)
     }
 
     /// The argument of `compile` with streams and events counted from 0: equal for pieces of one name.
-    pub fn normalized_infos(&self) -> Value {
+    pub(crate) fn normalized_infos(&self) -> Value {
         let mut streams = FirstSeen::default();
         let mut events = FirstSeen::default();
         self.infos(|stream| streams.number(stream), |ids| events.numbers(ids))
     }
 
     /// The argument of `compile` for one of its ops alone, without events.
-    pub fn alone(&self, position: usize) -> Option<Value> {
+    pub(crate) fn alone(&self, position: usize) -> Option<Value> {
         let op = Op { recv_event_list: Vec::new(), send_event_list: Vec::new(), ..self.ops.get(position)?.clone() };
         Some(Self { ops: vec![op], ..self.clone() }.normalized_infos())
     }
@@ -316,7 +316,7 @@ impl Piece {
 
 /// A node of the list after planning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ListedNode {
+pub(crate) struct ListedNode {
     /// Its new topological id.
     pub id: usize,
     /// Its name.
@@ -332,7 +332,7 @@ pub struct ListedNode {
 
 /// An event after planning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct EventReport {
+pub(crate) struct EventReport {
     /// Its id.
     pub id: i64,
     /// `normal`, `notify` or `mem`.
@@ -351,7 +351,7 @@ pub struct EventReport {
 
 /// The plan of a whole graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ScopePlan {
+pub(crate) struct ScopePlan {
     /// Name of the graph.
     pub graph: String,
     /// `default` or `compat`.
@@ -372,7 +372,7 @@ pub struct ScopePlan {
 
 impl ScopePlan {
     /// An empty plan.
-    pub fn new(graph: &Graph, mode: Mode) -> Self {
+    pub(crate) fn new(graph: &Graph, mode: Mode) -> Self {
         Self {
             graph: graph.name.clone(),
             mode: mode.as_str(),
@@ -386,7 +386,7 @@ impl ScopePlan {
     }
 
     /// The plan as JSON, with the argument of `compile` for every piece.
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let mut plan = serde_json::to_value(self).unwrap_or(Value::Null);
         if let Some(pieces) = plan.get_mut("pieces").and_then(Value::as_array_mut) {
             for (written, piece) in pieces.iter_mut().zip(&self.pieces) {

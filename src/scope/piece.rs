@@ -13,7 +13,7 @@ use super::settings::{Mode, Target};
 use crate::model::{self, EventId, Link, OpIndex, OpName, StreamId};
 
 /// Everything about one finished piece.
-pub fn finish(
+pub(crate) fn finish(
     context: &Context<'_>,
     placed: &Placed,
     draft: &Draft,

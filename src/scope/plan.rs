@@ -16,7 +16,7 @@ use super::settings::{Cuts, Hazards, Mode, Settings, SingleOps};
 use super::{layers, listing, piece};
 
 /// Plans every scope of a graph.
-pub fn plan(graph: &Graph, settings: &Settings) -> Result<ScopePlan, ScopeError> {
+pub(crate) fn plan(graph: &Graph, settings: &Settings) -> Result<ScopePlan, ScopeError> {
     graph.check()?;
     let mut plan = ScopePlan::new(graph, settings.mode);
     // Only static shapes are planned; anything else is left as it is, without an error.

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::outcome::{Piece, ScopePlan, ScopeReport, Status};
 
 /// The whole report.
-pub fn text(plan: &ScopePlan) -> String {
+pub(crate) fn text(plan: &ScopePlan) -> String {
     let mut out = String::new();
     let title = if plan.graph.is_empty() { "graph" } else { &plan.graph };
     // Writing to a string cannot fail.

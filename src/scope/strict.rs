@@ -11,7 +11,7 @@ const KEY: &str = OptionName::StrictScopeCheck.as_str();
 
 /// A legal value of the option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strict {
+pub(crate) enum Strict {
     /// Leave the whole scope unfused, with a warning.
     Bypass,
     /// Fail.
@@ -20,7 +20,7 @@ pub enum Strict {
 
 impl Strict {
     /// As written in an option string.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Bypass => "bypass",
             Self::Abort => "abort",
@@ -38,7 +38,7 @@ impl fmt::Display for Strict {
 ///
 /// The reference only looks at parts that split into exactly two strings at `=`, the first being the name byte
 /// for byte. Everything else that is clearly meant to be the option is skipped by it and refused by us.
-pub fn read(node: &Node, mode: Mode) -> Result<Option<Strict>, ScopeError> {
+pub(crate) fn read(node: &Node, mode: Mode) -> Result<Option<Strict>, ScopeError> {
     let mut found = None;
     for part in node.options.split(':') {
         let fields: Vec<&str> = part.split('=').collect();

@@ -7,7 +7,7 @@ use super::request::{AgentSpec, Trigger};
 
 /// The agents of a run.
 #[derive(Debug)]
-pub struct Agents {
+pub(crate) struct Agents {
     agents: Vec<Agent>,
 }
 
@@ -23,7 +23,7 @@ struct Agent {
 
 impl Agents {
     /// Checks the agents against the buffers they write.
-    pub fn new(specs: &[AgentSpec], memory: &GlobalMemory) -> Result<Self, SimError> {
+    pub(crate) fn new(specs: &[AgentSpec], memory: &GlobalMemory) -> Result<Self, SimError> {
         let mut agents = Vec::with_capacity(specs.len());
         for spec in specs {
             let problem = |problem: String| SimError::Argument { kernel: format!("agent {}", spec.name), problem };
@@ -53,17 +53,17 @@ impl Agents {
     }
 
     /// Is there nothing left that an agent might do?
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.agents.is_empty()
     }
 
     /// Number of agents.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.agents.len()
     }
 
     /// Looks at all triggers. Agents whose time has come are returned for [`Agents::act`].
-    pub fn look(&mut self, step: u64) -> Option<usize> {
+    pub(crate) fn look(&mut self, step: u64) -> Option<usize> {
         for at in 0..self.agents.len() {
             let followed = self.agents[at].follows.map(|other| self.agents[other].acted);
             let agent = &mut self.agents[at];
@@ -81,7 +81,7 @@ impl Agents {
     }
 
     /// The next step at which an agent acts, if one is only waiting for its time.
-    pub fn next_due(&self) -> Option<u64> {
+    pub(crate) fn next_due(&self) -> Option<u64> {
         let waiting = self.agents.iter().filter(|agent| agent.acted < agent.spec.times);
         waiting
             .filter_map(|agent| {
@@ -94,7 +94,7 @@ impl Agents {
     }
 
     /// Carries out the writes of an agent; returns the addresses written.
-    pub fn act(&mut self, at: usize) -> Vec<u64> {
+    pub(crate) fn act(&mut self, at: usize) -> Vec<u64> {
         let agent = &mut self.agents[at];
         agent.acted += 1;
         agent.due = None;
@@ -108,7 +108,7 @@ impl Agents {
     }
 
     /// The word an agent was waiting for: what it has heard of.
-    pub fn watched(&self, at: usize) -> Option<u64> {
+    pub(crate) fn watched(&self, at: usize) -> Option<u64> {
         match self.agents[at].spec.when {
             Trigger::Word { address, .. } => Some(address),
             Trigger::Start | Trigger::Step(_) | Trigger::Agent(_) => None,
@@ -116,18 +116,18 @@ impl Agents {
     }
 
     /// The name of an agent.
-    pub fn name(&self, at: usize) -> &str {
+    pub(crate) fn name(&self, at: usize) -> &str {
         &self.agents[at].spec.name
     }
 
     /// Agents that had to act and never did.
-    pub fn missing(&self) -> Vec<String> {
+    pub(crate) fn missing(&self) -> Vec<String> {
         let silent = self.agents.iter().filter(|agent| agent.spec.required && agent.acted == 0);
         silent.map(|agent| agent.spec.name.clone()).collect()
     }
 
     /// How often each acted.
-    pub fn reports(&self) -> Vec<AgentReport> {
+    pub(crate) fn reports(&self) -> Vec<AgentReport> {
         self.agents.iter().map(|agent| AgentReport { name: agent.spec.name.clone(), acted: agent.acted }).collect()
     }
 }

@@ -15,7 +15,7 @@ const SPACING: u64 = 0x40_0000_0000;
 const CANDIDATES: u64 = 64;
 
 /// Makes an arena; returns its address and its file descriptor.
-pub fn create(bytes: u64) -> Result<(u64, RawFd), SimError> {
+pub(crate) fn create(bytes: u64) -> Result<(u64, RawFd), SimError> {
     let failed = || SimError::Memory { bytes, source: std::io::Error::last_os_error() };
     // SAFETY: plain system calls; the name is terminated.
     let file = unsafe { libc::memfd_create(c"superkernel-gm".as_ptr(), libc::MFD_CLOEXEC) };
@@ -42,7 +42,7 @@ pub fn create(bytes: u64) -> Result<(u64, RawFd), SimError> {
 }
 
 /// Maps an arena of another process at its address, out of bounds throughout.
-pub fn attach(file: RawFd, address: u64, bytes: u64) -> Result<(), SimError> {
+pub(crate) fn attach(file: RawFd, address: u64, bytes: u64) -> Result<(), SimError> {
     // SAFETY: MAP_FIXED_NOREPLACE never touches an existing mapping.
     let mapped = unsafe {
         libc::mmap(
@@ -67,7 +67,7 @@ pub fn attach(file: RawFd, address: u64, bytes: u64) -> Result<(), SimError> {
 }
 
 /// Opens or closes the pages of a buffer; `address` is a page boundary inside an arena.
-pub fn protect(address: u64, bytes: u64, access: Access) -> Result<(), SimError> {
+pub(crate) fn protect(address: u64, bytes: u64, access: Access) -> Result<(), SimError> {
     let protection = match access {
         Access::Open => libc::PROT_READ | libc::PROT_WRITE,
         Access::Closed => libc::PROT_NONE,
@@ -78,7 +78,7 @@ pub fn protect(address: u64, bytes: u64, access: Access) -> Result<(), SimError>
 }
 
 /// Unmaps an arena.
-pub fn detach(address: u64, bytes: u64) {
+pub(crate) fn detach(address: u64, bytes: u64) {
     // SAFETY: the caller is done with all buffers of the arena; it was mapped by this module.
     unsafe {
         libc::munmap(address as *mut libc::c_void, bytes as usize);
@@ -87,7 +87,7 @@ pub fn detach(address: u64, bytes: u64) {
 
 /// Whether code may touch a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub(crate) enum Access {
     /// Reading and writing.
     Open,
     /// Any access crashes.

@@ -9,7 +9,7 @@ use crate::model::{Chip, CoreKind};
 /// Layout shared with the emulation header. Field by field the same order and size.
 #[repr(C)]
 #[derive(Debug)]
-pub struct CoreState {
+pub(crate) struct CoreState {
     /// 1 AIC, 2 AIV.
     pub kind: i64,
     /// 2201 or 3510.
@@ -57,7 +57,7 @@ pub struct CoreState {
 }
 
 /// Sizes of the local memories of a core of `kind`, in the order of [`Memory::LOCAL`](crate::aicore::Memory::LOCAL).
-pub fn local_memory_sizes(chip: Chip, kind: CoreKind) -> [u64; 7] {
+pub(crate) fn local_memory_sizes(chip: Chip, kind: CoreKind) -> [u64; 7] {
     const KIB: u64 = 1024;
     match (chip, kind) {
         (Chip::C220, CoreKind::Aiv) => [192 * KIB, 0, 0, 0, 0, 0, 0],
@@ -69,14 +69,14 @@ pub fn local_memory_sizes(chip: Chip, kind: CoreKind) -> [u64; 7] {
 
 impl CoreState {
     /// Where the local memories lie.
-    pub fn set_memories(&mut self, memories: [LocalMemory; 7]) {
+    pub(crate) fn set_memories(&mut self, memories: [LocalMemory; 7]) {
         let [ub, l1, l0a, l0b, l0c, bt, fb] = memories;
         self.memories = [ub, l1, l0a, l0b, l0c];
         self.tables = [bt, fb];
     }
 
     /// The state at the start of a launch; local memories are filled in by the caller.
-    pub fn new(chip: Chip, place: Place, blocks: u32, vectors: u32, core_id: i64, para_base: u64) -> Self {
+    pub(crate) fn new(chip: Chip, place: Place, blocks: u32, vectors: u32, core_id: i64, para_base: u64) -> Self {
         Self {
             kind: match place.kind {
                 CoreKind::Aic => 1,

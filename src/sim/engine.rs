@@ -45,7 +45,7 @@ thread_local! {
 }
 
 /// Runs a launch to its end.
-pub fn launch(request: Request) -> Result<Report, SimError> {
+pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
     let _alone = DRIVING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let library = Library::open(&request.library)?;
     let argument_error =

@@ -12,15 +12,15 @@ use super::topology::{CoreIndex, Topology};
 use crate::model::CoreKind;
 
 /// Flag ids per core.
-pub const FLAG_COUNT: usize = 16;
+pub(crate) const FLAG_COUNT: usize = 16;
 /// In-block flag ids of an AIC on 3510; an AIV has half of them.
-pub const IN_BLOCK_COUNT: usize = 32;
+pub(crate) const IN_BLOCK_COUNT: usize = 32;
 /// The largest value of a counter; one more is a hardware exception.
-pub const COUNTER_LIMIT: usize = 15;
+pub(crate) const COUNTER_LIMIT: usize = 15;
 
 /// How arrivals at a round are kept. Silicon's way is not documented, so programs must work under both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Arrivals {
+pub(crate) enum Arrivals {
     /// A round needs one arrival of every member.
     #[default]
     PerCore,
@@ -30,7 +30,7 @@ pub enum Arrivals {
 
 /// Why a set cannot be carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SetError {
+pub(crate) enum SetError {
     /// The counter of this core would exceed 15.
     Overflow(CoreIndex),
     /// Mode 3 does not exist.
@@ -58,7 +58,7 @@ struct Round {
 
 /// The flags of all cores of a launch.
 #[derive(Debug)]
-pub struct FlagBank {
+pub(crate) struct FlagBank {
     topology: Topology,
     arrivals: Arrivals,
     counters: Vec<[Counter; FLAG_COUNT]>,
@@ -115,7 +115,7 @@ impl Group {
 
 impl FlagBank {
     /// All counters 0, nothing pending.
-    pub fn new(topology: &Topology, arrivals: Arrivals) -> Self {
+    pub(crate) fn new(topology: &Topology, arrivals: Arrivals) -> Self {
         let cores = topology.core_count();
         let rounds = Group::all(topology)
             .map(|group| {
@@ -135,7 +135,13 @@ impl FlagBank {
     }
 
     /// Core `core` raises `flag` in `mode`. Returns the cores whose counter rose.
-    pub fn set(&mut self, core: CoreIndex, mode: u32, flag: u32, now: &Moment) -> Result<&[CoreIndex], SetError> {
+    pub(crate) fn set(
+        &mut self,
+        core: CoreIndex,
+        mode: u32,
+        flag: u32,
+        now: &Moment,
+    ) -> Result<&[CoreIndex], SetError> {
         self.gained.clear();
         let place = self.topology.place(core);
         let group = match (mode, place.kind) {
@@ -196,12 +202,12 @@ impl FlagBank {
     }
 
     /// Takes one from the counter, with what the sender knew; `None` while it is 0.
-    pub fn take(&mut self, core: CoreIndex, flag: u32) -> Option<Moment> {
+    pub(crate) fn take(&mut self, core: CoreIndex, flag: u32) -> Option<Moment> {
         self.counters[core][flag as usize].raised.pop_front()
     }
 
     /// Raises an in-block flag (3510). Returns the core whose counter rose.
-    pub fn set_in_block(&mut self, core: CoreIndex, id: u32, now: &Moment) -> Result<CoreIndex, SetError> {
+    pub(crate) fn set_in_block(&mut self, core: CoreIndex, id: u32, now: &Moment) -> Result<CoreIndex, SetError> {
         let (receiver, target) = self.in_block_partner(core, id).ok_or(SetError::InBlockId(id))?;
         let counter = &mut self.in_block[receiver][target as usize];
         if counter.raised.len() == COUNTER_LIMIT {
@@ -212,7 +218,7 @@ impl FlagBank {
     }
 
     /// The core and the id that a set of `id` on `core` raises.
-    pub fn in_block_partner(&self, core: CoreIndex, id: u32) -> Option<(CoreIndex, u32)> {
+    pub(crate) fn in_block_partner(&self, core: CoreIndex, id: u32) -> Option<(CoreIndex, u32)> {
         let place = self.topology.place(core);
         let half = (IN_BLOCK_COUNT / 2) as u32;
         match place.kind {
@@ -228,22 +234,22 @@ impl FlagBank {
     }
 
     /// Takes one from an in-block counter.
-    pub fn take_in_block(&mut self, core: CoreIndex, id: u32) -> Option<Moment> {
+    pub(crate) fn take_in_block(&mut self, core: CoreIndex, id: u32) -> Option<Moment> {
         self.in_block[core].get_mut(id as usize)?.raised.pop_front()
     }
 
     /// The counters of a core that are not 0: (flag, value).
-    pub fn raised(&self, core: CoreIndex) -> Vec<(u32, usize)> {
+    pub(crate) fn raised(&self, core: CoreIndex) -> Vec<(u32, usize)> {
         non_zero(&self.counters[core])
     }
 
     /// The in-block counters of a core that are not 0.
-    pub fn raised_in_block(&self, core: CoreIndex) -> Vec<(u32, usize)> {
+    pub(crate) fn raised_in_block(&self, core: CoreIndex) -> Vec<(u32, usize)> {
         non_zero(&self.in_block[core])
     }
 
     /// Arrivals of a core at rounds that are not complete: (flag, how many).
-    pub fn pending(&self, core: CoreIndex) -> Vec<(u32, usize)> {
+    pub(crate) fn pending(&self, core: CoreIndex) -> Vec<(u32, usize)> {
         let mut found = Vec::new();
         for group in Group::all(&self.topology) {
             let members = group.members(&self.topology);
@@ -263,7 +269,7 @@ impl FlagBank {
     }
 
     /// Cores that would have to set `flag` before `core` can go on, if some others already did.
-    pub fn missing_for(&self, core: CoreIndex, flag: u32) -> Vec<CoreIndex> {
+    pub(crate) fn missing_for(&self, core: CoreIndex, flag: u32) -> Vec<CoreIndex> {
         let mut missing = Vec::new();
         for group in Group::all(&self.topology) {
             if !group.receivers(&self.topology).contains(&core) {

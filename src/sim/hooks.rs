@@ -25,9 +25,9 @@ pub(super) static YIELDER: AtomicPtr<Yielder<(), ()>> = AtomicPtr::new(std::ptr:
 
 /// `SkFault` of the header.
 mod fault {
-    pub const TRAP: u32 = 1;
-    pub const ASSERT: u32 = 2;
-    pub const NULL_CALL: u32 = 4;
+    pub(crate) const TRAP: u32 = 1;
+    pub(crate) const ASSERT: u32 = 2;
+    pub(crate) const NULL_CALL: u32 = 4;
 }
 
 fn with_run<R>(action: impl FnOnce(&mut Run) -> R) -> R {

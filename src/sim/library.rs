@@ -22,7 +22,7 @@ const WHOLE_IMAGE: &str = "sk_whole_image";
 /// Links kernel objects and archives with the shim into a shared library at `output`.
 ///
 /// `cache` keeps the compiled shim.
-pub fn link(
+pub(crate) fn link(
     objects: &[PathBuf],
     output: &Path,
     cache: &Path,
@@ -60,7 +60,7 @@ fn compiled_shim(compiler: &HostCompiler, cache: &Path, cancel: &Cancel) -> Resu
 
 /// A loaded kernel.
 #[derive(Debug)]
-pub struct Library {
+pub(crate) struct Library {
     path: PathBuf,
     handle: *mut libc::c_void,
     block_local: Vec<(*mut u8, usize)>,
@@ -68,7 +68,7 @@ pub struct Library {
 
 impl Library {
     /// Loads the library and binds its services to [`hooks`].
-    pub fn open(path: &Path) -> Result<Self, SimError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, SimError> {
         let data = fs::read(path)?;
         let name = CString::new(path.as_os_str().as_encoded_bytes())
             .map_err(|_| SimError::Load { library: path.to_path_buf(), reason: "the path contains a 0 byte".into() })?;
@@ -88,7 +88,7 @@ impl Library {
     }
 
     /// The address of a function.
-    pub fn symbol(&self, name: &str) -> Result<*const (), SimError> {
+    pub(crate) fn symbol(&self, name: &str) -> Result<*const (), SimError> {
         let missing = || SimError::MissingFunction { library: self.path.clone(), symbol: name.to_owned() };
         let text = CString::new(name).map_err(|_| missing())?;
         // SAFETY: a live handle and a terminated name.
@@ -97,7 +97,7 @@ impl Library {
     }
 
     /// The bytes that every core has its own copy of.
-    pub fn block_local(&self) -> &[(*mut u8, usize)] {
+    pub(crate) fn block_local(&self) -> &[(*mut u8, usize)] {
         &self.block_local
     }
 

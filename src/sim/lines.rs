@@ -13,7 +13,7 @@ type Content = [u8; LINE as usize];
 
 /// Clocks attached to lines.
 #[derive(Debug)]
-pub struct Lines {
+pub(crate) struct Lines {
     lines: HashMap<u64, Line>,
     baseline: HashMap<u64, Vec<u8>>,
     /// What was known to anybody who flushed a whole cache.
@@ -30,7 +30,7 @@ struct Line {
 
 impl Lines {
     /// Remembers small buffers as they are.
-    pub fn new(memory: &GlobalMemory, width: usize) -> Self {
+    pub(crate) fn new(memory: &GlobalMemory, width: usize) -> Self {
         let mut baseline = HashMap::new();
         if width > 0 {
             for (at, buffer) in memory.buffers().iter().enumerate() {
@@ -43,19 +43,19 @@ impl Lines {
     }
 
     /// A core flushes a line after its own writes: others who read it hear of the core's past.
-    pub fn release(&mut self, memory: &GlobalMemory, address: u64, content: &Content, clock: &Clock) {
+    pub(crate) fn release(&mut self, memory: &GlobalMemory, address: u64, content: &Content, clock: &Clock) {
         let line = self.line(memory, address);
         line.stored = Some(*content);
         line.clock.join(clock);
     }
 
     /// Is the line different from what its last known writer left?
-    pub fn differs(&mut self, memory: &GlobalMemory, address: u64, content: &Content) -> bool {
+    pub(crate) fn differs(&mut self, memory: &GlobalMemory, address: u64, content: &Content) -> bool {
         self.line(memory, address).stored.as_ref() != Some(content)
     }
 
     /// A core reads a line: it hears of the last writer, or, if nobody flushed that line, of whole-cache flushes.
-    pub fn acquire(&mut self, memory: &GlobalMemory, address: u64, content: &Content, clock: &mut Clock) {
+    pub(crate) fn acquire(&mut self, memory: &GlobalMemory, address: u64, content: &Content, clock: &mut Clock) {
         let line = self.line(memory, address);
         if line.stored.as_ref() == Some(content) {
             clock.join(&line.clock);
@@ -65,7 +65,7 @@ impl Lines {
     }
 
     /// A core flushes everything it wrote.
-    pub fn release_all(&mut self, clock: &Clock) {
+    pub(crate) fn release_all(&mut self, clock: &Clock) {
         self.whole.join(clock);
     }
 

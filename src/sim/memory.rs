@@ -8,24 +8,24 @@ use crate::aicore::LocalMemory;
 use crate::model::Chip;
 
 /// Bytes of a cache line.
-pub const LINE: u64 = 64;
+pub(crate) const LINE: u64 = 64;
 
 /// The buffers of a launch, by address.
 #[derive(Debug)]
-pub struct GlobalMemory {
+pub(crate) struct GlobalMemory {
     buffers: Vec<BufferSpec>,
 }
 
 /// The readable part of one cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LineView {
+pub(crate) struct LineView {
     start: *const u8,
     length: usize,
 }
 
 impl LineView {
     /// What is there now; bytes outside any buffer read as 0.
-    pub fn content(&self) -> [u8; LINE as usize] {
+    pub(crate) fn content(&self) -> [u8; LINE as usize] {
         let mut bytes = [0; LINE as usize];
         for (at, byte) in bytes.iter_mut().take(self.length).enumerate() {
             // SAFETY: a view covers mapped bytes of a buffer of this launch, which outlives the run. Volatile because
@@ -36,7 +36,7 @@ impl LineView {
     }
 
     /// Is it still `expected`?
-    pub fn is(&self, expected: &[u8; LINE as usize]) -> bool {
+    pub(crate) fn is(&self, expected: &[u8; LINE as usize]) -> bool {
         // SAFETY: as in `content`; no kernel code runs while the slice lives.
         let now = unsafe { std::slice::from_raw_parts(self.start, self.length) };
         now == &expected[..self.length]
@@ -45,24 +45,24 @@ impl LineView {
 
 impl GlobalMemory {
     /// The buffers, sorted.
-    pub fn new(mut buffers: Vec<BufferSpec>) -> Self {
+    pub(crate) fn new(mut buffers: Vec<BufferSpec>) -> Self {
         buffers.sort_by_key(|buffer| buffer.address);
         Self { buffers }
     }
 
     /// Position of the buffer that holds `address`.
-    pub fn find(&self, address: u64) -> Option<usize> {
+    pub(crate) fn find(&self, address: u64) -> Option<usize> {
         let at = self.buffers.partition_point(|buffer| buffer.address <= address).checked_sub(1)?;
         (address - self.buffers[at].address < self.buffers[at].size).then_some(at)
     }
 
     /// All buffers, by address.
-    pub fn buffers(&self) -> &[BufferSpec] {
+    pub(crate) fn buffers(&self) -> &[BufferSpec] {
         &self.buffers
     }
 
     /// The line that holds `address`, from its first byte inside the buffer on.
-    pub fn line(&self, address: u64) -> Option<LineView> {
+    pub(crate) fn line(&self, address: u64) -> Option<LineView> {
         let buffer = &self.buffers[self.find(address)?];
         let start = (address & !(LINE - 1)).max(buffer.address);
         let end = ((address & !(LINE - 1)) + LINE).min(buffer.address + buffer.size);
@@ -70,7 +70,7 @@ impl GlobalMemory {
     }
 
     /// Is `size` bytes at `address` inside one buffer?
-    pub fn holds(&self, address: u64, size: u64) -> bool {
+    pub(crate) fn holds(&self, address: u64, size: u64) -> bool {
         self.find(address).is_some_and(|at| {
             let buffer = &self.buffers[at];
             address - buffer.address + size <= buffer.size
@@ -78,7 +78,7 @@ impl GlobalMemory {
     }
 
     /// The bytes of a buffer.
-    pub fn bytes(&self, buffer: usize) -> &[u8] {
+    pub(crate) fn bytes(&self, buffer: usize) -> &[u8] {
         let spec = &self.buffers[buffer];
         // SAFETY: the caller of the launch promises that its buffers are mapped while it runs; no kernel code runs
         // while the runtime looks at them.
@@ -86,7 +86,7 @@ impl GlobalMemory {
     }
 
     /// `name+offset` of an address, for reports.
-    pub fn describe(&self, address: u64) -> String {
+    pub(crate) fn describe(&self, address: u64) -> String {
         match self.find(address) {
             Some(at) if self.buffers[at].address == address => format!("`{}`", self.buffers[at].name),
             Some(at) => format!("`{}`+{}", self.buffers[at].name, address - self.buffers[at].address),
@@ -105,16 +105,16 @@ impl GlobalMemory {
 
 /// Zeroed global memory that a kernel did not bring along: the messages of matmul objects go through it.
 #[derive(Debug)]
-pub struct SystemWorkspace {
+pub(crate) struct SystemWorkspace {
     base: *mut u8,
 }
 
 impl SystemWorkspace {
     /// Its size.
-    pub const BYTES: u64 = 16 << 20;
+    pub(crate) const BYTES: u64 = 16 << 20;
 
     /// Pages cost nothing until they are touched.
-    pub fn new() -> Result<Self, SimError> {
+    pub(crate) fn new() -> Result<Self, SimError> {
         // SAFETY: an anonymous mapping at an address of the system's choice touches nothing that exists.
         let base = unsafe {
             libc::mmap(
@@ -133,12 +133,12 @@ impl SystemWorkspace {
     }
 
     /// Its first byte.
-    pub fn base(&self) -> *mut u8 {
+    pub(crate) fn base(&self) -> *mut u8 {
         self.base
     }
 
     /// Does it hold these bytes?
-    pub fn holds(&self, address: u64, bytes: u64) -> bool {
+    pub(crate) fn holds(&self, address: u64, bytes: u64) -> bool {
         address.checked_sub(self.base as u64).is_some_and(|offset| offset.saturating_add(bytes) <= Self::BYTES)
     }
 }
@@ -159,7 +159,7 @@ const PAGE: usize = 4096;
 
 /// One mapping that holds the local memories of all cores; pages cost nothing until they are touched.
 #[derive(Debug)]
-pub struct LocalMemories {
+pub(crate) struct LocalMemories {
     base: *mut u8,
     bytes: usize,
     cores: Vec<[LocalMemory; 7]>,
@@ -167,7 +167,7 @@ pub struct LocalMemories {
 
 impl LocalMemories {
     /// Zeroed memories for every core.
-    pub fn new(chip: Chip, topology: &Topology) -> Result<Self, SimError> {
+    pub(crate) fn new(chip: Chip, topology: &Topology) -> Result<Self, SimError> {
         // One more: the mapping itself starts anywhere.
         let bytes = (topology.core_count() + 1) * CORE_SPACING;
         // SAFETY: an anonymous mapping at an address of the system's choice touches nothing that exists.
@@ -205,7 +205,7 @@ impl LocalMemories {
     }
 
     /// The memories of one core.
-    pub fn of(&self, core: usize) -> [LocalMemory; 7] {
+    pub(crate) fn of(&self, core: usize) -> [LocalMemory; 7] {
         self.cores[core]
     }
 }

@@ -10,7 +10,7 @@ use crate::artifact::{LaunchMeta, META_SECTION_PREFIX};
 
 /// One kernel function with a meta section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct KernelMeta {
+pub(crate) struct KernelMeta {
     /// The function.
     pub function: String,
     /// `K_TYPE_...` number.
@@ -20,7 +20,7 @@ pub struct KernelMeta {
 }
 
 /// All kernels of an object.
-pub fn read(path: &Path) -> Result<Vec<KernelMeta>, SimError> {
+pub(crate) fn read(path: &Path) -> Result<Vec<KernelMeta>, SimError> {
     let data = crate::fs::read(path)?;
     let broken = |reason: String| SimError::Load { library: path.to_path_buf(), reason };
     let file = object::File::parse(&*data).map_err(|error| broken(error.to_string()))?;

@@ -23,7 +23,7 @@ const HAZARD_LIMIT: usize = 100;
 
 /// Which markers told about a part of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Precision {
+pub(crate) enum Precision {
     /// Markers around the call in the generated code, which cores that do not run it may pass as well.
     Label,
     /// Markers inside the sub-kernel's own wrapper.
@@ -32,7 +32,7 @@ pub enum Precision {
 
 /// One core's part of an operator, while it runs.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub(crate) struct Part {
     /// The operator.
     pub op: OpPosition,
     /// How it was marked.
@@ -64,7 +64,7 @@ struct OpLog {
 
 /// The record of a run.
 #[derive(Debug)]
-pub struct OrderLog {
+pub(crate) struct OrderLog {
     ops: ByPosition<OpLog>,
     shadows: Vec<Option<Shadow>>,
     unwatched: Vec<usize>,
@@ -78,7 +78,7 @@ struct Shadow {
 
 impl OrderLog {
     /// Reads the operators' addresses from the parameter block, unless they are declared.
-    pub fn new(ops: &[OpSpec], slots: &[u64], memory: &GlobalMemory, cores: usize) -> Self {
+    pub(crate) fn new(ops: &[OpSpec], slots: &[u64], memory: &GlobalMemory, cores: usize) -> Self {
         let addresses: Vec<Vec<(u64, bool)>> = ops.iter().map(|op| accesses(op, slots)).collect();
         let mut starts: Vec<u64> = addresses.iter().flatten().map(|(address, _)| *address).collect();
         starts.sort_unstable();
@@ -128,29 +128,29 @@ impl OrderLog {
     }
 
     /// Buffers too large to be watched for writes.
-    pub fn unwatched(&self) -> &[usize] {
+    pub(crate) fn unwatched(&self) -> &[usize] {
         &self.unwatched
     }
 
     /// A core enters an operator.
-    pub fn begin(&self, op: OpPosition, precision: Precision, clock: &Clock) -> Option<Part> {
+    pub(crate) fn begin(&self, op: OpPosition, precision: Precision, clock: &Clock) -> Option<Part> {
         self.ops.get(op)?;
         Some(Part { op, precision, begin: clock.clone(), end: None })
     }
 
     /// The operator's own wait for its predecessor is over: its data access starts here.
-    pub fn waited(part: &mut Part, clock: &Clock) {
+    pub(crate) fn waited(part: &mut Part, clock: &Clock) {
         part.begin = clock.clone();
     }
 
     /// The operator told its successor to go on: its data access ends here.
-    pub fn released(part: &mut Part, core: CoreIndex, clock: &mut Clock) {
+    pub(crate) fn released(part: &mut Part, core: CoreIndex, clock: &mut Clock) {
         clock.tick(core);
         part.end = Some(clock.of(core));
     }
 
     /// A core leaves an operator.
-    pub fn end(&mut self, part: Part, core: CoreIndex, clock: &mut Clock) {
+    pub(crate) fn end(&mut self, part: Part, core: CoreIndex, clock: &mut Clock) {
         clock.tick(core);
         let log = &mut self.ops[part.op];
         if part.precision < log.precision {
@@ -172,7 +172,7 @@ impl OrderLog {
     }
 
     /// A core that is inside `op` is about to run.
-    pub fn resume(&mut self, op: OpPosition, memory: &GlobalMemory) {
+    pub(crate) fn resume(&mut self, op: OpPosition, memory: &GlobalMemory) {
         for region in self.ops[op].regions.iter().filter(|region| !region.writes) {
             if let Some(shadow) = self.shadows[region.buffer].as_mut().filter(|shadow| shadow.stale) {
                 shadow.bytes.copy_from_slice(memory.bytes(region.buffer));
@@ -182,7 +182,7 @@ impl OrderLog {
     }
 
     /// A core that is inside `op` has run until now: whatever changed, the operator wrote.
-    pub fn pause(&mut self, op: OpPosition, memory: &GlobalMemory) {
+    pub(crate) fn pause(&mut self, op: OpPosition, memory: &GlobalMemory) {
         let log = &mut self.ops[op];
         if log.declared {
             return;
@@ -204,14 +204,19 @@ impl OrderLog {
     }
 
     /// Somebody else wrote to a buffer.
-    pub fn written_outside(&mut self, buffer: usize) {
+    pub(crate) fn written_outside(&mut self, buffer: usize) {
         if let Some(shadow) = self.shadows[buffer].as_mut() {
             shadow.stale = true;
         }
     }
 
     /// All pairs of operators that share memory without an order.
-    pub fn hazards(&self, specs: &ByPosition<OpSpec>, memory: &GlobalMemory, topology: &Topology) -> Vec<Hazard> {
+    pub(crate) fn hazards(
+        &self,
+        specs: &ByPosition<OpSpec>,
+        memory: &GlobalMemory,
+        topology: &Topology,
+    ) -> Vec<Hazard> {
         let mut by_address: BTreeMap<u64, Vec<(OpPosition, bool)>> = BTreeMap::new();
         for (op, log) in self.ops.enumerate().filter(|(_, log)| log.ran) {
             for region in &log.regions {

@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 
 /// Pages of the device's memory that the worker opens or closes before a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pages {
+pub(crate) struct Pages {
     /// First byte.
     pub address: u64,
     /// Number of bytes.
@@ -22,7 +22,7 @@ pub struct Pages {
 /// One launch for the worker.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WorkOrder {
+pub(crate) struct WorkOrder {
     /// What changed in the device's memory since the last one.
     pub pages: Vec<Pages>,
     /// Seconds after which the device gives the launch up.
@@ -33,17 +33,17 @@ pub struct WorkOrder {
 
 impl WorkOrder {
     /// As a line.
-    pub fn to_line(&self) -> Result<String, SimError> {
+    pub(crate) fn to_line(&self) -> Result<String, SimError> {
         line(self)
     }
 
     /// A line, read.
-    pub fn from_line(line: &str) -> Result<Self, SimError> {
+    pub(crate) fn from_line(line: &str) -> Result<Self, SimError> {
         serde_json::from_str(line).map_err(|error| SimError::Request(error.to_string()))
     }
 
     /// Does it; the answer as a line.
-    pub fn carry_out(self) -> Result<String, SimError> {
+    pub(crate) fn carry_out(self) -> Result<String, SimError> {
         let launched = self.pages.iter().try_for_each(|pages| {
             let access = if pages.open { Access::Open } else { Access::Closed };
             arena::protect(pages.address, pages.size, access)
@@ -60,7 +60,7 @@ impl WorkOrder {
 /// What the worker answers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Answer {
+pub(crate) enum Answer {
     /// The launch was made.
     Report(Box<Report>),
     /// It could not be made.
@@ -76,7 +76,7 @@ pub enum Answer {
 
 impl Answer {
     /// A line, read.
-    pub fn from_line(line: &[u8]) -> Result<Self, SimError> {
+    pub(crate) fn from_line(line: &[u8]) -> Result<Self, SimError> {
         serde_json::from_slice(line).map_err(|error| SimError::Answer(error.to_string()))
     }
 }

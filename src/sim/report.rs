@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Status {
+pub(crate) enum Status {
     /// All cores finished, all flags are down, no two operators raced.
     Ok,
     /// Nobody can go on.
@@ -37,7 +37,7 @@ pub enum Status {
 
 /// The first thing that went wrong.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// The core at fault, if it is one core.
     pub core: Option<String>,
     /// The operator it was in.
@@ -52,7 +52,7 @@ pub struct Failure {
 
 /// Where a core was when the run ended.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct CoreReport {
+pub(crate) struct CoreReport {
     /// `AIC0`, `AIV3`.
     pub core: String,
     /// `aic` or `aiv`.
@@ -87,7 +87,7 @@ pub struct CoreReport {
 
 /// How often things happened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// Flags raised.
     pub sets: u64,
     /// Flags waited for.
@@ -116,7 +116,7 @@ pub struct Counts {
 
 impl Counts {
     /// Adds another core's counts.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.sets += other.sets;
         self.waits += other.waits;
         self.blocked += other.blocked;
@@ -133,15 +133,15 @@ impl Counts {
 }
 
 /// A word of a fixed set, borrowed where it was written and owned where it was read.
-pub type Word = Cow<'static, str>;
+pub(crate) type Word = Cow<'static, str>;
 
 /// One event of the timeline: step, core (or agent), what, operator, detail.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Event(pub u64, pub String, pub Word, pub Option<String>, pub Option<String>);
+pub(crate) struct Event(pub u64, pub String, pub Word, pub Option<String>, pub Option<String>);
 
 /// Two operators that share memory without an order between them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hazard {
+pub(crate) struct Hazard {
     /// The operator that comes first in the list.
     pub first: String,
     /// Its position.
@@ -164,7 +164,7 @@ pub struct Hazard {
 
 /// An agent's part in the run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct AgentReport {
+pub(crate) struct AgentReport {
     /// Its name.
     pub name: String,
     /// How often it acted.
@@ -173,7 +173,7 @@ pub struct AgentReport {
 
 /// Everything about a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Report {
+pub(crate) struct Report {
     /// How it ended.
     pub status: Status,
     /// What went wrong, in a few lines; empty if nothing.

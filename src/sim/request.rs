@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// One launch of one loaded kernel.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Request {
+pub(crate) struct Request {
     /// The shared library made by [`super::library::link`].
     pub library: std::path::PathBuf,
     /// The functions to run.
@@ -91,7 +91,7 @@ fn yes() -> bool {
 /// Symbols of the functions each kind runs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entries {
+pub(crate) struct Entries {
     /// On AICs.
     #[serde(default)]
     pub aic: Option<String>,
@@ -103,7 +103,7 @@ pub struct Entries {
 /// A piece of global memory.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct BufferSpec {
+pub(crate) struct BufferSpec {
     /// Its name in reports.
     pub name: String,
     /// First byte.
@@ -115,7 +115,7 @@ pub struct BufferSpec {
 /// One operator of the kernel.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct OpSpec {
+pub(crate) struct OpSpec {
     /// Its name in reports.
     pub name: String,
     /// Slot of its first parameter.
@@ -133,7 +133,7 @@ pub struct OpSpec {
 /// The scheduling policy and its seed.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ScheduleSpec {
+pub(crate) struct ScheduleSpec {
     /// Which policy.
     #[serde(default)]
     pub policy: PolicySpec,
@@ -145,7 +145,7 @@ pub struct ScheduleSpec {
 /// How the next core is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum PolicySpec {
+pub(crate) enum PolicySpec {
     /// One after another.
     #[default]
     RoundRobin,
@@ -158,7 +158,7 @@ pub enum PolicySpec {
 /// A core held back for some steps.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DelaySpec {
+pub(crate) struct DelaySpec {
     /// `AIC0`, `AIV3`.
     pub core: String,
     /// For how many steps.
@@ -174,7 +174,7 @@ pub struct DelaySpec {
 /// Where a core is held back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum DelayPoint {
+pub(crate) enum DelayPoint {
     /// Before its first instruction.
     #[default]
     Start,
@@ -193,7 +193,7 @@ pub enum DelayPoint {
 /// Somebody outside the kernel who acts on global memory.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AgentSpec {
+pub(crate) struct AgentSpec {
     /// Its name in reports.
     pub name: String,
     /// When it starts to act.
@@ -220,7 +220,7 @@ fn once() -> u32 {
 /// What an agent waits for.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Trigger {
+pub(crate) enum Trigger {
     /// The start of the run.
     #[default]
     Start,
@@ -240,7 +240,7 @@ pub enum Trigger {
 /// One write of an agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WriteSpec {
+pub(crate) struct WriteSpec {
     /// Where.
     pub address: u64,
     /// The bytes.
@@ -250,7 +250,7 @@ pub struct WriteSpec {
 /// See [`super::flags::Arrivals`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ArrivalsSpec {
+pub(crate) enum ArrivalsSpec {
     /// One arrival of every member.
     #[default]
     PerCore,
@@ -261,7 +261,7 @@ pub enum ArrivalsSpec {
 /// Which events are recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum EventsSpec {
+pub(crate) enum EventsSpec {
     /// None.
     None,
     /// Begin and end of operators, agents, failures.

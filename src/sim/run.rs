@@ -36,14 +36,14 @@ const SPIN_PATIENCE: u64 = 16;
 
 /// `SkNote` of the header.
 mod note {
-    pub const SYNC_ALL_BEGIN: u32 = 1;
-    pub const SYNC_ALL_END: u32 = 2;
-    pub const SET_NEXT_TASK: u32 = 3;
-    pub const WAIT_PRE_BEGIN: u32 = 4;
-    pub const WAIT_PRE_END: u32 = 5;
-    pub const COMPLEMENT_BEGIN: u32 = 6;
-    pub const COMPLEMENT_END: u32 = 7;
-    pub const PRELOAD: u32 = 8;
+    pub(crate) const SYNC_ALL_BEGIN: u32 = 1;
+    pub(crate) const SYNC_ALL_END: u32 = 2;
+    pub(crate) const SET_NEXT_TASK: u32 = 3;
+    pub(crate) const WAIT_PRE_BEGIN: u32 = 4;
+    pub(crate) const WAIT_PRE_END: u32 = 5;
+    pub(crate) const COMPLEMENT_BEGIN: u32 = 6;
+    pub(crate) const COMPLEMENT_END: u32 = 7;
+    pub(crate) const PRELOAD: u32 = 8;
 }
 
 /// Everything about a run except the fibers.

@@ -5,11 +5,11 @@ use super::topology::CoreIndex;
 
 /// A small, fast and good enough random sequence (xorshift64*), seeded through a mixer so that near seeds differ.
 #[derive(Debug, Clone)]
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     /// The sequence of a seed.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -17,7 +17,7 @@ impl Random {
     }
 
     /// The next number.
-    pub fn draw(&mut self) -> u64 {
+    pub(crate) fn draw(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -25,7 +25,7 @@ impl Random {
     }
 
     /// A number below `limit`.
-    pub fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         ((u128::from(self.draw()) * limit as u128) >> 64) as usize
     }
 }
@@ -38,7 +38,7 @@ const GUESSES: usize = 6;
 
 /// Chooses among the cores that can go on.
 #[derive(Debug)]
-pub struct Scheduler {
+pub(crate) struct Scheduler {
     policy: PolicySpec,
     random: Random,
     last: CoreIndex,
@@ -48,7 +48,7 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// A scheduler for `cores` cores.
-    pub fn new(spec: &ScheduleSpec, cores: usize) -> Self {
+    pub(crate) fn new(spec: &ScheduleSpec, cores: usize) -> Self {
         let mut random = Random::new(spec.seed);
         let priorities = (0..cores).map(|_| random.draw()).collect();
         Self {
@@ -64,12 +64,12 @@ impl Scheduler {
     ///
     /// Under round robin it makes no difference to what can happen, except that raising a flag lets others go on, so
     /// only sets and polls switch.
-    pub fn switches_at_waits(&self) -> bool {
+    pub(crate) fn switches_at_waits(&self) -> bool {
         self.policy != PolicySpec::RoundRobin
     }
 
     /// The next core among those for which `can_go` holds.
-    pub fn pick(&mut self, cores: usize, can_go: impl Fn(CoreIndex) -> bool) -> Option<CoreIndex> {
+    pub(crate) fn pick(&mut self, cores: usize, can_go: impl Fn(CoreIndex) -> bool) -> Option<CoreIndex> {
         let chosen = match self.policy {
             PolicySpec::RoundRobin => {
                 (self.last + 1..cores).chain(0..=self.last.min(cores.saturating_sub(1))).find(|&core| can_go(core))
@@ -98,7 +98,7 @@ impl Scheduler {
     }
 
     /// Puts a core behind all others: it spins without getting anywhere.
-    pub fn step_back(&mut self, core: CoreIndex) {
+    pub(crate) fn step_back(&mut self, core: CoreIndex) {
         self.priorities[core] = self.random.draw() >> 32;
     }
 }

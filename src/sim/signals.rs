@@ -6,7 +6,7 @@ use corosensei::trap::CoroutineTrapHandler;
 
 /// How a fiber ended.
 #[derive(Debug, Clone, Copy)]
-pub enum Exit {
+pub(crate) enum Exit {
     /// The entry returned.
     Returned,
     /// Kernel code crashed.
@@ -15,7 +15,7 @@ pub enum Exit {
 
 /// What the processor said.
 #[derive(Debug, Clone, Copy)]
-pub struct Crash {
+pub(crate) struct Crash {
     /// The signal.
     pub signal: i32,
     /// The address at fault; the program counter for signals without one.
@@ -28,7 +28,7 @@ pub struct Crash {
 
 impl Crash {
     /// The usual name of the signal.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self.signal {
             libc::SIGSEGV => "SIGSEGV",
             libc::SIGBUS => "SIGBUS",
@@ -50,7 +50,7 @@ pub(super) static FIBER: AtomicPtr<CoroutineTrapHandler<Exit>> = AtomicPtr::new(
 static THREAD: AtomicUsize = AtomicUsize::new(0);
 
 /// Handlers installed for the length of a run; the former ones come back when it is dropped.
-pub struct CrashGuard {
+pub(crate) struct CrashGuard {
     former: Vec<(i32, libc::sigaction)>,
     former_stack: libc::stack_t,
     _stack: Vec<u8>,
@@ -58,7 +58,7 @@ pub struct CrashGuard {
 
 impl CrashGuard {
     /// Installs the handlers on this thread.
-    pub fn install() -> Self {
+    pub(crate) fn install() -> Self {
         let mut stack = vec![0u8; ALTERNATE_STACK];
         // SAFETY: plain system calls with valid pointers; the alternate stack lives as long as the guard, which
         // restores the former one before it goes. The handler is async-signal-safe: it only reads atomics and edits the

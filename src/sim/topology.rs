@@ -4,7 +4,7 @@ use crate::model::{CoreKind, KernelType};
 
 /// Do the cross-core flags work in this launch?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CrossCoreFlags {
+pub(crate) enum CrossCoreFlags {
     /// The launch has one of the MIX types.
     Working,
     /// `AIV_ONLY` and `AIC_ONLY` launches: the scheduler is off.
@@ -12,11 +12,11 @@ pub enum CrossCoreFlags {
 }
 
 /// Index of a core in a launch: all AICs by block, then all AIVs by block and sub-block.
-pub type CoreIndex = usize;
+pub(crate) type CoreIndex = usize;
 
 /// One core's place in the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// Cube or vector.
     pub kind: CoreKind,
     /// Block index.
@@ -27,7 +27,7 @@ pub struct Place {
 
 /// The cores of a launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Topology {
+pub(crate) struct Topology {
     /// Number of blocks.
     pub blocks: u32,
     /// AICs per block: 0 or 1.
@@ -40,28 +40,28 @@ pub struct Topology {
 
 impl Topology {
     /// The cores of `blocks` blocks of `kernel_type`.
-    pub fn new(kernel_type: KernelType, blocks: u32) -> Self {
+    pub(crate) fn new(kernel_type: KernelType, blocks: u32) -> Self {
         let flags = if kernel_type.is_single_arch() { CrossCoreFlags::Absent } else { CrossCoreFlags::Working };
         Self { blocks, cubes: kernel_type.aic_cores(1), vectors: kernel_type.aiv_cores(1), flags }
     }
 
     /// Number of AICs.
-    pub fn cube_count(&self) -> usize {
+    pub(crate) fn cube_count(&self) -> usize {
         (self.blocks * self.cubes) as usize
     }
 
     /// Number of AIVs.
-    pub fn vector_count(&self) -> usize {
+    pub(crate) fn vector_count(&self) -> usize {
         (self.blocks * self.vectors) as usize
     }
 
     /// Number of cores.
-    pub fn core_count(&self) -> usize {
+    pub(crate) fn core_count(&self) -> usize {
         self.cube_count() + self.vector_count()
     }
 
     /// Where core `index` sits.
-    pub fn place(&self, index: CoreIndex) -> Place {
+    pub(crate) fn place(&self, index: CoreIndex) -> Place {
         if index < self.cube_count() {
             return Place { kind: CoreKind::Aic, block: index as u32, sub_block: 0 };
         }
@@ -70,18 +70,18 @@ impl Topology {
     }
 
     /// The AIC of a block.
-    pub fn cube_of(&self, block: u32) -> Option<CoreIndex> {
+    pub(crate) fn cube_of(&self, block: u32) -> Option<CoreIndex> {
         (self.cubes > 0).then_some(block as usize)
     }
 
     /// The AIVs of a block.
-    pub fn vectors_of(&self, block: u32) -> std::ops::Range<CoreIndex> {
+    pub(crate) fn vectors_of(&self, block: u32) -> std::ops::Range<CoreIndex> {
         let first = self.cube_count() + (block * self.vectors) as usize;
         first..first + self.vectors as usize
     }
 
     /// All cores of one kind.
-    pub fn of_kind(&self, kind: CoreKind) -> std::ops::Range<CoreIndex> {
+    pub(crate) fn of_kind(&self, kind: CoreKind) -> std::ops::Range<CoreIndex> {
         match kind {
             CoreKind::Aic => 0..self.cube_count(),
             CoreKind::Aiv => self.cube_count()..self.core_count(),
@@ -89,7 +89,7 @@ impl Topology {
     }
 
     /// `AIC3` or `AIV7`: the kind and what `GetBlockIdx()` returns there.
-    pub fn name(&self, index: CoreIndex) -> String {
+    pub(crate) fn name(&self, index: CoreIndex) -> String {
         let place = self.place(index);
         match place.kind {
             CoreKind::Aic => format!("AIC{}", place.block),
@@ -98,7 +98,7 @@ impl Topology {
     }
 
     /// The core with this name.
-    pub fn find(&self, name: &str) -> Option<CoreIndex> {
+    pub(crate) fn find(&self, name: &str) -> Option<CoreIndex> {
         (0..self.core_count()).find(|&index| self.name(index).eq_ignore_ascii_case(name))
     }
 }

@@ -27,7 +27,7 @@ const MISSES: &str = "misses";
 
 /// A cache directory and its limit.
 #[derive(Debug, Clone)]
-pub struct CacheSettings {
+pub(crate) struct CacheSettings {
     /// Where it is.
     pub directory: PathBuf,
     /// Bytes it may take.
@@ -36,14 +36,14 @@ pub struct CacheSettings {
 
 /// A cache directory.
 #[derive(Debug, Clone)]
-pub struct Cache {
+pub(crate) struct Cache {
     directory: PathBuf,
     limit: u64,
 }
 
 /// What an entry says about itself, in its first line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EntryHead {
+pub(crate) struct EntryHead {
     /// Digest of the inputs.
     pub key: String,
     /// The kernel's name.
@@ -56,7 +56,7 @@ pub struct EntryHead {
 
 /// What the cache holds.
 #[derive(Debug, Clone, Serialize)]
-pub struct CacheStats {
+pub(crate) struct CacheStats {
     /// Where it is.
     pub directory: String,
     /// Kernels.
@@ -73,12 +73,12 @@ pub struct CacheStats {
 
 impl Cache {
     /// The cache of these settings; nothing is created yet.
-    pub fn new(settings: &CacheSettings) -> Self {
+    pub(crate) fn new(settings: &CacheSettings) -> Self {
         Self { directory: settings.directory.join(FORMAT), limit: settings.limit }
     }
 
     /// The object stored under `key` and its digest; a damaged entry is removed and counts as absent.
-    pub fn get(&self, key: ContentDigest) -> Option<(Vec<u8>, ContentDigest)> {
+    pub(crate) fn get(&self, key: ContentDigest) -> Option<(Vec<u8>, ContentDigest)> {
         let path = self.entry(&key.to_string());
         let found = match read_entry(&path) {
             Ok((head, object, digest)) if head.key == key.to_string() => Some((object, digest)),
@@ -97,7 +97,7 @@ impl Cache {
     }
 
     /// Stores an object. The cache is a convenience: trouble with it is told, but fails nothing.
-    pub fn put(&self, key: ContentDigest, kernel: &str, object: &[u8], digest: ContentDigest) {
+    pub(crate) fn put(&self, key: ContentDigest, kernel: &str, object: &[u8], digest: ContentDigest) {
         let head = EntryHead {
             key: key.to_string(),
             kernel: kernel.to_owned(),
@@ -110,7 +110,7 @@ impl Cache {
     }
 
     /// Takes over an entry made elsewhere, after checking it.
-    pub fn import(&self, file: &Path) -> Result<EntryHead, StoreError> {
+    pub(crate) fn import(&self, file: &Path) -> Result<EntryHead, StoreError> {
         let (head, object, _) = read_entry(file)?;
         let is_key = head.key.len() == 64 && head.key.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_key {
@@ -121,12 +121,12 @@ impl Cache {
     }
 
     /// All entries, least recently used first.
-    pub fn entries(&self) -> Vec<PathBuf> {
+    pub(crate) fn entries(&self) -> Vec<PathBuf> {
         self.scan().into_iter().map(|entry| entry.path).collect()
     }
 
     /// What it holds.
-    pub fn stats(&self) -> CacheStats {
+    pub(crate) fn stats(&self) -> CacheStats {
         let entries = self.scan();
         let count = |name: &str| fs::metadata(&self.directory.join(name)).map_or(0, |data| data.len());
         CacheStats {
@@ -140,7 +140,7 @@ impl Cache {
     }
 
     /// Removes everything; tells how many entries there were.
-    pub fn clear(&self) -> Result<u64, FileError> {
+    pub(crate) fn clear(&self) -> Result<u64, FileError> {
         let entries = self.scan().len() as u64;
         match fs::remove_directory(&self.directory) {
             Ok(()) => Ok(entries),

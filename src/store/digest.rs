@@ -15,12 +15,12 @@ impl ContentDigest {
     }
 
     /// Its first digits: enough to tell a few things apart in file names.
-    pub fn short(&self) -> String {
+    pub(crate) fn short(&self) -> String {
         self.to_string()[..10].to_owned()
     }
 
     /// The digest of several pieces, one after another.
-    pub fn of_all<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
+    pub(crate) fn of_all<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hasher = Sha256::new();
         for piece in pieces {
             hasher.update(piece);

@@ -17,11 +17,11 @@ const LOCK_FILE: &str = ".superkernel.lock";
 /// Exclusive use of a directory among all threads and processes that ask for it. The kernel drops it when the process
 /// dies, so it cannot go stale.
 #[derive(Debug)]
-pub struct DirLock(File);
+pub(crate) struct DirLock(File);
 
 impl DirLock {
     /// Waits for it, until `cancel` is raised.
-    pub fn acquire(directory: &Path, cancel: &Cancel) -> Result<Self, StoreError> {
+    pub(crate) fn acquire(directory: &Path, cancel: &Cancel) -> Result<Self, StoreError> {
         let mut pause = Duration::from_micros(50);
         loop {
             if let Some(lock) = Self::try_acquire(directory)? {
@@ -37,7 +37,7 @@ impl DirLock {
     }
 
     /// Takes it if nobody has it.
-    pub fn try_acquire(directory: &Path) -> Result<Option<Self>, FileError> {
+    pub(crate) fn try_acquire(directory: &Path) -> Result<Option<Self>, FileError> {
         let file = fs::open(directory)?;
         match file.try_lock() {
             Err(TryLockError::Error(error)) if needs_a_file(&error) => Self::try_acquire_by_file(directory),

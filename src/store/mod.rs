@@ -3,11 +3,11 @@
 //! A [`work_dir`] is where things are made, a [`lock`] keeps others out, [`publish`] puts results in place whole or
 //! not at all, the [`cache`] keeps them for other directories; a [`digest`] tells contents apart.
 
-pub mod cache;
+pub(crate) mod cache;
 pub mod digest;
 mod error;
 mod lock;
 pub mod publish;
 pub mod work_dir;
 
-pub use error::StoreError;
+pub(crate) use error::StoreError;

@@ -47,29 +47,29 @@ impl WorkDir {
     }
 
     /// Where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The directory it is in.
-    pub fn parent(&self) -> &Path {
+    pub(crate) fn parent(&self) -> &Path {
         &self.parent
     }
 
     /// A file in it.
-    pub fn file(&self, name: impl AsRef<Path>) -> PathBuf {
+    pub(crate) fn file(&self, name: impl AsRef<Path>) -> PathBuf {
         self.path.join(name)
     }
 
     /// A new directory in it.
-    pub fn subdirectory(&self, name: impl AsRef<Path>) -> Result<PathBuf, FileError> {
+    pub(crate) fn subdirectory(&self, name: impl AsRef<Path>) -> Result<PathBuf, FileError> {
         let path = self.file(name);
         fs::create_directories(&path)?;
         Ok(path)
     }
 
     /// Writes a new file in it.
-    pub fn write(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<PathBuf, FileError> {
+    pub(crate) fn write(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<PathBuf, FileError> {
         let path = self.file(name);
         fs::write(&path, bytes)?;
         Ok(path)

@@ -49,7 +49,7 @@ const INCLUDE_DIRS: [&str; 25] = [
 
 /// Where tools are looked for: the variables of the environment, as values.
 #[derive(Debug, Clone, Default)]
-pub struct CannSearch {
+pub(crate) struct CannSearch {
     /// `PATH`.
     pub path: Option<OsString>,
     /// `ASCEND_HOME_PATH`.
@@ -60,7 +60,7 @@ pub struct CannSearch {
 
 impl CannSearch {
     /// The toolkit's directory, whether it exists or not.
-    pub fn toolkit(&self) -> PathBuf {
+    pub(crate) fn toolkit(&self) -> PathBuf {
         if let Some(home) = &self.home {
             return PathBuf::from(home);
         }
@@ -83,7 +83,7 @@ impl CannSearch {
     }
 
     /// The error for an object that needs the device compiler, which is not there.
-    pub fn missing_compiler(&self, object: String, machine: u16) -> ToolchainError {
+    pub(crate) fn missing_compiler(&self, object: String, machine: u16) -> ToolchainError {
         ToolchainError::NoDeviceCompiler { object, machine, tried: self.tried("bisheng") }
     }
 
@@ -93,14 +93,14 @@ impl CannSearch {
     }
 
     /// Is there a device compiler at all?
-    pub fn has_compiler(&self) -> bool {
+    pub(crate) fn has_compiler(&self) -> bool {
         self.tool("bisheng").is_some()
     }
 }
 
 /// `bisheng`, `ccec` and `ld.lld`, and the toolkit's headers.
 #[derive(Debug, Clone)]
-pub struct CannToolchain {
+pub(crate) struct CannToolchain {
     search: CannSearch,
     toolkit: PathBuf,
     compiler: PathBuf,
@@ -110,29 +110,19 @@ pub struct CannToolchain {
 
 impl CannToolchain {
     /// Finds compiler and linker. `ccec` is looked for when it is needed: only split super kernels need it.
-    pub fn find(search: CannSearch, limit: Option<Duration>) -> Result<Self, ToolchainError> {
+    pub(crate) fn find(search: CannSearch, limit: Option<Duration>) -> Result<Self, ToolchainError> {
         let compiler = require(&search, "bisheng", "the device compiler `bisheng`")?;
         let linker = require(&search, "ld.lld", "the device linker `ld.lld`")?;
         Ok(Self { toolkit: search.toolkit(), search, compiler, linker, limit })
     }
 
     /// The toolkit's directory.
-    pub fn toolkit(&self) -> &Path {
+    pub(crate) fn toolkit(&self) -> &Path {
         &self.toolkit
     }
 
-    /// The device compiler.
-    pub fn compiler(&self) -> &Path {
-        &self.compiler
-    }
-
-    /// The linker.
-    pub fn linker(&self) -> &Path {
-        &self.linker
-    }
-
     /// Directories of the toolkit's headers, in the order the compiler sees them.
-    pub fn include_dirs(&self) -> Vec<PathBuf> {
+    pub(crate) fn include_dirs(&self) -> Vec<PathBuf> {
         let asc = self.toolkit.join(format!("{}-linux/asc", std::env::consts::ARCH));
         // Not `join("")`, which would leave a `/` at the end.
         let below = |directory: &&str| if directory.is_empty() { asc.clone() } else { asc.join(directory) };

@@ -25,73 +25,55 @@ const LONGEST_LINE: usize = 100_000;
 
 /// A command that ran to its end.
 #[derive(Debug, Clone)]
-pub struct Executed {
+pub(crate) struct Executed {
     /// Ready to paste into a shell.
     pub command_line: String,
-    /// Wall-clock time.
-    pub elapsed: Duration,
     /// Its standard output.
     pub stdout: Vec<u8>,
-    /// Its standard error.
-    pub stderr: Vec<u8>,
 }
 
 /// A program and how to run it.
 #[derive(Debug, Clone)]
-pub struct Command {
+pub(crate) struct Command {
     title: String,
     program: PathBuf,
     arguments: Vec<OsString>,
-    environment: Vec<(OsString, OsString)>,
     directory: Option<PathBuf>,
     limit: Option<Duration>,
 }
 
 impl Command {
     /// `title` says what is being made, for messages.
-    pub fn new(program: impl Into<PathBuf>, title: impl Into<String>) -> Self {
-        Self {
-            title: title.into(),
-            program: program.into(),
-            arguments: Vec::new(),
-            environment: Vec::new(),
-            directory: None,
-            limit: None,
-        }
+    pub(crate) fn new(program: impl Into<PathBuf>, title: impl Into<String>) -> Self {
+        Self { title: title.into(), program: program.into(), arguments: Vec::new(), directory: None, limit: None }
     }
 
     /// Adds one argument.
-    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
+    pub(crate) fn arg(mut self, argument: impl Into<OsString>) -> Self {
         self.arguments.push(argument.into());
         self
     }
 
     /// Adds arguments.
-    pub fn args(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+    pub(crate) fn args(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.arguments.extend(arguments.into_iter().map(Into::into));
         self
     }
 
-    /// Sets an environment variable on top of the inherited ones.
-    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.environment.push((name.into(), value.into()));
-        self
-    }
-
     /// Sets the working directory.
-    pub fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+    pub(crate) fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
         self
     }
 
     /// Sets the time limit; without one the program may run for ever.
-    pub fn limit(mut self, limit: Option<Duration>) -> Self {
+    pub(crate) fn limit(mut self, limit: Option<Duration>) -> Self {
         self.limit = limit;
         self
     }
 
     /// The command as one line for a shell.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let words = std::iter::once(self.program.as_os_str()).chain(self.arguments.iter().map(OsString::as_os_str));
         words.map(|word| quote(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
     }
@@ -99,7 +81,7 @@ impl Command {
     /// Moves the arguments into a response file in `directory` when they are too long for the system.
     ///
     /// Only for tools that read `@file` (compilers and linkers do).
-    pub fn shortened(mut self, directory: &Path) -> Result<Self, FileError> {
+    pub(crate) fn shortened(mut self, directory: &Path) -> Result<Self, FileError> {
         let length: usize = self.arguments.iter().map(|argument| argument.len() + 1).sum();
         if length <= LONGEST_LINE {
             return Ok(self);
@@ -117,7 +99,7 @@ impl Command {
 
     /// Runs it to its end, its time limit, or until `cancel` is raised; in the last two cases it is killed together
     /// with every process it started, as it is when this process ends before it.
-    pub fn run(&self, cancel: &Cancel) -> Result<Executed, ToolchainError> {
+    pub(crate) fn run(&self, cancel: &Cancel) -> Result<Executed, ToolchainError> {
         if cancel.is_cancelled() {
             return Err(ToolchainError::Cancelled { title: self.title.clone() });
         }
@@ -135,9 +117,7 @@ impl Command {
         let stdout = collect(&stdout);
         let stderr = collect(&stderr);
         match end.map_err(|source| self.start_error(source))? {
-            End::Exited(status) if status.success() => {
-                Ok(Executed { command_line: self.line(), elapsed: started.elapsed(), stdout, stderr })
-            }
+            End::Exited(status) if status.success() => Ok(Executed { command_line: self.line(), stdout }),
             End::Exited(status) => Err(ToolchainError::Failed {
                 program: self.program.display().to_string(),
                 title: self.title.clone(),
@@ -160,7 +140,6 @@ impl Command {
         let mut command = std::process::Command::new(&self.program);
         command
             .args(&self.arguments)
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -294,17 +273,16 @@ mod tests {
     }
 
     #[test]
-    fn captures_both_outputs_of_any_size() {
+    fn outputs_of_any_size_do_not_block() {
         let script = "i=0; while [ $i -lt 20000 ]; do echo 0123456789; echo 9876543210 >&2; i=$((i+1)); done";
         let done = shell(script).run(&Cancel::new()).unwrap();
         assert_eq!(done.stdout.len(), 11 * 20_000);
-        assert_eq!(done.stderr.len(), 11 * 20_000);
     }
 
     #[test]
-    fn input_is_empty_and_environment_and_directory_are_set() {
+    fn input_is_empty_and_directory_is_set() {
         let directory = tempfile::tempdir().unwrap();
-        let command = shell("cat; echo $SK_WORD; pwd").env("SK_WORD", "word").current_dir(directory.path());
+        let command = shell("cat; echo word; pwd").current_dir(directory.path());
         let text = String::from_utf8(command.run(&Cancel::new()).unwrap().stdout).unwrap();
         let place = directory.path().canonicalize().unwrap();
         assert_eq!(text, format!("word\n{}\n", place.display()));

@@ -28,7 +28,7 @@ pub struct HostSearch {
 
 impl HostSearch {
     /// What this process's environment says.
-    pub fn from_env() -> Self {
+    pub(crate) fn from_env() -> Self {
         Self { cxx: std::env::var_os("CXX").filter(|value| !value.is_empty()), path: std::env::var_os("PATH") }
     }
 
@@ -38,7 +38,7 @@ impl HostSearch {
 }
 
 /// A program by its name in `path`, or by its own path when it contains a `/`.
-pub fn find_program(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
+pub(crate) fn find_program(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     let candidate = Path::new(name);
     if candidate.components().count() > 1 {
         return is_program(candidate).then(|| candidate.to_path_buf());
@@ -53,7 +53,7 @@ fn is_program(file: &Path) -> bool {
 
 /// The machine's C++ compiler.
 #[derive(Debug, Clone)]
-pub struct HostCompiler {
+pub(crate) struct HostCompiler {
     program: PathBuf,
     /// Arguments that belong to the compiler itself (`CXX="ccache g++"`).
     arguments: Vec<OsString>,
@@ -66,7 +66,7 @@ pub struct HostCompiler {
 
 impl HostCompiler {
     /// Finds it; no run of it takes longer than `limit`.
-    pub fn find(search: &HostSearch, limit: Option<Duration>) -> Result<Self, ToolchainError> {
+    pub(crate) fn find(search: &HostSearch, limit: Option<Duration>) -> Result<Self, ToolchainError> {
         let (program, arguments) = find_compiler(search)?;
         let is_flag = |word: &&OsString| word.to_string_lossy().starts_with('-');
         let words = arguments.iter().filter(|word| !is_flag(word));
@@ -75,7 +75,7 @@ impl HostCompiler {
     }
 
     /// A call of it; `title` says what is being made.
-    pub fn command(&self, title: impl Into<String>) -> Command {
+    pub(crate) fn command(&self, title: impl Into<String>) -> Command {
         let command = match &self.launcher {
             Some(launcher) => Command::new(launcher, title).arg(&self.program),
             None => Command::new(&self.program, title),
@@ -85,7 +85,7 @@ impl HostCompiler {
 
     /// Every program that takes part. One that vanished since it was found cannot produce a result either, so leaving
     /// it out is harmless.
-    pub fn identity(&self) -> Vec<ToolIdentity> {
+    pub(crate) fn identity(&self) -> Vec<ToolIdentity> {
         std::iter::once(&self.program).chain(&self.wrapped).filter_map(|tool| ToolIdentity::of(tool).ok()).collect()
     }
 }
@@ -112,18 +112,18 @@ impl HostToolchain {
     }
 
     /// Puts a compiler cache in front of the compiler.
-    pub fn with_launcher(mut self, launcher: &Path) -> Self {
+    pub(crate) fn with_launcher(mut self, launcher: &Path) -> Self {
         self.compiler.launcher = Some(launcher.to_path_buf());
         self
     }
 
     /// The directory of the emulation headers.
-    pub fn include_dir(&self) -> &Path {
+    pub(crate) fn include_dir(&self) -> &Path {
         &self.include_dir
     }
 
     /// The source after preprocessing, with line markers, exactly as [`Toolchain::compile`] would see it.
-    pub fn preprocess(&self, job: &CompileJob, cancel: &Cancel) -> Result<Executed, ToolchainError> {
+    pub(crate) fn preprocess(&self, job: &CompileJob, cancel: &Cancel) -> Result<Executed, ToolchainError> {
         self.source_command(job).arg("-E").arg(&job.source).shortened(&job.work_dir)?.run(cancel)
     }
 

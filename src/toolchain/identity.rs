@@ -7,7 +7,7 @@ use crate::fs::{self, FileError};
 
 /// A program as it lies on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct ToolIdentity {
+pub(crate) struct ToolIdentity {
     /// Where it was found, links resolved.
     pub path: PathBuf,
     /// Bytes.
@@ -18,7 +18,7 @@ pub struct ToolIdentity {
 
 impl ToolIdentity {
     /// Looks at the file.
-    pub fn of(path: &Path) -> Result<Self, FileError> {
+    pub(crate) fn of(path: &Path) -> Result<Self, FileError> {
         let resolved = fs::canonical(path)?;
         let data = fs::metadata(&resolved)?;
         // A clock before 1970 or a file system without times: the size still tells most changes.

@@ -6,7 +6,7 @@ use crate::model::{Chip, CoreKind};
 
 /// What the source is: device compilers treat the three differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CompileUnit {
+pub(crate) enum CompileUnit {
     /// The generated super kernel.
     SuperKernel {
         /// Bytes of debug output each core may write, if there is debug output.
@@ -47,7 +47,7 @@ pub enum MemoryCheck {
 
 /// Whether the code will be linked more than once, far apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CodeCopies {
+pub(crate) enum CodeCopies {
     /// One copy: calls stay near.
     One,
     /// Several copies: device compilers need long calls.
@@ -56,7 +56,7 @@ pub enum CodeCopies {
 
 /// One source to compile for one core kind.
 #[derive(Debug, Clone)]
-pub struct CompileJob {
+pub(crate) struct CompileJob {
     /// What is being made, for messages: ``super kernel `foo` for vector cores``.
     pub title: String,
     /// The C++ file.
@@ -91,7 +91,7 @@ pub struct CompileJob {
 
 /// Objects to link to one file.
 #[derive(Debug, Clone)]
-pub struct LinkJob {
+pub(crate) struct LinkJob {
     /// What is being made, for messages.
     pub title: String,
     /// In link order, each once.

@@ -3,26 +3,28 @@
 //! [`command`] runs a program, [`job`] says what is wanted, [`host`] does it with the machine's own C++ compiler,
 //! [`cann`] with the vendor's device compiler.
 
-pub mod cann;
-pub mod command;
+pub(crate) mod cann;
+pub(crate) mod command;
 mod error;
-pub mod host;
+pub(crate) mod host;
 mod identity;
 pub mod job;
 mod watcher;
 
-pub use cann::{CannSearch, CannToolchain};
-pub use command::{Command, Executed};
+pub(crate) use cann::{CannSearch, CannToolchain};
+pub(crate) use command::Executed;
 pub use error::ToolchainError;
-pub use host::{HostCompiler, HostToolchain};
-pub use identity::ToolIdentity;
-pub use job::{CodeCopies, CompileJob, CompileUnit, DebugInfo, LinkJob, MemoryCheck, Optimization};
+pub(crate) use host::HostCompiler;
+pub use host::{HostSearch, HostToolchain};
+pub(crate) use identity::ToolIdentity;
+pub(crate) use job::{CodeCopies, CompileJob, CompileUnit, LinkJob};
+pub use job::{DebugInfo, MemoryCheck, Optimization};
 
 use crate::cancel::Cancel;
 
 /// Which family of tools a toolchain drives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ToolchainKind {
+pub(crate) enum ToolchainKind {
     /// The machine's C++ compiler: the result runs on the simulator.
     Host,
     /// The vendor's device compiler: the result runs on a device.
@@ -31,7 +33,7 @@ pub enum ToolchainKind {
 
 impl ToolchainKind {
     /// The name used in configuration, logs and the result's JSON.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Host => "host",
             Self::Cann => "cann",
@@ -43,7 +45,7 @@ impl ToolchainKind {
 ///
 /// Shared by threads: a mixed super kernel compiles both core kinds at the same time. Every call returns the commands
 /// that ran, in order, for the build log; a call that fails names its command in the error.
-pub trait Toolchain: Send + Sync {
+pub(crate) trait Toolchain: Send + Sync {
     /// The family.
     fn kind(&self) -> ToolchainKind;
 

@@ -15,7 +15,7 @@ const SCRIPT: &str = "trap '' HUP INT TERM; read group && { read over || kill -s
 
 /// A shell that waits for the end of this process.
 #[derive(Debug)]
-pub struct Watcher {
+pub(super) struct Watcher {
     shell: Child,
     /// Until the watch is over.
     pipe: Option<ChildStdin>,
@@ -25,7 +25,7 @@ pub struct Watcher {
 
 impl Watcher {
     /// Starts one; `None` where that is impossible, which is no reason not to run the tool.
-    pub fn start() -> Option<Self> {
+    pub(super) fn start() -> Option<Self> {
         let mut shell = Command::new("/bin/sh");
         shell.arg("-c").arg(SCRIPT).current_dir("/");
         // In a group of its own: whoever kills ours must not kill the watcher with it.
@@ -43,7 +43,7 @@ impl Watcher {
     }
 
     /// Has the group killed when this process is gone.
-    pub fn guard(&mut self, group: u32) {
+    pub(super) fn guard(&mut self, group: u32) {
         if let Some(pipe) = &mut self.pipe {
             self.guards = writeln!(pipe, "{group}").is_ok();
         }
@@ -74,7 +74,7 @@ mod inherited {
     static PIPES: [AtomicI32; 128] = [const { AtomicI32::new(NONE) }; 128];
 
     /// Remembers a pipe; `None` when too many are open, which only weakens the guard against forks.
-    pub fn add(pipe: i32) -> Option<&'static AtomicI32> {
+    pub(super) fn add(pipe: i32) -> Option<&'static AtomicI32> {
         static REGISTERED: Once = Once::new();
         REGISTERED.call_once(|| {
             // SAFETY: the handler lives as long as the program, and calls nothing but `close`, which is safe between
@@ -84,7 +84,7 @@ mod inherited {
         PIPES.iter().find(|slot| slot.compare_exchange(NONE, pipe, Ordering::SeqCst, Ordering::SeqCst).is_ok())
     }
 
-    pub fn remove(slot: &AtomicI32) {
+    pub(super) fn remove(slot: &AtomicI32) {
         slot.store(NONE, Ordering::SeqCst);
     }
 

@@ -4,7 +4,6 @@
 pub mod golden;
 pub mod host;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use superkernel::model::{
@@ -165,7 +164,6 @@ impl OpBuilder {
             self.dcci
         };
         let kernel = SubKernel {
-            json_path: PathBuf::from(format!("{name}.json")),
             json_digest: superkernel::store::digest::ContentDigest::of(b"{}"),
             kernel_name: name,
             op_type: self.op_type.clone(),

@@ -39,7 +39,7 @@ struct Padding {
 
 /// One instruction of this family.
 #[derive(Debug, Clone)]
-pub struct Burst {
+pub(crate) struct Burst {
     count: u64,
     /// Bytes of a row, without padding.
     bytes: u64,
@@ -51,7 +51,7 @@ pub struct Burst {
 
 impl Burst {
     /// Decodes a record; `None` if it is of another family.
-    pub fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
         use Memory::{Gm, L1, Ub};
         match arguments.op {
             OpCode::CopyGmToUbuf => Self::blocks(arguments, Ub, Gm).map(Some),
@@ -157,7 +157,7 @@ impl Burst {
     }
 
     /// Adds everything it reads and writes.
-    pub fn operands(&self, operands: &mut Operands) {
+    pub(crate) fn operands(&self, operands: &mut Operands) {
         let alignment = |memory| if memory == Memory::Gm { 1 } else { BLOCK };
         let rows = |side: &Side, bytes| Shape::rows(self.count, side.step, bytes);
         let Side { memory, address, .. } = self.source;
@@ -171,7 +171,7 @@ impl Burst {
     ///
     /// # Safety
     /// As for [`crate::aicore::Instruction::execute`].
-    pub unsafe fn execute(&self) {
+    pub(crate) unsafe fn execute(&self) {
         for row in 0..self.count {
             let from = (self.source.address + row * self.source.step) as *const u8;
             let to = (self.target.address + row * self.target.step) as *mut u8;

@@ -4,4 +4,4 @@
 //! |---|---|
 //! | [`burst`] | rows of bytes between memories, with gaps and padding |
 
-pub mod burst;
+pub(crate) mod burst;

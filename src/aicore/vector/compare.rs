@@ -61,7 +61,7 @@ enum Other {
 
 /// A comparison.
 #[derive(Debug, Clone)]
-pub struct Compare {
+pub(crate) struct Compare {
     relation: Relation,
     kind: ElementType,
     repeats: Repeats,
@@ -72,7 +72,7 @@ pub struct Compare {
 
 impl Compare {
     /// Decodes a record; `None` if it is of another family.
-    pub fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
         use OpCode::*;
         let word = |at: usize| arguments.word(at);
         let kind = arguments.kind(1);
@@ -110,7 +110,7 @@ impl Compare {
     }
 
     /// Adds everything it reads and writes.
-    pub fn operands(&self, operands: &mut Operands) {
+    pub(crate) fn operands(&self, operands: &mut Operands) {
         self.src0.declare(operands, "src0", Access::Read, &self.repeats);
         if let Other::Vector(src) = &self.src1 {
             src.declare(operands, "src1", Access::Read, &self.repeats);
@@ -125,7 +125,7 @@ impl Compare {
     ///
     /// # Safety
     /// As for [`crate::aicore::Instruction::execute`].
-    pub unsafe fn execute(&self, registers: &mut Registers) {
+    pub(crate) unsafe fn execute(&self, registers: &mut Registers) {
         // SAFETY: the caller's promise is handed on.
         unsafe {
             match self.kind {
@@ -178,14 +178,14 @@ impl Compare {
 
 /// `set_cmpmask` and `get_cmpmask`: 16 bytes to and from the compare-mask register.
 #[derive(Debug, Clone)]
-pub struct MoveCompareMask {
+pub(crate) struct MoveCompareMask {
     address: u64,
     loads: bool,
 }
 
 impl MoveCompareMask {
     /// Decodes a record; `None` if it is of another family.
-    pub fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
         let address = arguments.address(0, Memory::Ub);
         Ok(match arguments.op {
             OpCode::SetCmpmask => {
@@ -204,7 +204,7 @@ impl MoveCompareMask {
     }
 
     /// Adds everything it reads and writes.
-    pub fn operands(&self, operands: &mut Operands) {
+    pub(crate) fn operands(&self, operands: &mut Operands) {
         let bytes = Shape::row(16);
         if self.loads {
             operands.read("src", Memory::Ub, self.address, bytes, 16);
@@ -217,7 +217,7 @@ impl MoveCompareMask {
     ///
     /// # Safety
     /// As for [`crate::aicore::Instruction::execute`].
-    pub unsafe fn execute(&self, registers: &mut Registers) {
+    pub(crate) unsafe fn execute(&self, registers: &mut Registers) {
         let words = self.address as *mut u64;
         for (at, register) in [Register::CmpmaskLow, Register::CmpmaskHigh].into_iter().enumerate() {
             // SAFETY: 16 bytes were declared.
@@ -245,7 +245,7 @@ enum Chooser {
 
 /// `vsel`: bit 1 takes the first source, bit 0 the second.
 #[derive(Debug, Clone)]
-pub struct Select {
+pub(crate) struct Select {
     kind: ElementType,
     repeats: Repeats,
     chooser: Chooser,
@@ -256,7 +256,7 @@ pub struct Select {
 
 impl Select {
     /// Decodes a record; `None` if it is of another family.
-    pub fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
         if arguments.op != OpCode::Vsel {
             return Ok(None);
         }
@@ -278,7 +278,7 @@ impl Select {
     }
 
     /// Adds everything it reads and writes.
-    pub fn operands(&self, operands: &mut Operands) {
+    pub(crate) fn operands(&self, operands: &mut Operands) {
         self.src0.declare(operands, "src0", Access::Read, &self.repeats);
         if !matches!(self.chooser, Chooser::TensorOrScalar(_)) {
             self.src1.declare(operands, "src1", Access::Read, &self.repeats);
@@ -297,7 +297,7 @@ impl Select {
     ///
     /// # Safety
     /// As for [`crate::aicore::Instruction::execute`].
-    pub unsafe fn execute(&self, registers: &Registers) {
+    pub(crate) unsafe fn execute(&self, registers: &Registers) {
         // SAFETY: the caller's promise is handed on.
         unsafe { if self.kind.bits() == 16 { self.run::<u16>(registers) } else { self.run::<u32>(registers) } }
     }

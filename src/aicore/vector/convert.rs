@@ -25,7 +25,7 @@ struct Mode {
 
 /// One instruction of this family.
 #[derive(Debug, Clone)]
-pub struct Convert {
+pub(crate) struct Convert {
     op: OpCode,
     dst_kind: ElementType,
     src_kind: ElementType,
@@ -60,7 +60,7 @@ fn exists(src: ElementType, dst: ElementType, mode: u64) -> bool {
 
 impl Convert {
     /// Decodes a record; `None` if it is of another family.
-    pub fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
         use ElementType::{F16, F32, S8, S16, S32, U8};
         use OpCode::*;
         let op = arguments.op;
@@ -123,7 +123,7 @@ impl Convert {
     }
 
     /// Adds everything it reads and writes.
-    pub fn operands(&self, operands: &mut Operands) {
+    pub(crate) fn operands(&self, operands: &mut Operands) {
         self.src0.declare(operands, "src0", Access::Read, &self.repeats);
         if let Some(src) = &self.src1 {
             src.declare(operands, "src1", Access::Read, &self.repeats);
@@ -148,7 +148,7 @@ impl Convert {
     ///
     /// # Safety
     /// As for [`crate::aicore::Instruction::execute`].
-    pub unsafe fn execute(&self) {
+    pub(crate) unsafe fn execute(&self) {
         use ElementType::{Bf16, F16, F32, S4, S8, S16, S32, S64, U8};
         use OpCode::*;
         let mode = self.mode;

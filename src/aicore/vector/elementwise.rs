@@ -16,7 +16,7 @@ use crate::aicore::{ElementType, Fault, OpCode};
 
 /// One instruction of this family.
 #[derive(Debug, Clone)]
-pub struct Elementwise {
+pub(crate) struct Elementwise {
     op: OpCode,
     kind: ElementType,
     /// The destination is wider than the sources: `f32 += f16 * f16`.
@@ -74,7 +74,7 @@ fn exists(op: OpCode, dst: ElementType, src: ElementType) -> bool {
 
 impl Elementwise {
     /// Decodes a record; `None` if it is of another family.
-    pub fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
         let op = arguments.op;
         let Some(form) = form(op) else { return Ok(None) };
         let kind = arguments.kind(0);
@@ -117,7 +117,7 @@ impl Elementwise {
     }
 
     /// Adds everything it reads and writes.
-    pub fn operands(&self, operands: &mut Operands) {
+    pub(crate) fn operands(&self, operands: &mut Operands) {
         use OpCode::*;
         if let Some(src) = &self.src0 {
             src.declare(operands, "src0", Access::Read, &self.repeats);
@@ -135,7 +135,7 @@ impl Elementwise {
     ///
     /// # Safety
     /// As for [`crate::aicore::Instruction::execute`].
-    pub unsafe fn execute(&self) {
+    pub(crate) unsafe fn execute(&self) {
         // SAFETY: the caller's promise is handed on.
         unsafe {
             match self.kind {

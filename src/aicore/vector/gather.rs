@@ -17,7 +17,7 @@ fn base_offset(arguments: &Arguments<'_>, at: usize, ub: &LocalMemory) -> u64 {
 
 /// `vgather`: elements from byte offsets.
 #[derive(Debug, Clone)]
-pub struct Gather {
+pub(crate) struct Gather {
     op: OpCode,
     repeats: Repeats,
     dst: Strided,
@@ -28,7 +28,7 @@ pub struct Gather {
 
 impl Gather {
     /// Decodes a record; `None` if it is of another family.
-    pub fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
         if arguments.op != OpCode::Vgather {
             return Ok(None);
         }
@@ -53,7 +53,7 @@ impl Gather {
     }
 
     /// Adds everything it reads and writes. What the offsets lead to is known only by looking at them.
-    pub fn operands(&self, operands: &mut Operands) {
+    pub(crate) fn operands(&self, operands: &mut Operands) {
         self.offset_operand().declare(operands, "offsets", Access::Read, &self.repeats);
         self.dst.declare(operands, "dst", Access::Write, &self.repeats);
         let bytes = self.repeats.count * self.repeats.lanes as u64 * 4;
@@ -87,7 +87,7 @@ impl Gather {
     ///
     /// # Safety
     /// As for [`crate::aicore::Instruction::execute`].
-    pub unsafe fn execute(&self) -> Result<(), Fault> {
+    pub(crate) unsafe fn execute(&self) -> Result<(), Fault> {
         let size = self.dst.bits / 8;
         let per_block = self.dst.per_block();
         let mut fault = None;
@@ -109,7 +109,7 @@ impl Gather {
 
 /// `vgatherb`: whole blocks from byte offsets, 8 per repeat.
 #[derive(Debug, Clone)]
-pub struct GatherBlocks {
+pub(crate) struct GatherBlocks {
     op: OpCode,
     repeat: u64,
     dst: Strided,
@@ -120,7 +120,7 @@ pub struct GatherBlocks {
 
 impl GatherBlocks {
     /// Decodes a record; `None` if it is of another family.
-    pub fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
         if arguments.op != OpCode::Vgatherb {
             return Ok(None);
         }
@@ -143,7 +143,7 @@ impl GatherBlocks {
     }
 
     /// Adds everything it reads and writes.
-    pub fn operands(&self, operands: &mut Operands) {
+    pub(crate) fn operands(&self, operands: &mut Operands) {
         let bytes = self.repeat * 32;
         operands.read("offsets", Memory::Ub, self.offsets, Shape::row(bytes), BLOCK);
         let shape = Shape::cube((self.repeat, self.dst.repeat), (1, 0), (8, self.dst.block), BLOCK);
@@ -163,7 +163,7 @@ impl GatherBlocks {
     ///
     /// # Safety
     /// As for [`crate::aicore::Instruction::execute`].
-    pub unsafe fn execute(&self) -> Result<(), Fault> {
+    pub(crate) unsafe fn execute(&self) -> Result<(), Fault> {
         for repeat in 0..self.repeat {
             for block in 0..8 {
                 let from = self.source(repeat * 8 + block);
@@ -183,7 +183,7 @@ impl GatherBlocks {
 
 /// `vreducev2`: keeps selected elements, packed across repeats.
 #[derive(Debug, Clone)]
-pub struct Pack {
+pub(crate) struct Pack {
     repeat: u64,
     /// Elements of a repeat.
     lanes: u64,
@@ -196,7 +196,7 @@ pub struct Pack {
 
 impl Pack {
     /// Decodes a record; `None` if it is of another family.
-    pub fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
         if arguments.op != OpCode::Vreducev2 {
             return Ok(None);
         }
@@ -235,7 +235,7 @@ impl Pack {
 
     /// Adds everything it reads and writes. The destination counts as if everything were kept where the pattern does not
     /// say how much is.
-    pub fn operands(&self, operands: &mut Operands) {
+    pub(crate) fn operands(&self, operands: &mut Operands) {
         let whole = Repeats::of_elements(self.lanes, self.lanes.max(1));
         let size = self.src.bits / 8;
         let per_block = self.src.per_block() as u64;
@@ -270,7 +270,7 @@ impl Pack {
     ///
     /// # Safety
     /// As for [`crate::aicore::Instruction::execute`].
-    pub unsafe fn execute(&self, registers: &mut Registers) {
+    pub(crate) unsafe fn execute(&self, registers: &mut Registers) {
         // SAFETY: the caller's promise is handed on.
         let kept = unsafe { if self.src.bits == 16 { self.run::<u16>() } else { self.run::<u32>() } };
         registers.set(Register::RsvdCnt, kept);
@@ -298,7 +298,7 @@ impl Pack {
 
 /// `vbrcb`: every element fills a block.
 #[derive(Debug, Clone)]
-pub struct Broadcast {
+pub(crate) struct Broadcast {
     repeat: u64,
     dst: Strided,
     src: u64,
@@ -306,7 +306,7 @@ pub struct Broadcast {
 
 impl Broadcast {
     /// Decodes a record; `None` if it is of another family.
-    pub fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
         if arguments.op != OpCode::Vbrcb {
             return Ok(None);
         }
@@ -322,7 +322,7 @@ impl Broadcast {
     }
 
     /// Adds everything it reads and writes.
-    pub fn operands(&self, operands: &mut Operands) {
+    pub(crate) fn operands(&self, operands: &mut Operands) {
         let size = self.dst.bits / 8;
         operands.read("src", Memory::Ub, self.src, Shape::row(self.repeat * 8 * size), BLOCK);
         let shape = Shape::cube((self.repeat, self.dst.repeat), (1, 0), (8, self.dst.block), BLOCK);
@@ -333,7 +333,7 @@ impl Broadcast {
     ///
     /// # Safety
     /// As for [`crate::aicore::Instruction::execute`].
-    pub unsafe fn execute(&self) {
+    pub(crate) unsafe fn execute(&self) {
         // SAFETY: the caller's promise is handed on.
         unsafe { if self.dst.bits == 16 { self.run::<u16>() } else { self.run::<u32>() } }
     }

@@ -11,14 +11,14 @@
 //! | [`sort`] | sorting and merging records |
 //! | [`transpose`] | transposition of small matrices |
 
-pub mod compare;
-pub mod convert;
-pub mod elementwise;
-pub mod gather;
-pub mod reduce;
-pub mod repeat;
-pub mod sort;
-pub mod transpose;
+pub(crate) mod compare;
+pub(crate) mod convert;
+pub(crate) mod elementwise;
+pub(crate) mod gather;
+pub(crate) mod reduce;
+pub(crate) mod repeat;
+pub(crate) mod sort;
+pub(crate) mod transpose;
 
 use super::Fault;
 use super::instruction::Arguments;
@@ -34,8 +34,7 @@ use transpose::Transpose;
 
 /// A decoded instruction of the vector unit.
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "each is named after the one type it holds")]
-pub enum VectorInstruction {
+pub(crate) enum VectorInstruction {
     Elementwise(Elementwise),
     Convert(Convert),
     Compare(Compare),
@@ -53,7 +52,7 @@ pub enum VectorInstruction {
 
 impl VectorInstruction {
     /// Decodes a record; `None` if it is not for the vector unit.
-    pub fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
         macro_rules! first_of {
             ($($variant:ident),*) => { $(
                 if let Some(found) = $variant::decode(arguments)? {
@@ -67,7 +66,7 @@ impl VectorInstruction {
     }
 
     /// Adds everything it reads and writes.
-    pub fn operands(&self, operands: &mut Operands) {
+    pub(crate) fn operands(&self, operands: &mut Operands) {
         match self {
             Self::Elementwise(it) => it.operands(operands),
             Self::Convert(it) => it.operands(operands),
@@ -89,7 +88,7 @@ impl VectorInstruction {
     ///
     /// # Safety
     /// As for [`super::Instruction::execute`].
-    pub unsafe fn execute(&self, registers: &mut Registers) -> Result<(), Fault> {
+    pub(crate) unsafe fn execute(&self, registers: &mut Registers) -> Result<(), Fault> {
         // SAFETY: the caller's promise is handed on.
         unsafe {
             match self {

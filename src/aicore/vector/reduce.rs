@@ -25,7 +25,7 @@ enum Order {
 
 /// One instruction of this family.
 #[derive(Debug, Clone)]
-pub struct Reduce {
+pub(crate) struct Reduce {
     op: OpCode,
     kind: ElementType,
     order: Order,
@@ -41,7 +41,7 @@ pub struct Reduce {
 
 impl Reduce {
     /// Decodes a record; `None` if it is of another family.
-    pub fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
         use OpCode::*;
         let op = arguments.op;
         if !matches!(op, Vcadd | Vcmax | Vcmin | Vcgadd | Vcgmax | Vcgmin | Vcpadd) {
@@ -82,7 +82,7 @@ impl Reduce {
     }
 
     /// Adds everything it reads and writes.
-    pub fn operands(&self, operands: &mut Operands) {
+    pub(crate) fn operands(&self, operands: &mut Operands) {
         self.src.declare(operands, "src", Access::Read, &self.repeats);
         if self.accumulates || self.repeats.count == 0 {
             return;
@@ -136,7 +136,7 @@ impl Reduce {
     ///
     /// # Safety
     /// As for [`crate::aicore::Instruction::execute`].
-    pub unsafe fn execute(&self, registers: &mut Registers) {
+    pub(crate) unsafe fn execute(&self, registers: &mut Registers) {
         // SAFETY: the caller's promise is handed on.
         unsafe {
             match self.kind {

@@ -9,21 +9,21 @@ use crate::aicore::operand::{Access, Operand, Operands, Shape};
 use crate::aicore::registers::{MaskMode, Register, Registers, ctrl};
 
 /// Bytes of a block: the unit of strides.
-pub const BLOCK: u64 = 32;
+pub(crate) const BLOCK: u64 = 32;
 /// Bytes of a repeat of the widest operand.
-pub const REPEAT: u64 = 256;
+pub(crate) const REPEAT: u64 = 256;
 /// Most elements of a repeat.
-pub const LANES: usize = 256;
+pub(crate) const LANES: usize = 256;
 /// Most repeats of one instruction.
-pub const REPEATS: u64 = 255;
+pub(crate) const REPEATS: u64 = 255;
 
 /// Which elements of a repeat are enabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LaneMask([u64; 4]);
+pub(crate) struct LaneMask([u64; 4]);
 
 impl LaneMask {
     /// The first `count` elements.
-    pub fn first(count: u64) -> Self {
+    pub(crate) fn first(count: u64) -> Self {
         Self(std::array::from_fn(|word| {
             let bits = count.saturating_sub(word as u64 * 64).min(64);
             if bits == 64 { u64::MAX } else { (1 << bits) - 1 }
@@ -31,7 +31,7 @@ impl LaneMask {
     }
 
     /// The mask register in norm mode, for `lanes` elements per repeat. Single bytes share a bit by two.
-    pub fn from_registers(registers: &Registers, lanes: u64) -> Self {
+    pub(crate) fn from_registers(registers: &Registers, lanes: u64) -> Self {
         let (low, high) = (registers.get(Register::MaskLow), registers.get(Register::MaskHigh));
         match lanes {
             256 => {
@@ -47,12 +47,12 @@ impl LaneMask {
     }
 
     /// Is element `lane` enabled?
-    pub fn has(&self, lane: usize) -> bool {
+    pub(crate) fn has(&self, lane: usize) -> bool {
         self.0[lane / 64] >> (lane % 64) & 1 != 0
     }
 
     /// Is no element enabled?
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0 == [0; 4]
     }
 
@@ -64,14 +64,14 @@ impl LaneMask {
     }
 
     /// Are all of `lanes` elements enabled?
-    pub fn is_full(&self, lanes: usize) -> bool {
+    pub(crate) fn is_full(&self, lanes: usize) -> bool {
         *self == Self::first(lanes as u64)
     }
 }
 
 /// How often an instruction repeats, and under which mask.
 #[derive(Debug, Clone, Copy)]
-pub struct Repeats {
+pub(crate) struct Repeats {
     /// Elements per repeat.
     pub lanes: usize,
     /// How often.
@@ -83,7 +83,7 @@ pub struct Repeats {
 
 impl Repeats {
     /// From the mask registers; `repeat` counts in norm mode only. `widest` is the size in bits of the widest element.
-    pub fn new(registers: &Registers, repeat: u64, widest: u64) -> Self {
+    pub(crate) fn new(registers: &Registers, repeat: u64, widest: u64) -> Self {
         let lanes = REPEAT * 8 / widest;
         match registers.mask_mode() {
             MaskMode::Norm => {
@@ -95,32 +95,32 @@ impl Repeats {
     }
 
     /// `count` elements in all.
-    pub fn of_elements(count: u64, lanes: u64) -> Self {
+    pub(crate) fn of_elements(count: u64, lanes: u64) -> Self {
         let repeats = count.div_ceil(lanes);
         let rest = count - repeats.saturating_sub(1) * lanes;
         Self { lanes: lanes as usize, count: repeats, body: LaneMask::first(lanes), tail: LaneMask::first(rest) }
     }
 
     /// `repeat` whole repeats, whatever the mask says.
-    pub fn whole(repeat: u64, widest: u64) -> Self {
+    pub(crate) fn whole(repeat: u64, widest: u64) -> Self {
         let lanes = REPEAT * 8 / widest;
         Self { lanes: lanes as usize, count: repeat, body: LaneMask::first(lanes), tail: LaneMask::first(lanes) }
     }
 
     /// Is an element enabled that is not among the first `lanes` of its repeat?
-    pub fn reaches_beyond(&self, lanes: usize) -> bool {
+    pub(crate) fn reaches_beyond(&self, lanes: usize) -> bool {
         self.count > 0 && [&self.body, &self.tail].iter().any(|mask| mask.range(lanes, self.lanes).is_some())
     }
 
     /// The mask of repeat number `repeat`.
-    pub fn mask(&self, repeat: u64) -> &LaneMask {
+    pub(crate) fn mask(&self, repeat: u64) -> &LaneMask {
         if repeat + 1 == self.count { &self.tail } else { &self.body }
     }
 }
 
 /// A vector operand: where it starts and how its blocks lie.
 #[derive(Debug, Clone, Copy)]
-pub struct Strided {
+pub(crate) struct Strided {
     /// Host address.
     pub address: u64,
     /// Bytes from block to block.
@@ -133,17 +133,17 @@ pub struct Strided {
 
 impl Strided {
     /// From argument words: an address in UB and two strides in blocks.
-    pub fn new(arguments: &Arguments<'_>, address: usize, block: u64, repeat: u64, bits: u64) -> Self {
+    pub(crate) fn new(arguments: &Arguments<'_>, address: usize, block: u64, repeat: u64, bits: u64) -> Self {
         Self { address: arguments.address(address, Memory::Ub), block: block * BLOCK, repeat: repeat * BLOCK, bits }
     }
 
     /// Elements of a block.
-    pub fn per_block(&self) -> usize {
+    pub(crate) fn per_block(&self) -> usize {
         (BLOCK * 8 / self.bits) as usize
     }
 
     /// Host address of block number `block` of repeat `repeat`.
-    pub fn block_address(&self, repeat: u64, block: u64) -> u64 {
+    pub(crate) fn block_address(&self, repeat: u64, block: u64) -> u64 {
         self.address.wrapping_add(repeat * self.repeat).wrapping_add(block * self.block)
     }
 
@@ -151,7 +151,7 @@ impl Strided {
     ///
     /// # Safety
     /// The blocks that hold the elements must be accessible.
-    pub unsafe fn load<T: Element>(&self, repeat: u64, lanes: usize, into: &mut [T; LANES]) {
+    pub(crate) unsafe fn load<T: Element>(&self, repeat: u64, lanes: usize, into: &mut [T; LANES]) {
         let per_block = (BLOCK / T::BYTES) as usize;
         for (block, chunk) in into[..lanes].chunks_mut(per_block).enumerate() {
             let source = self.block_address(repeat, block as u64) as *const u8;
@@ -164,7 +164,13 @@ impl Strided {
     ///
     /// # Safety
     /// The enabled elements must be accessible.
-    pub unsafe fn load_enabled<T: Element>(&self, repeat: u64, mask: &LaneMask, lanes: usize, into: &mut [T; LANES]) {
+    pub(crate) unsafe fn load_enabled<T: Element>(
+        &self,
+        repeat: u64,
+        mask: &LaneMask,
+        lanes: usize,
+        into: &mut [T; LANES],
+    ) {
         if mask.is_full(lanes) {
             // SAFETY: all elements are enabled.
             return unsafe { self.load(repeat, lanes, into) };
@@ -183,7 +189,7 @@ impl Strided {
     ///
     /// # Safety
     /// The enabled elements must be accessible.
-    pub unsafe fn store<T: Element>(&self, repeat: u64, mask: &LaneMask, lanes: usize, from: &[T; LANES]) {
+    pub(crate) unsafe fn store<T: Element>(&self, repeat: u64, mask: &LaneMask, lanes: usize, from: &[T; LANES]) {
         let per_block = (BLOCK / T::BYTES) as usize;
         if mask.is_full(lanes) {
             for (block, chunk) in from[..lanes].chunks(per_block).enumerate() {
@@ -203,7 +209,7 @@ impl Strided {
     }
 
     /// Declares the enabled elements of all repeats. The outermost step counts repeats.
-    pub fn declare(&self, operands: &mut Operands, name: &'static str, access: Access, repeats: &Repeats) {
+    pub(crate) fn declare(&self, operands: &mut Operands, name: &'static str, access: Access, repeats: &Repeats) {
         if repeats.count == 0 {
             return;
         }
@@ -261,7 +267,7 @@ impl Strided {
 }
 
 /// Control bits for arithmetic, at issue.
-pub fn arithmetic(registers: &Registers) -> Arithmetic {
+pub(crate) fn arithmetic(registers: &Registers) -> Arithmetic {
     Arithmetic {
         overflow: if registers.control(ctrl::INF_NAN) { Overflow::Infinity } else { Overflow::Saturate },
         saturates: registers.control(ctrl::INT_SATURATES),
@@ -269,6 +275,6 @@ pub fn arithmetic(registers: &Registers) -> Arithmetic {
 }
 
 /// A repeat count within its field.
-pub fn repeat_count(arguments: &Arguments<'_>, at: usize) -> Result<u64, Fault> {
+pub(crate) fn repeat_count(arguments: &Arguments<'_>, at: usize) -> Result<u64, Fault> {
     arguments.at_most(at, "repeat", REPEATS)
 }

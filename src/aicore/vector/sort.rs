@@ -41,7 +41,7 @@ fn before(kind: ElementType, a: u64, b: u64) -> Ordering {
 
 /// `vbitsort`: sorts 32 scores with their indices, repeat by repeat.
 #[derive(Debug, Clone)]
-pub struct Sort {
+pub(crate) struct Sort {
     kind: ElementType,
     repeat: u64,
     dst: u64,
@@ -51,7 +51,7 @@ pub struct Sort {
 
 impl Sort {
     /// Decodes a record; `None` if it is of another family.
-    pub fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
         if arguments.op != OpCode::Vbitsort {
             return Ok(None);
         }
@@ -65,7 +65,7 @@ impl Sort {
     }
 
     /// Adds everything it reads and writes.
-    pub fn operands(&self, operands: &mut Operands) {
+    pub(crate) fn operands(&self, operands: &mut Operands) {
         let size = self.kind.bits() / 8;
         let rows = |bytes| Shape::cube((self.repeat, bytes), (1, 0), (1, 0), bytes);
         operands.read("src0", Memory::Ub, self.scores, rows(SORTED * size), BLOCK);
@@ -77,7 +77,7 @@ impl Sort {
     ///
     /// # Safety
     /// As for [`crate::aicore::Instruction::execute`].
-    pub unsafe fn execute(&self) {
+    pub(crate) unsafe fn execute(&self) {
         let size = self.kind.bits() / 8;
         for repeat in 0..self.repeat {
             let mut records: [u64; SORTED as usize] = std::array::from_fn(|lane| {
@@ -104,7 +104,7 @@ impl Sort {
 
 /// `vmrgsort4`: merges up to four sorted lists.
 #[derive(Debug, Clone)]
-pub struct Merge {
+pub(crate) struct Merge {
     kind: ElementType,
     repeat: u64,
     /// Address and records of every list; records are 0 for a list that takes no part.
@@ -115,7 +115,7 @@ pub struct Merge {
 
 impl Merge {
     /// Decodes a record; `None` if it is of another family.
-    pub fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
         if arguments.op != OpCode::Vmrgsort4 {
             return Ok(None);
         }
@@ -152,7 +152,7 @@ impl Merge {
     }
 
     /// Adds everything it reads and writes.
-    pub fn operands(&self, operands: &mut Operands) {
+    pub(crate) fn operands(&self, operands: &mut Operands) {
         let step = self.records() * RECORD;
         let rows = |bytes| Shape::cube((self.repeat, step), (1, 0), (1, 0), bytes);
         for (name, (address, length)) in ["src0", "src1", "src2", "src3"].into_iter().zip(self.lists) {
@@ -165,7 +165,7 @@ impl Merge {
     ///
     /// # Safety
     /// As for [`crate::aicore::Instruction::execute`].
-    pub unsafe fn execute(&self, registers: &mut Registers) {
+    pub(crate) unsafe fn execute(&self, registers: &mut Registers) {
         let step = self.records() * RECORD;
         let mut taken = [0u64; 4];
         for repeat in 0..self.repeat {

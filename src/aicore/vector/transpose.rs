@@ -15,7 +15,7 @@ const ROWS: usize = 16;
 
 /// `vtranspose` and `scatter_vnchwconv_*`: 16 rows of a block each become 16 rows of a block each.
 #[derive(Debug, Clone)]
-pub struct Transpose {
+pub(crate) struct Transpose {
     /// Bytes of an element.
     size: usize,
     repeat: u64,
@@ -31,7 +31,7 @@ pub struct Transpose {
 
 impl Transpose {
     /// Decodes a record; `None` if it is of another family.
-    pub fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
         let word = |at: usize| arguments.word(at);
         match arguments.op {
             OpCode::Vtranspose => {
@@ -98,7 +98,7 @@ impl Transpose {
     }
 
     /// Adds everything it reads and writes.
-    pub fn operands(&self, operands: &mut Operands) {
+    pub(crate) fn operands(&self, operands: &mut Operands) {
         let rows = |step, bytes| Shape::cube((self.repeat, step), (1, 0), (1, 0), bytes);
         let (from, bytes) = self.part(self.src_high);
         let alignment = |from: u64| if from == 0 { BLOCK } else { BLOCK / 2 };
@@ -115,7 +115,7 @@ impl Transpose {
     ///
     /// # Safety
     /// As for [`crate::aicore::Instruction::execute`].
-    pub unsafe fn execute(&self) {
+    pub(crate) unsafe fn execute(&self) {
         let size = self.size;
         for repeat in 0..self.repeat {
             let mut rows = [[0u8; BLOCK as usize]; ROWS];

@@ -124,7 +124,7 @@ impl BufferProfile {
     }
 
     /// Microseconds of an op on the cores of a kind, by number; of several runs the average.
-    pub fn times(&self, op: &BufferOp, kind: CoreKind) -> Vec<f64> {
+    pub(crate) fn times(&self, op: &BufferOp, kind: CoreKind) -> Vec<f64> {
         let scale = match self.unit {
             TimeUnit::Us => 1.0,
             TimeUnit::Cycles => 1.0 / self.clock_mhz.unwrap_or(1.0),

@@ -6,9 +6,9 @@ mod sample;
 
 use std::path::{Path, PathBuf};
 
-pub use buffer::{BufferFormat, BufferKind, BufferOp, BufferProfile, BufferSource, CoreTime, TimeUnit};
+pub(crate) use buffer::{BufferProfile, BufferSource};
 use csv::Table;
-pub use sample::Sample;
+pub(crate) use sample::Sample;
 
 use super::CostError;
 
@@ -73,11 +73,11 @@ pub struct TypeTotal {
 }
 
 /// What the profiler calls a super kernel.
-pub const SUPER_KERNEL: &str = "SuperKernel";
+pub(crate) const SUPER_KERNEL: &str = "SuperKernel";
 
 impl Profile {
     /// Reads a file; its content tells what it is.
-    pub fn read(path: &Path) -> Result<Self, CostError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, CostError> {
         let bytes = crate::fs::read(path)?;
         Self::parse(path, &bytes)
     }
@@ -99,7 +99,7 @@ impl Profile {
     }
 
     /// Its tasks, if it has a row for each.
-    pub fn tasks(&self) -> &[Task] {
+    pub(crate) fn tasks(&self) -> &[Task] {
         match &self.content {
             Content::Tasks(tasks) => tasks,
             Content::Types(_) | Content::Buffer(_) => &[],

@@ -20,7 +20,7 @@ const ENOUGH: usize = 5;
 
 impl Sample {
     /// Of these measurements; `None` of none.
-    pub fn of(mut values: Vec<f64>) -> Option<Self> {
+    pub(crate) fn of(mut values: Vec<f64>) -> Option<Self> {
         let count = values.len();
         if count == 0 {
             return None;
@@ -46,7 +46,7 @@ impl Sample {
     }
 
     /// A value that is known to `error` at best.
-    pub fn assumed(us: f64, error: f64) -> Self {
+    pub(crate) fn assumed(us: f64, error: f64) -> Self {
         Self { us, error, spread: error, count: 0 }
     }
 }

@@ -12,7 +12,7 @@ use super::super::symbols::SymbolTable;
 use super::references::{Shape, renumber_relocations};
 
 /// How the sections of the input lie in its file.
-pub struct Extent {
+pub(crate) struct Extent {
     /// Sections with bytes that may move, in file order.
     movable: Vec<usize>,
     /// Everything before stays where it is: headers, and in a linked file all that is loaded.
@@ -22,7 +22,7 @@ pub struct Extent {
 impl Extent {
     /// Checks that all sections are inside of the file and that none which is read or moved shares bytes with
     /// another: what follows is then linear in the size of the file.
-    pub fn check(file: &ElfFile<'_>, table: Option<&SymbolTable<'_>>) -> Result<Self, ElfError> {
+    pub(crate) fn check(file: &ElfFile<'_>, table: Option<&SymbolTable<'_>>) -> Result<Self, ElfError> {
         let mut fixed_end = fixed_end(file)?;
         let first_segment = double(file.bytes, header_at::PHOFF);
         let segments = first_segment..first_segment.saturating_add(file.program_headers()?.len() as u64);
@@ -90,7 +90,7 @@ fn fixed_end(file: &ElfFile<'_>) -> Result<usize, ElfError> {
 }
 
 /// What a section of the new file holds.
-pub enum Contents<'a> {
+pub(crate) enum Contents<'a> {
     /// The input's bytes, or none.
     Same,
     /// The input's relocations with these new symbol indices.
@@ -113,7 +113,7 @@ impl Contents<'_> {
 }
 
 /// One section of the new file.
-pub struct NewSection<'a> {
+pub(crate) struct NewSection<'a> {
     /// Its index in the input; `None` for one without bytes that was not there.
     pub old: Option<usize>,
     /// Its header; offset and size are filled in here.
@@ -122,7 +122,7 @@ pub struct NewSection<'a> {
 }
 
 /// The new file, fully described but not yet written: its length is known, so that the caller can provide the memory.
-pub struct Arrangement<'d, 'a> {
+pub(crate) struct Arrangement<'d, 'a> {
     file: &'d ElfFile<'a>,
     fixed_end: usize,
     sections: Vec<NewSection<'d>>,
@@ -136,7 +136,7 @@ pub struct Arrangement<'d, 'a> {
 
 impl<'d, 'a> Arrangement<'d, 'a> {
     /// Finds a place for every section. `position` tells where a section of the input is in `sections`.
-    pub fn new(
+    pub(crate) fn new(
         file: &'d ElfFile<'a>,
         extent: &Extent,
         mut sections: Vec<NewSection<'d>>,
@@ -182,12 +182,12 @@ impl<'d, 'a> Arrangement<'d, 'a> {
     }
 
     /// Bytes of the new file.
-    pub fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> usize {
         self.headers_start + self.sections.len() * SECTION_HEADER
     }
 
     /// Writes the file into memory of that length.
-    pub fn write(&self, output: &mut [u8]) -> Result<(), ElfError> {
+    pub(crate) fn write(&self, output: &mut [u8]) -> Result<(), ElfError> {
         output[..self.fixed_end].copy_from_slice(&self.file.bytes[..self.fixed_end]);
         for place in &self.refilled {
             self.fill(*place, output)?;

@@ -75,7 +75,7 @@ pub enum Missing {
 }
 
 /// Writes a new file into memory of the length that was announced.
-pub type Fill<'f> = &'f mut (dyn FnMut(&mut [u8]) -> Result<(), ElfError> + Send);
+pub(crate) type Fill<'f> = &'f mut (dyn FnMut(&mut [u8]) -> Result<(), ElfError> + Send);
 
 /// Applies the edits. Without any effect the result is the input itself.
 pub fn edit<'a>(object: &'a [u8], edits: &Edits) -> Result<Cow<'a, [u8]>, ElfError> {
@@ -91,7 +91,7 @@ pub fn edit<'a>(object: &'a [u8], edits: &Edits) -> Result<Cow<'a, [u8]>, ElfErr
 ///
 /// `provide` is told the length of the new file and calls what it is given on memory of that length: large files are
 /// then written once, to where they are needed.
-pub fn edit_with<T>(
+pub(crate) fn edit_with<T>(
     object: &[u8],
     edits: &Edits,
     provide: impl FnOnce(usize, Fill<'_>) -> Result<T, ElfError>,

@@ -10,7 +10,7 @@ use super::{Edits, Localize, Missing};
 use crate::nearest::nearest;
 
 /// What happens to every symbol.
-pub struct Changes {
+pub(crate) struct Changes {
     /// Per symbol; empty when the object has no symbol table.
     pub symbols: Vec<Change>,
     /// Bytes to append to the symbol names.
@@ -23,7 +23,7 @@ pub struct Changes {
 
 /// What happens to one symbol.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Change {
+pub(crate) struct Change {
     /// Where the new name is in the string table; 0 when the name stays.
     pub new_name: u32,
     pub fate: Fate,
@@ -31,7 +31,7 @@ pub struct Change {
 
 /// Whether a symbol stays what it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Fate {
+pub(crate) enum Fate {
     #[default]
     Keep,
     Localize,
@@ -58,7 +58,7 @@ struct Request<'a> {
 }
 
 /// Finds the symbols that the edits mean.
-pub fn resolve(file: &ElfFile<'_>, table: Option<&SymbolTable<'_>>, edits: &Edits) -> Result<Changes, ElfError> {
+pub(crate) fn resolve(file: &ElfFile<'_>, table: Option<&SymbolTable<'_>>, edits: &Edits) -> Result<Changes, ElfError> {
     let mut requests = collect(edits)?;
     let mut changes = Changes { symbols: Vec::new(), added_names: Vec::new(), any: false, strips: false };
     if let Some(table) = table {
@@ -253,7 +253,7 @@ fn check_all_found(
                 Some(problem) => problem,
                 None => continue,
             },
-            EditKind::Rename | EditKind::Keep | EditKind::Strip | EditKind::Drop => continue,
+            EditKind::Rename | EditKind::Keep | EditKind::Strip => continue,
         };
         return Err(ElfError::WrongSymbol { edit, name: name.clone(), problem });
     }

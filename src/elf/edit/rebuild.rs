@@ -13,7 +13,7 @@ use super::renumber::{Commons, NewSymbols};
 use super::sections::SectionPlan;
 
 /// Everything decided so far.
-pub struct Decisions<'d, 'a> {
+pub(crate) struct Decisions<'d, 'a> {
     pub file: &'d ElfFile<'a>,
     pub table: Option<&'d SymbolTable<'a>>,
     pub changes: &'d Changes,
@@ -23,7 +23,7 @@ pub struct Decisions<'d, 'a> {
 
 impl<'d> Decisions<'d, '_> {
     /// The sections of the new file in their new order.
-    pub fn sections(&self) -> Result<Vec<NewSection<'d>>, ElfError> {
+    pub(crate) fn sections(&self) -> Result<Vec<NewSection<'d>>, ElfError> {
         let kept = (0..self.file.sections.len()).filter(|index| !self.plan.dropped[*index]);
         let mut sections = kept.map(|index| self.section(index)).collect::<Result<Vec<_>, _>>()?;
         if let Some(commons) = self.symbols.and_then(|symbols| symbols.commons) {

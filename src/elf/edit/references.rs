@@ -8,7 +8,7 @@ use super::sections::SectionPlan;
 
 /// How a section refers to symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum References {
+pub(crate) enum References {
     /// It does not.
     None,
     /// An index at `symbol_at` of every `entry` bytes.
@@ -23,7 +23,7 @@ pub enum References {
 
 /// Where relocation records keep their symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub(crate) struct Shape {
     pub entry: usize,
     pub symbol_at: usize,
 }
@@ -31,7 +31,7 @@ pub struct Shape {
 /// How section `index` refers to the symbols of `table`.
 ///
 /// Unknown formats are an error: a symbol index left behind would silently mean another symbol.
-pub fn of_section(file: &ElfFile<'_>, table: &SymbolTable<'_>, index: usize) -> Result<References, ElfError> {
+pub(crate) fn of_section(file: &ElfFile<'_>, table: &SymbolTable<'_>, index: usize) -> Result<References, ElfError> {
     let section = &file.sections[index];
     if section.link as usize != table.index {
         return Ok(References::None);
@@ -68,7 +68,7 @@ fn relocations(file: &ElfFile<'_>, index: usize) -> Result<Shape, ElfError> {
 
 /// Who uses a symbol.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Use {
+pub(crate) struct Use {
     /// Any relocation.
     pub relocated: bool,
     /// A relocation of something that is loaded (not only of debug information).
@@ -76,7 +76,7 @@ pub struct Use {
 }
 
 /// Who uses each symbol, among the sections that stay.
-pub fn uses(file: &ElfFile<'_>, table: &SymbolTable<'_>, plan: &SectionPlan) -> Result<Vec<Use>, ElfError> {
+pub(crate) fn uses(file: &ElfFile<'_>, table: &SymbolTable<'_>, plan: &SectionPlan) -> Result<Vec<Use>, ElfError> {
     let mut uses = vec![Use::default(); table.count()];
     for index in 0..file.sections.len() {
         if plan.dropped[index] {
@@ -99,7 +99,7 @@ pub fn uses(file: &ElfFile<'_>, table: &SymbolTable<'_>, plan: &SectionPlan) -> 
 }
 
 /// Writes new symbol indices into relocation records; `bytes` is a copy of section `index`.
-pub fn renumber_relocations(
+pub(crate) fn renumber_relocations(
     file: &ElfFile<'_>,
     index: usize,
     shape: Shape,
@@ -117,7 +117,7 @@ pub fn renumber_relocations(
 }
 
 /// An address-significance table with new symbol indices; symbols that are gone are left out.
-pub fn renumber_significance(
+pub(crate) fn renumber_significance(
     file: &ElfFile<'_>,
     index: usize,
     bytes: &[u8],

@@ -11,7 +11,7 @@ use super::references::{Use, uses};
 use super::sections::SectionPlan;
 
 /// The symbol table to write.
-pub struct NewSymbols {
+pub(crate) struct NewSymbols {
     /// The records, locals first.
     pub records: Vec<u8>,
     /// The words of `SHT_SYMTAB_SHNDX`, when the file has them.
@@ -29,7 +29,7 @@ pub struct NewSymbols {
 /// A section without bytes for common symbols that became local: only the linker could have placed them, and it
 /// places global ones only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Commons {
+pub(crate) struct Commons {
     pub section: u32,
     pub size: u64,
     pub align: u64,
@@ -46,7 +46,7 @@ enum Outcome {
 }
 
 /// Makes the new symbol table.
-pub fn plan(
+pub(crate) fn plan(
     file: &ElfFile<'_>,
     table: &SymbolTable<'_>,
     changes: &Changes,

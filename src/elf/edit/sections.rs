@@ -8,7 +8,7 @@ use super::names::{Changes, Fate};
 use super::{Edits, Groups};
 
 /// What happens to every section.
-pub struct SectionPlan {
+pub(crate) struct SectionPlan {
     /// Sections that go.
     pub dropped: Vec<bool>,
     /// Sections that no longer belong to a group.
@@ -24,7 +24,7 @@ pub struct SectionPlan {
 }
 
 /// Decides about all sections.
-pub fn plan(
+pub(crate) fn plan(
     file: &ElfFile<'_>,
     table: Option<&SymbolTable<'_>>,
     edits: &Edits,

@@ -9,12 +9,12 @@ use super::{DumpGraph, DumpOp};
 use crate::scope::graph::{Branch, BranchIndex};
 
 /// All ops in execution order, and the graphs they are in.
-pub struct Flat {
+pub(crate) struct Flat {
     pub branches: Vec<Branch>,
     pub ops: Vec<DumpOp>,
 }
 
-pub fn flatten(mut graphs: Vec<DumpGraph>) -> Flat {
+pub(crate) fn flatten(mut graphs: Vec<DumpGraph>) -> Flat {
     for graph in &mut graphs {
         graph.ops.sort_by_key(|op| op.node.id);
     }

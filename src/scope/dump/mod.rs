@@ -10,7 +10,7 @@ use super::graph::{ControlEdge, DataEdge, Graph, Node, NodeIndex};
 use super::json::find;
 
 /// Attribute of the root graph that says its shapes are not static.
-pub const UNKNOWN_SHAPE: &str = "_graph_unknown_flag";
+pub(crate) const UNKNOWN_SHAPE: &str = "_graph_unknown_flag";
 
 /// Where something was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,13 +31,13 @@ impl fmt::Display for DumpPlace {
 }
 
 /// An error in a dump.
-pub fn wrong(place: DumpPlace, problem: impl Into<String>) -> ScopeError {
+pub(crate) fn wrong(place: DumpPlace, problem: impl Into<String>) -> ScopeError {
     ScopeError::DumpField { place, problem: problem.into() }
 }
 
 /// One graph of a dump; the first is the root.
 #[derive(Debug, Default)]
-pub struct DumpGraph {
+pub(crate) struct DumpGraph {
     /// What ops that hold it call it.
     pub name: String,
     /// Its shapes are not static.
@@ -48,7 +48,7 @@ pub struct DumpGraph {
 
 /// One op of a dump.
 #[derive(Debug)]
-pub struct DumpOp {
+pub(crate) struct DumpOp {
     /// With its attributes.
     pub node: Node,
     /// `source:output`, in order.
@@ -59,7 +59,7 @@ pub struct DumpOp {
 
 /// One `source:output`; an empty text is an optional input that is not connected.
 #[derive(Debug)]
-pub struct Input {
+pub(crate) struct Input {
     /// As written.
     pub text: String,
     /// Where.
@@ -67,7 +67,7 @@ pub struct Input {
 }
 
 /// Makes one graph of all graphs of a dump and checks it.
-pub fn assemble(mut graphs: Vec<DumpGraph>, start: DumpPlace) -> Result<Graph, ScopeError> {
+pub(crate) fn assemble(mut graphs: Vec<DumpGraph>, start: DumpPlace) -> Result<Graph, ScopeError> {
     if graphs.iter().all(|graph| graph.ops.is_empty()) {
         return Err(wrong(start, "there is no `op` in this dump"));
     }

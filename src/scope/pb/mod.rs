@@ -14,12 +14,12 @@ const OFFLINE_MODEL: &[u8] = b"IMOD";
 
 /// Is this a binary file? Texts, JSON included, hold no control characters but blanks and line ends; a binary dump has
 /// at least one in front of the type of every op.
-pub fn is_binary(bytes: &[u8]) -> bool {
+pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     bytes.iter().any(|byte| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | 0x0b | 0x0c | b'\r' | 0x7f))
 }
 
 /// Reads a dump: a `ModelDef`, or a `GraphDef` alone.
-pub fn read(bytes: &[u8]) -> Result<Graph, ScopeError> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Graph, ScopeError> {
     let start = DumpPlace::Offset(0);
     if bytes.starts_with(OFFLINE_MODEL) {
         return Err(dump::wrong(start, "this is an offline model (.om), not a graph dump"));

@@ -15,7 +15,7 @@ use crate::scope::error::ScopeError;
 use crate::scope::graph::Node;
 
 /// The graphs of a `ModelDef`, or a `GraphDef` given alone.
-pub fn graphs(bytes: &[u8]) -> Result<Vec<DumpGraph>, ScopeError> {
+pub(crate) fn graphs(bytes: &[u8]) -> Result<Vec<DumpGraph>, ScopeError> {
     let whole = Slice { bytes, offset: 0 };
     let mut graphs = Vec::new();
     for field in fields(whole) {

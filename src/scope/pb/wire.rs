@@ -14,14 +14,14 @@ const DEEPEST: usize = 100;
 
 /// Bytes of a file and where they begin in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slice<'a> {
+pub(crate) struct Slice<'a> {
     pub bytes: &'a [u8],
     pub offset: usize,
 }
 
 /// The value of one field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Value<'a> {
+pub(crate) enum Value<'a> {
     /// An integer, truth value or enum.
     Varint(u64),
     /// A string, bytes, message or packed list.
@@ -32,7 +32,7 @@ pub enum Value<'a> {
 
 /// One occurrence of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Field<'a> {
+pub(crate) struct Field<'a> {
     pub number: u64,
     pub value: Value<'a>,
     /// Where it begins in the file.
@@ -40,12 +40,12 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    pub fn place(&self) -> DumpPlace {
+    pub(crate) fn place(&self) -> DumpPlace {
         DumpPlace::Offset(self.offset)
     }
 
     /// The value as bytes.
-    pub fn bytes(&self, name: &str) -> Result<Slice<'a>, ScopeError> {
+    pub(crate) fn bytes(&self, name: &str) -> Result<Slice<'a>, ScopeError> {
         match self.value {
             Value::Bytes(slice) => Ok(slice),
             Value::Varint(_) | Value::Other => Err(wrong(self.place(), format!("`{name}` is not a string or message"))),
@@ -53,13 +53,13 @@ impl<'a> Field<'a> {
     }
 
     /// The value as text.
-    pub fn text(&self, name: &str) -> Result<&'a str, ScopeError> {
+    pub(crate) fn text(&self, name: &str) -> Result<&'a str, ScopeError> {
         let bytes = self.bytes(name)?.bytes;
         std::str::from_utf8(bytes).map_err(|_| wrong(self.place(), format!("`{name}` is not UTF-8 text")))
     }
 
     /// The value as a number; negative ones are written as their two's complement.
-    pub fn integer(&self, name: &str) -> Result<i64, ScopeError> {
+    pub(crate) fn integer(&self, name: &str) -> Result<i64, ScopeError> {
         match self.value {
             Value::Varint(number) => Ok(number.cast_signed()),
             Value::Bytes(_) | Value::Other => Err(wrong(self.place(), format!("`{name}` is not an integer"))),
@@ -68,7 +68,7 @@ impl<'a> Field<'a> {
 }
 
 /// All fields of a message.
-pub fn fields(message: Slice<'_>) -> impl Iterator<Item = Result<Field<'_>, ScopeError>> {
+pub(crate) fn fields(message: Slice<'_>) -> impl Iterator<Item = Result<Field<'_>, ScopeError>> {
     let mut reader = Reader { message, at: 0 };
     let mut failed = false;
     std::iter::from_fn(move || {

@@ -11,7 +11,7 @@ use crate::scope::error::ScopeError;
 
 /// One token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Token {
+pub(crate) enum Token {
     /// A name, also `true`, `inf`, an enum value.
     Identifier(String),
     /// As written.
@@ -24,7 +24,7 @@ pub enum Token {
 
 /// A token and where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Located {
+pub(crate) struct Located {
     /// The token.
     pub token: Token,
     /// Byte offset in the text.
@@ -32,7 +32,7 @@ pub struct Located {
 }
 
 /// An error at a byte offset.
-pub fn error_at(text: &[u8], offset: usize, problem: impl Into<String>) -> ScopeError {
+pub(crate) fn error_at(text: &[u8], offset: usize, problem: impl Into<String>) -> ScopeError {
     let before = &text[..offset.min(text.len())];
     let line = line_of(text, offset);
     let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
@@ -40,29 +40,29 @@ pub fn error_at(text: &[u8], offset: usize, problem: impl Into<String>) -> Scope
 }
 
 /// The line a byte offset is on, counted from 1.
-pub fn line_of(text: &[u8], offset: usize) -> usize {
+pub(crate) fn line_of(text: &[u8], offset: usize) -> usize {
     text[..offset.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
 /// Walks the text once.
-pub struct Lexer<'a> {
+pub(crate) struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
 }
 
 impl<'a> Lexer<'a> {
     /// Starts at the beginning.
-    pub fn new(text: &'a [u8]) -> Self {
+    pub(crate) fn new(text: &'a [u8]) -> Self {
         Self { text, at: 0 }
     }
 
     /// Where the next token would begin.
-    pub fn offset(&self) -> usize {
+    pub(crate) fn offset(&self) -> usize {
         self.at
     }
 
     /// The next token; `None` at the end.
-    pub fn next_token(&mut self) -> Result<Option<Located>, ScopeError> {
+    pub(crate) fn next_token(&mut self) -> Result<Option<Located>, ScopeError> {
         self.skip_blanks();
         let offset = self.at;
         let Some(&byte) = self.text.get(offset) else {

@@ -16,7 +16,7 @@ const DEEPEST: usize = 100;
 
 /// A value of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub(crate) enum Value {
     /// Unescaped bytes.
     Text(Vec<u8>),
     /// A number or a name, as written.
@@ -27,7 +27,7 @@ pub enum Value {
 
 /// One occurrence of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
+pub(crate) struct Field {
     /// Its name.
     pub name: String,
     /// Its value; one element of a list.
@@ -38,25 +38,25 @@ pub struct Field {
 
 /// Fields in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Message {
+pub(crate) struct Message {
     /// All occurrences.
     pub fields: Vec<Field>,
 }
 
 impl Message {
     /// All occurrences of a field.
-    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Field> {
+    pub(crate) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Field> {
         self.fields.iter().filter(move |field| field.name == name)
     }
 
     /// The last occurrence of a field: the one that counts where a field is not repeated.
-    pub fn last(&self, name: &str) -> Option<&Field> {
+    pub(crate) fn last(&self, name: &str) -> Option<&Field> {
         self.fields.iter().rev().find(|field| field.name == name)
     }
 }
 
 /// Parses a whole text.
-pub fn parse(text: &[u8]) -> Result<Message, ScopeError> {
+pub(crate) fn parse(text: &[u8]) -> Result<Message, ScopeError> {
     // Some writers begin the file with a byte order mark.
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut parser = Parser { text, lexer: Lexer::new(text), ahead: None, counted: (0, 1) };

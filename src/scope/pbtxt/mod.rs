@@ -12,6 +12,6 @@ use super::error::ScopeError;
 use super::graph::Graph;
 
 /// Reads a dump: a `ModelDef`, or a `GraphDef` alone.
-pub fn read(text: &[u8]) -> Result<Graph, ScopeError> {
+pub(crate) fn read(text: &[u8]) -> Result<Graph, ScopeError> {
     dump::assemble(reduce::graphs(&message::parse(text)?)?, DumpPlace::Line(1))
 }

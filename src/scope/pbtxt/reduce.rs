@@ -14,7 +14,7 @@ use crate::scope::error::ScopeError;
 use crate::scope::graph::Node;
 
 /// The graphs of a `ModelDef`, or a `GraphDef` given alone.
-pub fn graphs(model: &Message) -> Result<Vec<DumpGraph>, ScopeError> {
+pub(crate) fn graphs(model: &Message) -> Result<Vec<DumpGraph>, ScopeError> {
     let graphs: Vec<&Message> =
         model.all("graph").map(|field| message_of(field, "graph")).collect::<Result<_, ScopeError>>()?;
     let graphs = if graphs.is_empty() { vec![model] } else { graphs };

@@ -12,14 +12,14 @@ use super::graph::{EventKind, NodeIndex};
 use super::membership::Context;
 use super::settings::Mode;
 
-pub use self::place::Place;
+pub(crate) use self::place::Place;
 
 /// The first id of memory events: the integer half of the largest signed 32-bit value.
-pub const BASE: i64 = 1_073_741_823;
+pub(crate) const BASE: i64 = 1_073_741_823;
 
 /// A piece with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Placed {
+pub(crate) struct Placed {
     /// In list order.
     pub members: Vec<NodeIndex>,
     /// The stream the kernel is launched on.
@@ -30,7 +30,7 @@ pub struct Placed {
 
 /// The graph while pieces are being built.
 #[derive(Debug)]
-pub struct Rewriter<'a> {
+pub(crate) struct Rewriter<'a> {
     context: &'a Context<'a>,
     /// All events there ever were.
     pub events: Vec<Event>,
@@ -80,7 +80,7 @@ impl Piece<'_> {
 }
 
 /// The stream a piece is launched on: that of its first member, unless that is a collective.
-pub fn main_stream(context: &Context<'_>, members: &[NodeIndex]) -> i64 {
+pub(crate) fn main_stream(context: &Context<'_>, members: &[NodeIndex]) -> i64 {
     let first = context.node(members[0]);
     if !first.hccl {
         return first.stream;
@@ -96,7 +96,7 @@ pub fn main_stream(context: &Context<'_>, members: &[NodeIndex]) -> i64 {
 
 impl<'a> Rewriter<'a> {
     /// Starts with the list of the graph and its events.
-    pub fn new(context: &'a Context<'a>, events: Vec<Event>) -> Self {
+    pub(crate) fn new(context: &'a Context<'a>, events: Vec<Event>) -> Self {
         // Words that are in use already must not be given out again; the reference does not look.
         let used = match context.mode() {
             Mode::Default => events.iter().filter(|event| event.kind == EventKind::Mem).map(|event| event.id).max(),
@@ -128,7 +128,11 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Builds the next piece out of `members`.
-    pub fn build(&mut self, members: &[NodeIndex], dependents: &HashSet<NodeIndex>) -> Result<PieceIndex, ScopeError> {
+    pub(crate) fn build(
+        &mut self,
+        members: &[NodeIndex],
+        dependents: &HashSet<NodeIndex>,
+    ) -> Result<PieceIndex, ScopeError> {
         let main_stream = main_stream(self.context, members);
         let index = PieceIndex(self.pieces.len());
         let set: HashSet<NodeIndex> = members.iter().copied().collect();
@@ -293,7 +297,7 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Where the send of an event stands.
-    pub fn send_place(&self, index: EventIndex) -> Place {
+    pub(crate) fn send_place(&self, index: EventIndex) -> Place {
         let event = &self.events[index.0];
         match event.origin {
             Origin::Graph { send, .. } => Place::of(send),
@@ -302,7 +306,7 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Where the recv of an event stands.
-    pub fn recv_place(&self, index: EventIndex) -> Place {
+    pub(crate) fn recv_place(&self, index: EventIndex) -> Place {
         let event = &self.events[index.0];
         match event.origin {
             Origin::Graph { recv, .. } => Place::of(recv),
@@ -424,7 +428,7 @@ impl<'a> Rewriter<'a> {
     }
 
     /// What every member records and waits for, in the order the events were made.
-    pub fn event_lists(&self) -> HashMap<NodeIndex, EventLists> {
+    pub(crate) fn event_lists(&self) -> HashMap<NodeIndex, EventLists> {
         let mut lists: HashMap<NodeIndex, EventLists> = HashMap::new();
         let live = self.events.iter().filter(|event| event.alive && event.origin == Origin::Created);
         for event in live {
@@ -441,7 +445,7 @@ impl<'a> Rewriter<'a> {
 
 /// The two event lists of one op.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct EventLists {
+pub(crate) struct EventLists {
     /// Ids it records.
     pub send: Vec<i64>,
     /// Ids it waits for.

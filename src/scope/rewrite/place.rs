@@ -14,7 +14,7 @@ use crate::scope::settings::Mode;
 
 /// A place in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub(crate) struct Place {
     /// The node of the graph it is at or beside.
     beside: NodeIndex,
     side: Side,
@@ -30,28 +30,28 @@ enum Side {
 
 impl Place {
     /// The place of a node of the graph.
-    pub fn of(node: NodeIndex) -> Self {
+    pub(crate) fn of(node: NodeIndex) -> Self {
         Self { beside: node, side: Side::Here }
     }
 
     /// Right in front of a node, for what was made as number `made`.
-    pub fn in_front_of(node: NodeIndex, made: usize) -> Self {
+    pub(crate) fn in_front_of(node: NodeIndex, made: usize) -> Self {
         Self { beside: node, side: Side::InFront { made } }
     }
 
     /// Right behind a node, for what was made as number `made`.
-    pub fn behind(node: NodeIndex, made: usize) -> Self {
+    pub(crate) fn behind(node: NodeIndex, made: usize) -> Self {
         Self { beside: node, side: Side::Behind { made: Reverse(made) } }
     }
 }
 
 /// What every stream executes, with finished pieces as single entries; event ends are left out.
 #[derive(Debug)]
-pub struct Queues(HashMap<i64, BTreeMap<NodeIndex, Party>>);
+pub(crate) struct Queues(HashMap<i64, BTreeMap<NodeIndex, Party>>);
 
 impl Queues {
     /// The queues of the graph.
-    pub fn new(context: &Context<'_>) -> Self {
+    pub(crate) fn new(context: &Context<'_>) -> Self {
         let mut queues: HashMap<i64, BTreeMap<NodeIndex, Party>> = HashMap::new();
         for (index, node) in context.graph.indexed() {
             let skipped = match context.mode() {
@@ -66,7 +66,7 @@ impl Queues {
     }
 
     /// The nearest entries of a queue before one node and behind another that `counts`.
-    pub fn neighbours(
+    pub(crate) fn neighbours(
         &self,
         stream: i64,
         first: NodeIndex,
@@ -82,14 +82,14 @@ impl Queues {
     }
 
     /// Takes a node out: it is in a piece now.
-    pub fn remove(&mut self, stream: i64, node: NodeIndex) {
+    pub(crate) fn remove(&mut self, stream: i64, node: NodeIndex) {
         if let Some(queue) = self.0.get_mut(&stream) {
             queue.remove(&node);
         }
     }
 
     /// Puts a piece in, at the place of a node.
-    pub fn insert(&mut self, stream: i64, at: NodeIndex, party: Party) {
+    pub(crate) fn insert(&mut self, stream: i64, at: NodeIndex, party: Party) {
         self.0.entry(stream).or_default().insert(at, party);
     }
 }
