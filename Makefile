@@ -2,7 +2,7 @@
 # make test    all tests, lints and checks  make stress   the long test campaigns
 # make wheel   the wheel, in dist/          make compare  a model with and without super kernels
 # make wheels  for x86-64 and aarch64       make test-extra  what needs tools of other machines (qemu, zig)
-# make tables  the listings of options and settings
+# make tables  the listings of options and settings   make quick  the inner loop after a small change
 #
 # Needs a Rust toolchain, Python 3.9 or newer and a C++ compiler. Everything else is put into .venv.
 
@@ -14,12 +14,15 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # Whatever virtual environment the caller is in, the project's own is the one to install into.
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
-.PHONY: demo test test-extra extra-tools setup packages develop release tables wheel wheels lint rust-test python-test
+.PHONY: demo quick test test-extra extra-tools setup packages develop release tables wheel wheels lint rust-test python-test
 .PHONY: bench stress compare clean
 
 # Builds two operators, fuses them, runs the result on the simulator.
 demo: develop
 	cd examples/minimal && python superkernel_runtime_ascendc_basic.py
+
+quick: setup
+	@scripts/quick
 
 # All parts run even if one fails; the last line tells.
 test: develop packages
