@@ -78,7 +78,7 @@ rust-test:
 	cargo test --quiet --no-fail-fast
 
 python-test: develop
-	pytest
+	pytest -n auto
 
 # Times depend on optimisation: these run the release build.
 bench: release

@@ -16,3 +16,33 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 def library(tmp_path_factory: pytest.TempPathFactory) -> KernelLibrary:
     """Sub-kernels, each compiled once per run."""
     return KernelLibrary(tmp_path_factory.mktemp("kernel_library"))
+
+
+#: Files whose tests compile, run or compare a lot. `make quick` leaves them out.
+SLOW = {
+    "test_actions",
+    "test_ascendc_headers",
+    "test_cache",
+    "test_campaign",
+    "test_campaign_mistakes",
+    "test_campaign_sensitivity",
+    "test_cann",
+    "test_cann_install",
+    "test_compare_sample",
+    "test_compile",
+    "test_elf_differential",
+    "test_elf_run",
+    "test_examples",
+    "test_fuzz_inputs",
+    "test_isolation",
+    "test_scope_random",
+    "test_scope_reference",
+    "test_sim_ascendc",
+    "test_stress",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.stem in SLOW:
+            item.add_marker(pytest.mark.slow)
