@@ -3,6 +3,20 @@
 //! The front door: [`plan()`] tells what a super kernel will do, [`generate`] prints it, [`build()`] makes it,
 //! [`compare`] tells why it would be made again, [`build_op`] makes what goes into it.
 //!
+//! ```no_run
+//! use superkernel::build::{Request, Reuse};
+//! use superkernel::cancel::Cancel;
+//! use superkernel::environment::{Environment, Intermediates, Settings};
+//!
+//! fn compile(infos: serde_json::Value, settings: Settings, headers: &str) -> Result<String, superkernel::Error> {
+//!     let environment = Environment::new(settings, 1 << 30, headers.into())?;
+//!     println!("{}", superkernel::generate(&infos, "my_kernel", &environment.platform)?);
+//!     let (keep, reuse) = (Intermediates::Remove, Reuse::Allowed);
+//!     let request = Request { kernel_infos: infos, name: "my_kernel".into(), environment, keep, reuse };
+//!     Ok(superkernel::build(&request, &(), &Cancel::new())?.to_json().to_string())
+//! }
+//! ```
+//!
 //! One data flow, each stage a module whose result the next one reads:
 //!
 //! | stage | module | what it makes |

@@ -3,26 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What a module must not mention. The data flows one way: options, model → plan → program → (emit, sim) and
-/// emit, elf, toolchain → build; knowledge flows the other way only.
-const BORDERS: &[(&str, &[&str])] = &[
-    (
-        "artifact",
-        &["options", "model", "plan", "program", "emit", "elf", "toolchain", "build", "sim", "scope", "store", "fs"],
-    ),
-    ("store", &["options", "model", "plan", "program", "emit", "elf", "toolchain", "build", "sim", "scope"]),
-    ("options", &["model", "plan", "program", "emit", "elf", "toolchain", "build", "sim", "scope"]),
-    ("model", &["plan", "program", "emit", "elf", "toolchain", "build", "sim", "scope"]),
-    ("program", &["plan", "emit", "elf", "toolchain", "build", "sim", "scope"]),
-    ("plan", &["emit", "elf", "toolchain", "build", "sim", "scope"]),
-    ("emit", &["plan", "elf", "toolchain", "build", "sim", "scope"]),
-    ("elf", &["options", "model", "plan", "program", "emit", "toolchain", "build", "sim", "scope"]),
-    ("toolchain", &["options", "plan", "program", "emit", "elf", "build", "sim", "scope"]),
-    ("sim", &["plan", "emit", "build", "scope"]),
-    ("cost", &["emit", "elf", "toolchain", "build", "sim"]),
-    ("scope", &["plan", "program", "emit", "elf", "toolchain", "build", "sim"]),
-];
-
 const LONGEST_FILE: usize = 800;
 
 struct Source {
@@ -37,6 +17,12 @@ impl Source {
         let below = self.path.strip_prefix("src").unwrap_or(&self.path);
         let first = below.components().next().expect("a file has a name");
         first.as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned()
+    }
+
+    /// How many `super::` lead from this file's module to the root of the crate.
+    fn supers_to_root(&self) -> usize {
+        let steps = self.path.components().count() - 1;
+        if self.path.ends_with("mod.rs") { steps - 1 } else { steps }
     }
 
     /// Number and text of the lines that are not comments.
@@ -65,7 +51,7 @@ fn sources(folder: &str, extension: &str) -> Vec<Source> {
     found
 }
 
-/// The modules of this crate that `code` names: `crate::plan::x`, `crate::{emit, elf::File}`.
+/// The names right below the root of this crate that `code` mentions: `crate::plan::x`, `crate::{emit, elf::File}`.
 fn named_modules(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     for rest in code.split("crate::").skip(1) {
@@ -93,6 +79,14 @@ fn named_modules(code: &str) -> Vec<String> {
     found
 }
 
+/// First names of the paths in `code`, which is how the root of the crate names its modules: `plan` in `plan::Step`.
+fn first_names(code: &str) -> Vec<String> {
+    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let begin = |end: usize| code[..end].rfind(|letter| !is_name(letter)).map_or(0, |before| before + 1);
+    let paths = code.match_indices("::").map(|(end, _)| (begin(end), end));
+    paths.filter(|(begin, _)| !code[..*begin].ends_with(':')).map(|(begin, end)| code[begin..end].to_owned()).collect()
+}
+
 fn identifier(text: &str) -> String {
     text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
 }
@@ -109,46 +103,145 @@ fn report(title: &str, violations: &[String]) {
 }
 
 #[test]
-fn modules_know_only_what_is_before_them() {
-    let mut violations = Vec::new();
-    for source in sources("src", "rs") {
-        let module = source.module();
-        let forbidden = BORDERS.iter().find(|(name, _)| *name == module).map_or(&[][..], |(_, names)| names);
+fn first_names_reads_the_forms_of_the_root() {
+    assert_eq!(first_names("use plan::Step; model::load(&a::b::c)"), ["plan", "model", "a"]);
+}
+
+/// Who may know whom: the rows of the table of modules in ARCHITECTURE.md, in its order.
+struct Borders(Vec<(String, BTreeSet<String>)>);
+
+impl Borders {
+    fn read(document: &str) -> Self {
+        let rows = document.lines().skip_while(|line| !line.starts_with("| module | knows |")).skip(2);
+        let quoted = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+        let row = |line: &str| {
+            let cells: Vec<&str> = line.split('|').collect();
+            let [_, module, knows, ..] = cells[..] else { panic!("not a row of modules: {line}") };
+            (quoted(module).concat(), quoted(knows).into_iter().collect())
+        };
+        Self(rows.take_while(|line| line.starts_with('|')).map(row).collect())
+    }
+
+    fn of_this_crate() -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md");
+        Self::read(&std::fs::read_to_string(path).unwrap())
+    }
+
+    fn is_module(&self, name: &str) -> bool {
+        self.0.iter().any(|(module, _)| module == name)
+    }
+
+    /// The modules that a file names, its own left out.
+    fn named_by(&self, source: &Source) -> BTreeSet<String> {
         let code: String = source.code_lines().flat_map(|(_, line)| [line, "\n"]).collect();
-        for named in named_modules(&code) {
-            if forbidden.contains(&named.as_str()) || (named == "py" && module != "py") {
-                violations.push(format!("{} mentions `crate::{named}`", source.path.display()));
+        let module = source.module();
+        let mut named = named_modules(&code);
+        // The root by other names; the same path may mean something nearer, which then has the name of no module.
+        let outwards = source.supers_to_root();
+        let (from_inner_module, from_file) = ("super::".repeat(outwards + 1), "super::".repeat(outwards));
+        let by_super =
+            code.replace("crate::", "").replace(&from_inner_module, "crate::").replace(&from_file, "crate::");
+        let by_other_names = match module.as_str() {
+            "lib" => first_names(&code),
+            _ => named_modules(&by_super),
+        };
+        named.extend(by_other_names.into_iter().filter(|name| self.is_module(name)));
+        let owner = |name: String| match name.as_str() {
+            // Under the names by which the front door offers them.
+            "Error" => "error".to_owned(),
+            "Diagnostic" => "diagnostic".to_owned(),
+            _ if self.is_module(&name) => name,
+            _ => "lib".to_owned(),
+        };
+        named.into_iter().map(owner).filter(|name| *name != module).collect()
+    }
+
+    /// Modules that name what they may not, or that have no row; rows and permissions that nothing needs.
+    fn violations(&self, sources: &[Source]) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut used: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for source in sources {
+            let (module, named) = (source.module(), self.named_by(source));
+            match self.0.iter().find(|(name, _)| *name == module) {
+                None => found.push(format!("module `{module}` has no row")),
+                Some((_, allowed)) => found
+                    .extend(named.difference(allowed).map(|name| format!("{} names `{name}`", source.path.display()))),
+            }
+            used.entry(module).or_default().extend(named);
+        }
+        for (module, allowed) in &self.0 {
+            match used.get(module) {
+                None => found.push(format!("there is no module `{module}`")),
+                Some(named) => {
+                    found.extend(allowed.difference(named).map(|name| format!("`{module}` no longer names `{name}`")))
+                }
             }
         }
+        found
     }
-    violations.dedup();
-    report("module borders are crossed", &violations);
+
+    /// Rows that know a module which is not above them: with none of these there is no circle.
+    fn out_of_order(&self) -> Vec<String> {
+        let mut above = BTreeSet::new();
+        let mut found = Vec::new();
+        for (module, knows) in &self.0 {
+            found.extend(knows.difference(&above).map(|name| format!("`{module}` knows `{name}`")));
+            if !above.insert(module.clone()) {
+                found.push(format!("`{module}` has two rows"));
+            }
+        }
+        found
+    }
+}
+
+#[test]
+fn modules_know_only_what_architecture_allows() {
+    report("the table of modules in ARCHITECTURE.md", &Borders::of_this_crate().violations(&sources("src", "rs")));
 }
 
 /// Whoever wants to understand a module can stop at what it knows: nothing leads back.
 #[test]
 fn the_module_graph_has_no_cycle() {
-    let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for source in sources("src", "rs").iter().filter(|source| source.module() != "lib") {
-        let code: String = source.code_lines().flat_map(|(_, line)| [line, "\n"]).collect();
-        let named = named_modules(&code).into_iter().map(|name| match name.as_str() {
-            // Under the names by which the front door offers them.
-            "Error" => "error".to_owned(),
-            "Diagnostic" => "diagnostic".to_owned(),
-            _ => name,
-        });
-        graph.entry(source.module()).or_default().extend(named.filter(|name| *name != source.module()));
+    report("rows that know what is not above them in ARCHITECTURE.md", &Borders::of_this_crate().out_of_order());
+}
+
+fn made_up(path: &str, text: &str) -> Source {
+    Source { path: PathBuf::from(path), text: text.to_owned() }
+}
+
+#[test]
+fn made_up_violations_are_found() {
+    let table = "| module | knows | what |\n|---|---|---|\n| `low` | | |\n| `high` | `low` | |\n| `lib` | `high` | |\n";
+    let borders = Borders::read(table);
+    let low = || made_up("src/low.rs", "// crate::high is a comment\npub(crate) struct Low;");
+    let high = || made_up("src/high/mod.rs", "use crate::low::Low;");
+    let lib = || made_up("src/lib.rs", "mod high;\nuse high::x;");
+    assert_eq!(borders.violations(&[low(), high(), lib()]), Vec::<String>::new());
+    assert_eq!(borders.out_of_order(), Vec::<String>::new());
+
+    for upwards in
+        ["use crate::high::x;", "use crate::{fmt, high};", "fn f() { super::high::x() }", "use super::{high, x};"]
+    {
+        let found = borders.violations(&[made_up("src/low.rs", upwards), high(), lib()]);
+        assert!(found.contains(&"src/low.rs names `high`".to_owned()), "{upwards}: {found:?}");
     }
-    // What knows only modules that are gone already is on no cycle.
-    while let Some(free) = graph.iter().find(|(_, knows)| knows.iter().all(|name| !graph.contains_key(name))) {
-        let free = free.0.clone();
-        graph.remove(&free);
-    }
-    let kept =
-        |knows: &BTreeSet<String>| knows.iter().filter(|name| graph.contains_key(*name)).cloned().collect::<Vec<_>>();
-    let left: Vec<String> =
-        graph.iter().map(|(name, knows)| format!("{name} knows {}", kept(knows).join(", "))).collect();
-    report("modules that know each other in a circle, or know such", &left);
+    let inner = made_up("src/low/inner.rs", "use super::super::high;\nuse super::low;");
+    assert_eq!(borders.violations(&[low(), inner, high(), lib()]), ["src/low/inner.rs names `high`"]);
+    let front_door = made_up("src/high/inner.rs", "fn f() { crate::build(1) }");
+    assert_eq!(borders.violations(&[low(), high(), front_door, lib()]), ["src/high/inner.rs names `lib`"]);
+    let more = made_up("src/more.rs", "");
+    assert_eq!(borders.violations(&[low(), high(), lib(), more]), ["module `more` has no row"]);
+    let lonely = made_up("src/high/mod.rs", "");
+    assert_eq!(borders.violations(&[low(), lonely, lib()]), ["`high` no longer names `low`"]);
+    assert_eq!(borders.violations(&[high(), lib()]), ["there is no module `low`"]);
+}
+
+#[test]
+fn a_made_up_cycle_is_found() {
+    let rows =
+        |low: &str| format!("| module | knows | what |\n|---|---|---|\n| `low` | {low} | |\n| `high` | `low` | |\n");
+    assert_eq!(Borders::read(&rows("`high`")).out_of_order(), ["`low` knows `high`"]);
+    assert_eq!(Borders::read(&rows("`low`")).out_of_order(), ["`low` knows `low`"]);
 }
 
 #[test]

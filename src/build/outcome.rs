@@ -67,7 +67,7 @@ impl Outcome {
     }
 
     /// As JSON.
-    pub(crate) fn to_json(&self) -> &Value {
+    pub fn to_json(&self) -> &Value {
         &self.report
     }
 }
