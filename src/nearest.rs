@@ -1,11 +1,6 @@
 //! "Did you mean": the known names closest to one that was not found.
 
 /// The candidates within a third of `name`'s length in edits, closest first, at most `limit`.
-///
-/// ```
-/// let known = ["stream-fusion", "split-mode"];
-/// assert_eq!(superkernel::nearest::nearest("stream-funsion", known, 3), ["stream-fusion"]);
-/// ```
 pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<&'a str> {
     // Bounded work on hostile names: nobody mistypes a kilobyte.
     const LONGEST: usize = 256;
@@ -49,6 +44,11 @@ mod tests {
         assert_eq!(edit_distance(&letters, "sitting"), 3);
         assert_eq!(edit_distance(&letters, "kitten"), 0);
         assert_eq!(edit_distance(&[], "abc"), 3);
+    }
+
+    #[test]
+    fn a_mistyped_name_is_found() {
+        assert_eq!(nearest("stream-funsion", ["stream-fusion", "split-mode"], 3), ["stream-fusion"]);
     }
 
     #[test]

@@ -3,12 +3,6 @@
 use std::fmt;
 
 /// Prints at most 120 characters, control characters replaced.
-///
-/// ```
-/// use superkernel::shortened::Shortened;
-/// assert_eq!(Shortened("a\nb").to_string(), "a\u{fffd}b");
-/// assert_eq!(Shortened(&"x".repeat(500)).to_string().chars().count(), 121);
-/// ```
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shortened<'a>(pub &'a str);
 
@@ -19,5 +13,16 @@ impl fmt::Display for Shortened<'_> {
             write!(formatter, "{}", if letter.is_control() { '\u{fffd}' } else { letter })?;
         }
         if self.0.chars().nth(LONGEST).is_some() { formatter.write_str("…") } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_and_unprintable_values_can_be_shown() {
+        assert_eq!(Shortened("a\nb").to_string(), "a\u{fffd}b");
+        assert_eq!(Shortened(&"x".repeat(500)).to_string().chars().count(), 121);
     }
 }

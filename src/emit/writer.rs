@@ -3,13 +3,6 @@
 use std::fmt::{Display, Write as _};
 
 /// Text being written, line by line.
-///
-/// ```
-/// use superkernel::emit::CppWriter;
-/// let mut out = CppWriter::default();
-/// out.block("void f()", |out| out.line("g();"));
-/// assert_eq!(out.finish(), "void f() {\n    g();\n}\n");
-/// ```
 #[derive(Debug, Default)]
 pub(crate) struct CppWriter {
     text: String,
@@ -111,6 +104,13 @@ pub(super) fn comment_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_block_is_indented_between_braces() {
+        let mut out = CppWriter::default();
+        out.block("void f()", |out| out.line("g();"));
+        assert_eq!(out.finish(), "void f() {\n    g();\n}\n");
+    }
 
     #[test]
     fn foreign_text_cannot_leave_its_comment() {

@@ -212,7 +212,7 @@ impl SplitCount {
     }
 
     /// The number of copies.
-    pub(crate) fn get(self) -> u32 {
+    pub fn get(self) -> u32 {
         self.0
     }
 }
