@@ -3,6 +3,7 @@
 # make wheel   the wheel, in dist/          make compare  a model with and without super kernels
 # make wheels  for x86-64 and aarch64       make test-extra  what needs tools of other machines (qemu, zig)
 # make tables  the listings of options and settings   make quick  the inner loop after a small change
+# make deny    the dependencies against deny.toml
 #
 # Needs a Rust toolchain, Python 3.9 or newer and a C++ compiler. Everything else is put into .venv.
 
@@ -15,7 +16,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 .PHONY: demo quick test test-extra extra-tools setup packages develop release tables wheel wheels lint rust-test python-test
-.PHONY: bench stress compare clean
+.PHONY: bench deny stress compare clean
 
 # Builds two operators, fuses them, runs the result on the simulator.
 demo: develop
@@ -73,6 +74,11 @@ lint: develop
 	ruff format --check --quiet .
 	mypy
 	stubtest superkernel._core --ignore-disjoint-bases
+	python scripts/deny
+
+# Licences, bans and sources of the dependencies, and advisories where cargo-deny and their database are at hand.
+deny: setup
+	python scripts/deny
 
 rust-test:
 	cargo test --quiet --no-fail-fast

@@ -50,9 +50,9 @@ pub(crate) fn open(path: &Path) -> Result<File, FileError> {
     File::open(path).map_err(FileError::on("open", path))
 }
 
-/// Opens a file for writing behind its end; makes it if it is missing.
+/// Opens a file for writing behind its end, but no link to one; makes it if it is missing.
 pub(crate) fn open_to_append(path: &Path) -> Result<File, FileError> {
-    let opened = OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(path);
+    let opened = OpenOptions::new().append(true).create(true).mode(FILE_MODE).custom_flags(libc::O_NOFOLLOW).open(path);
     opened.map_err(FileError::on("open", path))
 }
 
@@ -64,6 +64,12 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, FileError> {
 /// Writes a whole file; readers may see half of it meanwhile.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let open = || OpenOptions::new().write(true).create(true).truncate(true).mode(FILE_MODE).open(path);
+    open().and_then(|mut file| file.write_all(bytes)).map_err(FileError::on("write", path))
+}
+
+/// Writes a file that must not be there yet, not even as a link to somewhere else.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let open = || OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path);
     open().and_then(|mut file| file.write_all(bytes)).map_err(FileError::on("write", path))
 }
 

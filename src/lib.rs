@@ -41,6 +41,7 @@
 #![cfg_attr(not(feature = "python"), allow(dead_code, unused_imports))]
 
 mod aicore;
+mod arguments;
 mod artifact;
 pub mod build;
 pub mod cancel;
@@ -79,14 +80,15 @@ pub use phases::Plan;
 
 use cancel::Cancel;
 use model::Platform;
-use phases::{Prepared, UnreadableObjects};
+use phases::{OtherObjects, Prepared, UnreadableObjects};
 use serde_json::Value;
 use stage::{Observer, Timings};
 
 /// Plans a super kernel: load, read, plan. Objects that cannot be read leave code sizes open.
 pub fn plan(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<Plan, Error> {
     let mut timings = Timings::start(&());
-    let prepared = Prepared::load(kernel_infos, name, platform, UnreadableObjects::Warn, &mut timings)?;
+    let prepared =
+        Prepared::load(kernel_infos, name, platform, UnreadableObjects::Warn, OtherObjects::Warn, &mut timings)?;
     let program = prepared.program(&mut timings)?;
     Ok(Plan { kernel: prepared.kernel, sizes: prepared.sizes, program })
 }
@@ -94,7 +96,8 @@ pub fn plan(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<Pla
 /// The C++ source of a super kernel: load, read, plan, emit.
 pub fn generate(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<String, Error> {
     let mut timings = Timings::start(&());
-    Ok(Prepared::load(kernel_infos, name, platform, UnreadableObjects::Fail, &mut timings)?.source(&mut timings)?)
+    Ok(Prepared::load(kernel_infos, name, platform, UnreadableObjects::Fail, OtherObjects::Warn, &mut timings)?
+        .source(&mut timings)?)
 }
 
 /// Builds a super kernel, or finds that it is there already: load, read, compare, plan, emit, make, publish.

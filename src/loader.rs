@@ -6,14 +6,17 @@ use crate::artifact::half_name;
 use crate::build::manifest::Manifest;
 use crate::build::{ResultJson, ResultOp};
 use crate::diagnostic::Diagnostic;
+use crate::fs;
 use crate::json::{Document, JsonError, JsonFile, JsonPath};
 use crate::model::{
     Chip, CoreKind, KernelType, ModelError, Slot, SubKernelCode, SubKernelFile, SuperKernelType, TaskType,
     TilingFunctions,
 };
+use crate::shortened::Shortened;
 use crate::sim::SimError;
 use crate::sim::meta;
 use crate::sim::request::Entries;
+use crate::store::digest::ContentDigest;
 
 /// Why a kernel's files do not say how to launch it.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +30,9 @@ pub(crate) enum LoadError {
     Object(#[from] SimError),
     #[error("{problem}")]
     Argument { problem: String, solution: &'static str },
+    #[error("`{}` is not the object that `{}` describes: its `sha256` is {}, the file's is {found}",
+        object.display(), json.display(), Shortened(.stated))]
+    OtherObject { object: PathBuf, json: PathBuf, stated: String, found: ContentDigest },
     #[error("no object found for `{}`; tried {}", json.display(), tried.join(", "))]
     NoObject { json: PathBuf, tried: Vec<String> },
     #[error("`{}` has no JSON beside it and no meta section of a super kernel", object.display())]
@@ -41,6 +47,7 @@ impl Diagnostic for LoadError {
             Self::Object(error) => error.id(),
             Self::Argument { .. } => "SK0902",
             Self::NoObject { .. } => "SK0908",
+            Self::OtherObject { .. } => "SK0930",
             Self::NoDescription { .. } => "SK0909",
         }
     }
@@ -51,6 +58,9 @@ impl Diagnostic for LoadError {
             Self::Model(error) => error.solution(),
             Self::Object(error) => error.solution(),
             Self::Argument { solution, .. } => (*solution).to_owned(),
+            Self::OtherObject { .. } => {
+                "build the kernel again, or pass the object that belongs to the JSON".to_owned()
+            }
             Self::NoObject { .. } => "put the object beside the JSON, or pass bin_path".to_owned(),
             Self::NoDescription { .. } => {
                 "put the JSON beside it, or name the functions and the kernel type".to_owned()
@@ -108,8 +118,25 @@ pub(crate) struct LaunchableOp {
     pub param_count: Option<u32>,
 }
 
+/// What becomes of a sub-kernel whose JSON states another `sha256` than its object has.
+///
+/// What this package wrote is always checked; what a vendor's digest covers is not known for certain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ForeignDigests {
+    /// It is refused.
+    Refuse,
+    /// It is loaded, with a warning.
+    Warn,
+}
+
 /// Finds out what `path`, an object or its JSON, is on `chip`. `object` wins over the object that the files name.
-pub(crate) fn find(path: &Path, object: Option<&Path>, chip: Chip) -> Result<Launchable, LoadError> {
+/// The object must be the one that the JSON describes.
+pub(crate) fn find(
+    path: &Path,
+    object: Option<&Path>,
+    chip: Chip,
+    foreign: ForeignDigests,
+) -> Result<Launchable, LoadError> {
     let is_json = path.extension().is_some_and(|extension| extension == "json");
     let json_path = if is_json { path.to_path_buf() } else { path.with_extension("json") };
     if !is_json && !json_path.exists() {
@@ -118,15 +145,42 @@ pub(crate) fn find(path: &Path, object: Option<&Path>, chip: Chip) -> Result<Lau
     let object = object.or_else(|| (!is_json).then_some(path));
     let json = JsonFile::read(Document::Result, &json_path, &JsonPath::top(Document::Result))?;
     if SubKernelFile::recognizes(&json) {
-        from_sub_kernel(&SubKernelFile::from_json(&json_path, json), &json_path, object, chip)
+        let file = SubKernelFile::from_json(&json_path, json);
+        let found = from_sub_kernel(&file, &json_path, object, chip)?;
+        let checked = check_digest(&found.object, &json_path, file.object_digest());
+        match (checked, foreign) {
+            (Err(error @ LoadError::OtherObject { .. }), ForeignDigests::Warn) if file.build_digest().is_none() => {
+                log::warn!(target: "superkernel.sim", "{error}");
+            }
+            (checked, ForeignDigests::Warn | ForeignDigests::Refuse) => checked?,
+        }
+        Ok(found)
     } else {
-        let mut found = from_result(ResultJson::from_node(&json.root())?, &json_path, object);
+        let described = ResultJson::from_node(&json.root())?;
+        let stated = described.object_digest.clone();
+        let mut found = from_result(described, &json_path, object);
+        check_digest(&found.object, &json_path, stated.as_deref())?;
         // The build record belongs to the JSON beside it, or to another build.
         let record = Manifest::read_file(&json_path.with_extension("manifest.json")).ok();
         let record = record.filter(|record| record.json == json.digest.to_string());
         found.parameters = record.map_or_else(Vec::new, |record| record.notes.parameters);
         Ok(found)
     }
+}
+
+/// Compares an object with what its JSON states, if it states anything.
+fn check_digest(object: &Path, json: &Path, stated: Option<&str>) -> Result<(), LoadError> {
+    let Some(stated) = stated.filter(|stated| !stated.is_empty()) else { return Ok(()) };
+    if fs::is_special(object) {
+        let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a regular file");
+        return Err(SimError::from(fs::FileError::on("read", object)(source)).into());
+    }
+    let found = ContentDigest::of(&fs::read(object).map_err(SimError::from)?);
+    if found.is(stated) {
+        return Ok(());
+    }
+    let (object, json, stated) = (object.to_path_buf(), json.to_path_buf(), stated.to_owned());
+    Err(LoadError::OtherObject { object, json, stated, found })
 }
 
 /// The functions `entries` of any object.

@@ -58,6 +58,24 @@ pub(crate) enum UnreadableObjects {
     Warn,
 }
 
+/// What becomes of a call with an object that is not the one its JSON states.
+///
+/// What a vendor's `sha256` covers is not known for certain, so the usual answer is a warning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OtherObjects {
+    /// It fails.
+    Fail,
+    /// It goes on.
+    Warn,
+}
+
+impl OtherObjects {
+    /// As the setting `strict` says.
+    pub(crate) fn with_strict(strict: bool) -> Self {
+        if strict { Self::Fail } else { Self::Warn }
+    }
+}
+
 /// A super kernel with everything read that its program depends on.
 #[derive(Debug)]
 pub(crate) struct Prepared {
@@ -77,6 +95,7 @@ impl Prepared {
         name: &str,
         platform: &Platform,
         unreadable: UnreadableObjects,
+        other: OtherObjects,
         timings: &mut Timings<'_>,
     ) -> Result<Self, PhaseError> {
         let mut kernel = timings.measure(Stage::Load, || model::load(kernel_infos, name, platform))?;
@@ -89,6 +108,12 @@ impl Prepared {
                 Default::default()
             }
         };
+        for mismatch in objects.other_than_stated(&kernel) {
+            match other {
+                OtherObjects::Fail => return Err(mismatch.into()),
+                OtherObjects::Warn => kernel.warnings.push(mismatch.to_string()),
+            }
+        }
         for warning in &kernel.warnings {
             log::warn!(target: "superkernel.compile", "{}: {warning}", kernel.name);
         }

@@ -130,6 +130,8 @@ def configure(
     op_debug_config: str | Sequence[str] | None = _KEEP,
     toolchain: str | None = _KEEP,
     cache_dir: str | os.PathLike[str] | None = _KEEP,
+    cache_shared: bool | None = _KEEP,
+    strict: bool | None = _KEEP,
     ascendc: str | os.PathLike[str] | None = _KEEP,
     jobs: int | None = _KEEP,
     tool_timeout: float | None = _KEEP,

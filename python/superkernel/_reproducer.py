@@ -17,7 +17,7 @@ from superkernel._build import settings
 from superkernel._config import repeatable
 from superkernel._errors import SuperKernelError, make_error
 
-__all__ = ["load", "save"]
+__all__ = ["check_member", "load", "save"]
 
 _RECORD = "reproducer.json"
 _FILES = "files/"
@@ -63,8 +63,11 @@ def save(path: str, kernel_infos: Mapping[str, Any], name: str, result: Mapping[
         ) from None
 
 
-def load(path: str, directory: Path) -> _core.StoredCall:
-    """Unpacks a reproducer into ``directory``."""
+def load(path: str, directory: Path, *, trust: bool = False) -> _core.StoredCall:
+    """Unpacks a reproducer into ``directory``.
+
+    Without ``trust`` nothing is taken from it that could name a file or a program of this machine.
+    """
 
     def refuse(problem: str) -> SuperKernelError:
         return make_error("SK0807", f"`{path}` is not a reproducer: {problem}", "make it again with --save-reproducer")
@@ -73,6 +76,7 @@ def load(path: str, directory: Path) -> _core.StoredCall:
         with tarfile.open(path, "r:") as archive:
             for member in archive:
                 # Nothing but plain files of our own layout: the file may come from anywhere.
+                check_member(member, path)
                 parts = member.name.split("/")
                 known = member.name == _RECORD or (len(parts) == 2 and parts[0] + "/" == _FILES and parts[1] != "..")
                 if not member.isreg() or not known:
@@ -86,7 +90,13 @@ def load(path: str, directory: Path) -> _core.StoredCall:
         raise refuse(f"{error.strerror}: {error.filename}") from None
     except (OSError, ValueError, tarfile.TarError) as error:
         raise refuse(str(error)) from None
-    return _core.reproducer_read(path, directory / _RECORD)
+    return _core.reproducer_read(path, directory / _RECORD, trust)
+
+
+def check_member(member: tarfile.TarInfo, path: str) -> None:
+    """Refuses a member that would become larger than the archive ``path`` it comes from: one with holes, or cut off."""
+    if member.issparse() or member.size > os.path.getsize(path):
+        raise tarfile.ReadError(f"`{member.name[:80]}` is larger than the archive")
 
 
 def _tool_facts(current: dict[str, Any]) -> dict[str, str]:

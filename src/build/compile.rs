@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::entry::{RunConfig, entry_source};
 use super::error::BuildError;
+use super::response_files;
 use crate::artifact::SuperKernelSymbols;
 use crate::cancel::Cancel;
 use crate::elf;
@@ -103,7 +104,7 @@ impl Compilation<'_> {
             kind,
             chip: kernel.platform.chip(),
             defines: kernel.defines().into_iter().map(str::to_owned).collect(),
-            options: kernel.options.compile_options.to_vec(),
+            options: response_files::with_absolute_paths(&kernel.options.compile_options),
             entry_defines,
             include_dirs: Vec::new(),
             optimization: debug_config.optimization,

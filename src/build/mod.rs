@@ -12,6 +12,7 @@
 //! Everything before the last step happens in a private directory.
 
 mod assemble;
+pub(crate) mod cached;
 mod check;
 mod compile;
 mod copies;
@@ -24,6 +25,7 @@ pub(crate) mod manifest;
 mod outcome;
 pub(crate) mod reproducer;
 mod request;
+mod response_files;
 mod result_json;
 pub(crate) mod toolchains;
 
@@ -50,10 +52,10 @@ use crate::environment::{Environment, Intermediates};
 use crate::fs;
 use crate::model::SuperKernel;
 use crate::objects::{self, UsedObject};
-use crate::phases::{Prepared, UnreadableObjects};
+use crate::phases::{OtherObjects, Prepared, UnreadableObjects};
 use crate::stage::{Observer, Stage, Timings};
 use crate::store::StoreError;
-use crate::store::cache::Cache;
+use crate::store::cache::CachedKernel;
 use crate::store::digest::ContentDigest;
 use crate::store::publish::publish;
 use crate::store::work_dir::WorkDir;
@@ -81,7 +83,7 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
     };
 
     let source = prepared.source(&mut timings)?;
-    let cache = request.environment.cache().as_ref().map(Cache::new);
+    let cache = request.cache();
     let files = &last.files;
     let work = WorkDir::create(files.directory(), &kernel.name, cancel).map_err(|error| place_error(files, error))?;
     let toolchain = &*last.toolchain;
@@ -89,14 +91,14 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
     build.log.add(LogStage::Input, &request.kernel_infos);
 
     let cached = timings
-        .measure(Stage::Cache, || build.checked(request.cached_object(cache.as_ref(), last.fingerprint.digest())?));
+        .measure(Stage::Cache, || build.checked(request.cached_kernel(cache.as_ref(), last.fingerprint.digest())?));
     let (made, origin) = match cached {
         Some(made) => (made, Origin::Cache),
         None => (build.make(&source, &mut timings, cancel)?, Origin::Built),
     };
     let noted = timings.to_json();
+    let json = request.description(kernel, made.digest, toolchain.kind());
     timings.measure(Stage::Publish, || -> Result<(), BuildError> {
-        let json = request.description(kernel, made.digest, toolchain.kind());
         let notes = Notes {
             because: because.clone(),
             parameters: kernel.slots.slots.clone(),
@@ -110,7 +112,8 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
             .map_err(|error| place_error(files, error))
     })?;
     if let (Some(cache), Origin::Built) = (&cache, origin) {
-        cache.put(last.fingerprint.digest(), &kernel.name, &made.object, made.digest);
+        let cached = CachedKernel { json, object: made.object, digest: made.digest };
+        cache.put(last.fingerprint.digest(), &kernel.name, &cached);
     }
     Ok(outcome(origin, because, &timings).with_sizes(made.sizes))
 }
@@ -122,8 +125,9 @@ pub(crate) fn compare(request: &Request, cancel: &Cancel) -> Result<Standing, Bu
 }
 
 fn prepare(request: &Request, timings: &mut Timings<'_>) -> Result<Prepared, BuildError> {
-    let platform = &request.environment.platform;
-    Ok(Prepared::load(&request.kernel_infos, &request.name, platform, UnreadableObjects::Fail, timings)?)
+    let Request { kernel_infos, name, environment, .. } = request;
+    let other = OtherObjects::with_strict(environment.settings.strict);
+    Ok(Prepared::load(kernel_infos, name, &environment.platform, UnreadableObjects::Fail, other, timings)?)
 }
 
 /// What a build would do it with, and what the last one left.
@@ -142,7 +146,9 @@ impl Comparison {
         // Reading has checked that every op has a file.
         let digests: Vec<ContentDigest> =
             kernel.ops.iter().filter_map(|op| objects.file(op)).map(|file| file.digest).collect();
-        let fingerprint = Fingerprint::of(kernel, &request.environment, &digests, chosen.facts);
+        let mut facts = chosen.facts;
+        facts.extend(response_files::facts(&kernel.options.compile_options, chosen.toolchain.kind())?);
+        let fingerprint = Fingerprint::of(kernel, &request.environment, &digests, facts);
         let files = KernelFiles::new(&request.environment.kernel_meta(), &kernel.name);
         let standing = request.standing(&files, &fingerprint);
         Ok(Self { toolchain: chosen.toolchain, fingerprint, files, standing })
@@ -173,7 +179,7 @@ fn output_directory(files: &KernelFiles, source: fs::FileError) -> BuildError {
 fn place_error(files: &KernelFiles, error: StoreError) -> BuildError {
     match error {
         StoreError::File(source) => output_directory(files, source),
-        StoreError::CacheEntry { .. } | StoreError::Cancelled { .. } => error.into(),
+        StoreError::CacheEntry { .. } | StoreError::ForeignCache { .. } | StoreError::Cancelled { .. } => error.into(),
     }
 }
 
@@ -197,8 +203,12 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// An object from the cache, if it passes the check.
-    fn checked(&self, (object, digest): (Vec<u8>, ContentDigest)) -> Option<Made> {
+    /// A kernel from the cache, if it passes the check and is described as it would be now.
+    fn checked(&self, CachedKernel { json, object, digest }: CachedKernel) -> Option<Made> {
+        if json != self.request.description(self.kernel, digest, self.toolchain.kind()) {
+            ::log::warn!(target: "superkernel.cache", "the cached kernel is not used: its description is another's");
+            return None;
+        }
         match self.check(&object) {
             Ok(sizes) => Some(Made { object, digest, sizes, commands: Vec::new() }),
             Err(error) => {

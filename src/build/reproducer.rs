@@ -1,4 +1,8 @@
 //! The record inside a reproducer: a call, the machine it ran on, and what came of it. Written and read here.
+//!
+//! A reproducer may come from anywhere. Unless its sender is trusted, nothing is taken from it that could name a file
+//! or a program of this machine: its paths are those of its own files, its settings those that decide about the
+//! result, its `compile-options` macros, warnings and levels.
 
 use std::path::Path;
 
@@ -6,8 +10,13 @@ use serde_json::{Map, Value, json};
 
 use super::error::BuildError;
 use super::manifest::Call;
+use crate::arguments::{Argument, arguments};
+use crate::environment::Setting;
+use crate::environment::table::Role;
 use crate::json::{Document, JsonError, JsonFile, JsonPath, Node};
 use crate::model;
+use crate::options::{self, OptionName, Separator};
+use crate::shortened::Shortened;
 
 /// Format of the record.
 const FORMAT: u64 = 1;
@@ -23,6 +32,17 @@ pub(crate) struct Reproducer {
     pub machine: Map<String, Value>,
     /// What came of it.
     pub result: Recorded,
+    /// What was not taken from the record, in words.
+    pub dropped: Vec<String>,
+}
+
+/// May a record name files and programs of this machine?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// No: it may come from anywhere.
+    Nobody,
+    /// Yes: its sender is trusted like the user.
+    Sender,
 }
 
 /// What came of a recorded build.
@@ -67,13 +87,38 @@ impl Reproducer {
     }
 
     /// Reads the `record` of the reproducer `path`, whose files were unpacked beside it.
-    pub(crate) fn read(path: &Path, record: &Path) -> Result<Self, BuildError> {
+    pub(crate) fn read(path: &Path, record: &Path, trust: Trust) -> Result<Self, BuildError> {
         let broken = |error| BuildError::Reproducer { path: path.to_path_buf(), source: Box::new(error) };
         let file = JsonFile::read(Document::Reproducer, record, &JsonPath::top(Document::Reproducer));
         let mut read = file.and_then(|file| Self::from_node(&file.root())).map_err(broken)?;
+        let mut dropped = Vec::new();
+        read.call.settings.retain(|name, _| {
+            let taken = Setting::from_name(name).is_some_and(|setting| match (setting.role, trust) {
+                (Role::Result, _) | (Role::Machine, Trust::Sender) => true,
+                (Role::Machine, Trust::Nobody) => false,
+            });
+            if !taken {
+                dropped.push(format!("setting `{}`", Shortened(name)));
+            }
+            taken
+        });
         let folder = record.parent().unwrap_or(Path::new(""));
-        let unpacked = |inside: &str| folder.join(inside).to_string_lossy().into_owned();
-        read.call.kernel_infos = model::with_paths(&read.call.kernel_infos, unpacked);
+        read.call.kernel_infos = model::with_paths(&read.call.kernel_infos, |inside| {
+            let place = match trust {
+                Trust::Sender => folder.join(inside),
+                Trust::Nobody if is_inside(inside) => folder.join(inside),
+                Trust::Nobody => {
+                    dropped.push(format!("path `{}`", Shortened(inside)));
+                    folder.join("missing/elsewhere")
+                }
+            };
+            place.to_string_lossy().into_owned()
+        });
+        match trust {
+            Trust::Sender => {}
+            Trust::Nobody => dropped.extend(drop_options(&mut read.call.kernel_infos)),
+        }
+        read.dropped = dropped;
         Ok(read)
     }
 
@@ -89,6 +134,7 @@ impl Reproducer {
                 kernel_infos: json.required("kernel_infos")?.value.clone(),
                 settings: json.required("settings")?.object()?.clone(),
             },
+            dropped: Vec::new(),
             machine: json.optional("machine")?.map_or(Ok(Map::new()), |node| node.object().cloned())?,
             result: match (result.optional("report")?, result.optional("error")?) {
                 (Some(report), _) => Recorded::Built {
@@ -105,6 +151,30 @@ impl Reproducer {
     }
 }
 
+/// Is it the path of a file of the reproducer, or of one that was missing?
+fn is_inside(path: &str) -> bool {
+    match path.split_once('/') {
+        Some(("files" | "missing", name)) => !name.is_empty() && name != "." && name != ".." && !name.contains('/'),
+        Some(_) | None => false,
+    }
+}
+
+/// Takes out of `compile-options` what could name a file or a program; what it was. Options that cannot be read stay:
+/// the build refuses them before anything is started.
+fn drop_options(kernel_infos: &mut Value) -> Vec<String> {
+    let Some(Value::String(text)) = kernel_infos.get_mut("super_kernel_options") else { return Vec::new() };
+    let Ok(options) = options::parse(text, Separator::Hyphen) else { return Vec::new() };
+    let (kept, dropped): (Vec<Argument<'_>>, Vec<Argument<'_>>) =
+        arguments(&options.compile_options).partition(|argument| argument.is_harmless());
+    let given = options.given.iter().find(|given| given.name == OptionName::CompileOptions);
+    if let (Some(given), false) = (given, dropped.is_empty()) {
+        let words: Vec<&str> = kept.iter().flat_map(|argument| argument.words()).map(String::as_str).collect();
+        let instead = if words.is_empty() { String::new() } else { format!("{}={}", given.name, words.join(",")) };
+        text.replace_range(given.span.clone(), &instead);
+    }
+    dropped.iter().map(|argument| format!("compile option `{}`", Shortened(&argument.words().join(" ")))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,6 +188,7 @@ mod tests {
             },
             machine: Map::from_iter([("system".to_owned(), json!("Linux"))]),
             result,
+            dropped: Vec::new(),
         }
     }
 
@@ -125,7 +196,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("record.json");
         std::fs::write(&path, value.to_string()).unwrap();
-        Reproducer::read(Path::new("x.tar"), &path).map(|read| (folder, read))
+        Reproducer::read(Path::new("x.tar"), &path, Trust::Nobody).map(|read| (folder, read))
     }
 
     #[test]
@@ -156,5 +227,32 @@ mod tests {
         for value in [json!(null), json!([1]), json!({"format": 2}), json!({"format": "1"})] {
             assert!(read(&value).is_err());
         }
+    }
+
+    #[test]
+    fn nothing_that_names_a_file_or_a_program_is_taken() {
+        let mut record = reproducer(Recorded::Nothing).to_json();
+        record["settings"] = json!({"soc": "Ascend950", "cache_dir": "/", "kernel_meta_parent_dir": "/", "other": 1});
+        let paths = ["files/a.o", "/etc/passwd", "files/../x", "files/..", "../x", "files//x", "files/", ""];
+        let ops: Vec<Value> = paths.iter().map(|path| json!({"bin_path": path})).collect();
+        let options = "split-mode=1:compile-options=-DX=1,-D,@f,-fplugin=x.so,-O2:profiling=0";
+        record["kernel_infos"] = json!({"op_list": ops, "super_kernel_options": options});
+        let (folder, read) = read(&record).unwrap();
+        assert_eq!(read.call.settings.keys().collect::<Vec<_>>(), ["soc"]);
+        let infos = &read.call.kernel_infos;
+        assert_eq!(infos["super_kernel_options"], "split-mode=1:compile-options=-DX=1,-O2:profiling=0");
+        assert_eq!(infos["op_list"][0]["bin_path"], json!(folder.path().join("files/a.o")));
+        for op in &infos["op_list"].as_array().unwrap()[1..] {
+            assert_eq!(op["bin_path"], json!(folder.path().join("missing/elsewhere")));
+        }
+        assert_eq!(read.dropped.len(), 3 + 7 + 2, "{:?}", read.dropped);
+        for expected in ["setting `cache_dir`", "path `/etc/passwd`", "compile option `-D @f`", "`-fplugin=x.so`"] {
+            assert!(read.dropped.iter().any(|text| text.contains(expected)), "{expected}: {:?}", read.dropped);
+        }
+        let path = folder.path().join("record.json");
+        let trusted = Reproducer::read(Path::new("x.tar"), &path, Trust::Sender).unwrap();
+        assert_eq!(trusted.dropped, ["setting `other`"]);
+        assert_eq!(trusted.call.kernel_infos["super_kernel_options"], options);
+        assert_eq!(trusted.call.kernel_infos["op_list"][1]["bin_path"], "/etc/passwd");
     }
 }

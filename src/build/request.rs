@@ -7,9 +7,10 @@ use super::fingerprint::Fingerprint;
 use super::manifest::{Call, Standing, standing};
 use super::result_json::ResultJson;
 use crate::artifact::SuperKernelSymbols;
+use crate::diagnostic::Diagnostic;
 use crate::environment::{Environment, Intermediates, absolute};
 use crate::model::{self, SuperKernel};
-use crate::store::cache::Cache;
+use crate::store::cache::{Cache, CachedKernel};
 use crate::store::digest::ContentDigest;
 use crate::toolchain::ToolchainKind;
 
@@ -75,8 +76,20 @@ impl Request {
         crate::model::CoreKind::BOTH.into_iter().any(exists)
     }
 
-    /// The object in the cache, if the cache may answer: it has no intermediate files to offer.
-    pub(super) fn cached_object(&self, cache: Option<&Cache>, key: ContentDigest) -> Option<(Vec<u8>, ContentDigest)> {
+    /// The cache, if there is one that this user may trust.
+    pub(super) fn cache(&self) -> Option<Cache> {
+        let cache = Cache::new(&self.environment.cache()?);
+        match cache.check_owner() {
+            Ok(()) => Some(cache),
+            Err(error) => {
+                log::warn!(target: "superkernel.cache", "{error}; {}", error.solution());
+                None
+            }
+        }
+    }
+
+    /// The kernel in the cache, if the cache may answer: it has no intermediate files to offer.
+    pub(super) fn cached_kernel(&self, cache: Option<&Cache>, key: ContentDigest) -> Option<CachedKernel> {
         match (self.reuse, self.intermediates()) {
             (Reuse::Allowed, Intermediates::Remove) => cache?.get(key),
             (Reuse::Never, _) | (_, Intermediates::Keep) => None,

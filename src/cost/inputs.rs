@@ -125,6 +125,7 @@ fn sub_kernel(name: &str, op_type: &str, kernel_type: KernelType, blocks: u32) -
     let function = |kind: &CoreKind| Function { kind: *kind, name: format!("{name}_{kind}"), object: None };
     SubKernel {
         json_digest: ContentDigest::of(name.as_bytes()),
+        object_digest: None,
         kernel_name: name.to_owned(),
         op_type: op_type.to_owned(),
         kernel_type,

@@ -71,6 +71,20 @@ pub enum ElfError {
         /// What is wrong with it.
         problem: String,
     },
+    /// The object asks for more than any kernel needs, which whoever links or loads it would have to provide.
+    #[error("{of}: `{field}` at offset {offset:#x} is {value}, above the limit of {limit}")]
+    Excessive {
+        /// The section or symbol.
+        of: String,
+        /// Where the field is; 0 for a field of a symbol.
+        offset: u64,
+        /// The field at fault.
+        field: &'static str,
+        /// Its value.
+        value: u64,
+        /// What is accepted.
+        limit: u64,
+    },
     /// No symbol has this name.
     #[error("cannot {edit} symbol `{name}`: the object has no such symbol{}", DidYouMean(.near))]
     MissingSymbol {
@@ -171,6 +185,14 @@ impl ElfError {
         move |source| Self::InMember { member, source: Box::new(source) }
     }
 
+    /// Does the object ask for too much?
+    pub(crate) fn is_excess(&self) -> bool {
+        if let Self::InMember { source, .. } = self {
+            return source.is_excess();
+        }
+        matches!(self, Self::Excessive { .. })
+    }
+
     /// A [`ElfError::Malformed`] in short.
     pub(super) fn malformed(offset: u64, field: &'static str, problem: impl Into<String>) -> Self {
         Self::Malformed { offset, field, problem: problem.into() }
@@ -193,6 +215,7 @@ impl Diagnostic for ElfError {
             Self::DropRefused { .. } => "SK0611",
             Self::UnknownReferences { .. } => "SK0612",
             Self::BadCount { .. } => "SK0613",
+            Self::Excessive { .. } => "SK0614",
             Self::NotArchive { .. } => "SK0620",
             Self::ThinArchive => "SK0621",
             Self::InMember { source, .. } => source.id(),
@@ -221,6 +244,7 @@ impl Diagnostic for ElfError {
             Self::DropRefused { .. } => "keep the section, or remove what refers to it first".to_owned(),
             Self::UnknownReferences { .. } => "drop that section, or build the object without it".to_owned(),
             Self::BadCount { .. } => "ask for at least one copy".to_owned(),
+            Self::Excessive { .. } => "the file is damaged, or compile the kernel with less".to_owned(),
             Self::NotArchive { .. } => "give an archive made by `ar`".to_owned(),
             Self::ThinArchive => "make a full archive: `ar rcs` without `T` or `--thin`".to_owned(),
             Self::InMember { source, .. } => source.solution(),

@@ -35,6 +35,7 @@ pub(crate) mod section_at {
     pub(crate) const SIZE: u64 = 32;
     pub(crate) const LINK: u64 = 40;
     pub(crate) const INFO: u64 = 44;
+    pub(crate) const ADDRALIGN: u64 = 48;
     pub(crate) const ENTSIZE: u64 = 56;
 }
 

@@ -19,6 +19,7 @@ mod error;
 mod file;
 mod format;
 mod inspect;
+mod limits;
 mod strings;
 mod symbols;
 
@@ -29,4 +30,5 @@ pub(crate) use edit::{Fill, edit_with};
 pub use error::{EditKind, ElfError};
 pub(crate) use inspect::HOST_MACHINE;
 pub use inspect::{Identity, Section, identity, section_bytes, sections, text_size};
+pub(crate) use limits::{check_file_limits, check_limits};
 pub use symbols::{Binding, Place, Symbol, SymbolKind, Visibility, symbols};

@@ -15,7 +15,7 @@ use self::kind::{Kind, SettingType, Value};
 pub use self::table::Settings;
 pub(crate) use self::table::{SETTINGS, Setting};
 use crate::model::{ModelError, Platform};
-use crate::store::cache::CacheSettings;
+use crate::store::cache::{CacheSettings, Sharing};
 use crate::toolchain::host::HostSearch;
 use crate::toolchain::{CannSearch, DebugInfo, MemoryCheck, Optimization};
 
@@ -255,7 +255,8 @@ impl Environment {
     /// The cache, if there is one.
     pub(crate) fn cache(&self) -> Option<CacheSettings> {
         let directory = self.settings.cache_dir.clone()?;
-        Some(CacheSettings { directory, limit: self.cache_limit })
+        let sharing = Sharing::with_others(self.settings.cache_shared);
+        Some(CacheSettings { directory, limit: self.cache_limit, sharing })
     }
 
     /// Where host tools are looked for.

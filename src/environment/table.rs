@@ -184,6 +184,25 @@ settings! {
         default: DefaultValue::Nothing("none; on the command line a folder of the user"),
         role: Role::Machine,
     }
+    /// May others write where finished kernels are kept?
+    cache_shared: bool {
+        meaning: "use a cache folder that other users can write, too: whoever can write there decides what runs \
+                  ([security.md](security.md))",
+        help: "use a cache folder that other users can write",
+        variable: Some("SUPERKERNEL_CACHE_SHARED"),
+        cann: None,
+        default: DefaultValue::Text("False"),
+        role: Role::Machine,
+    }
+    /// Is what looks wrong refused?
+    strict: bool {
+        meaning: "an object that is not the one its JSON's `sha256` states is an error instead of a warning",
+        help: "make warnings about contradicting inputs errors",
+        variable: Some("SUPERKERNEL_STRICT"),
+        cann: None,
+        default: DefaultValue::Text("False"),
+        role: Role::Machine,
+    }
     /// Where the vendor's AscendC headers are.
     ascendc: Option<PathBuf> {
         meaning: "folder of the vendor's AscendC headers that `sim.build_op` compiles against: an installed CANN toolkit, or \

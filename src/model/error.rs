@@ -36,8 +36,8 @@ pub enum ModelError {
     NoOps { problem: &'static str },
     #[error("kernel name `{}` is not a C identifier", Shortened(.name))]
     BadKernelName { name: String },
-    #[error("{place}: `{}` is not a C identifier, so it cannot be a function", Shortened(.name))]
-    BadFunctionName { place: JsonPath, name: String },
+    #[error("{place}: `{}` {problem}, so it cannot be a function", Shortened(.name))]
+    BadFunctionName { place: JsonPath, name: String, problem: &'static str },
     #[error("{place}: there is no kernel type `{}` that can be fused", Shortened(.name))]
     UnknownKernelType { place: JsonPath, name: String },
     #[error("{place}: there is no task type `{}`", Shortened(.name))]
@@ -134,7 +134,9 @@ impl Diagnostic for ModelError {
             Self::Json(error) => error.solution(),
             Self::NoOps { .. } => "pass the ops to fuse as a non-empty list under `op_list`".to_owned(),
             Self::BadKernelName { .. } => "use letters, digits and `_`, not starting with a digit".to_owned(),
-            Self::BadFunctionName { .. } => "compile the sub-kernel again; its JSON is damaged".to_owned(),
+            Self::BadFunctionName { .. } => {
+                "compile the sub-kernel again, under another name if its JSON is not damaged".to_owned()
+            }
             Self::UnknownKernelType { name, .. } => {
                 let known = KernelType::ALL.map(KernelType::as_str);
                 match nearest(name, known, 1).first() {

@@ -12,7 +12,7 @@ use super::{
     OpName, OtherEnd, ParamOffsets, Platform, SlotNumber, StreamId, SubKernel, SubKernelCode, SubKernelFile,
     SuperKernel, TaskType,
 };
-use super::{cores, events, params, streams};
+use super::{cores, events, names, params, streams};
 use crate::json::{JsonPath, Node};
 use crate::options::{self, Options, Separator};
 use crate::parallel;
@@ -80,13 +80,8 @@ struct Entry {
 }
 
 fn check_kernel_name(name: &str) -> Result<(), ModelError> {
-    if is_c_identifier(name) { Ok(()) } else { Err(ModelError::BadKernelName { name: name.to_owned() }) }
-}
-
-pub(super) fn is_c_identifier(name: &str) -> bool {
-    let mut letters = name.bytes();
-    letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
-        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
+    // A word of C++ is allowed: no symbol has the bare name.
+    if names::is_identifier(name) { Ok(()) } else { Err(ModelError::BadKernelName { name: name.to_owned() }) }
 }
 
 fn load_options(root: &Node<'_>) -> Result<Options, ModelError> {

@@ -8,6 +8,7 @@ mod error;
 mod events;
 mod ids;
 mod load;
+mod names;
 mod op;
 mod params;
 mod paths;

@@ -89,6 +89,8 @@ impl TaskType {
 pub struct SubKernel {
     /// Identifies the JSON's content.
     pub json_digest: ContentDigest,
+    /// What the JSON states about its object's content (`sha256`), in the writer's own terms.
+    pub object_digest: Option<String>,
     /// `kernelName`.
     pub kernel_name: String,
     /// `sub_operator_op_type`, may be empty.

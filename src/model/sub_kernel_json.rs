@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::load::is_c_identifier;
 use super::{
     Chip, CoreKind, DcciFlags, DebugOutput, EarlyStartFlags, Function, KernelType, ModelError, SubKernel,
-    SubKernelCode, TaskType, TilingFunctions,
+    SubKernelCode, TaskType, TilingFunctions, names,
 };
 use crate::artifact::copy_name;
 use crate::json::{Document, JsonFile, JsonPath, Node};
@@ -91,6 +90,7 @@ impl SubKernelFile {
         let params = json.required("sub_operator_params")?;
         Ok(SubKernel {
             json_digest: self.json.digest,
+            object_digest: self.object_digest().filter(|digest| !digest.is_empty()).map(str::to_owned),
             kernel_name: json.required("kernelName")?.non_empty_string()?.to_owned(),
             op_type: json.optional("sub_operator_op_type")?.map_or(Ok(""), |node| node.string())?.to_owned(),
             kernel_type,
@@ -137,10 +137,9 @@ fn static_functions(names: &Node<'_>, kernel_type: KernelType, chip: Chip) -> Re
 
 fn function_name(node: &Node<'_>) -> Result<String, ModelError> {
     let name = node.string()?;
-    if is_c_identifier(name) {
-        Ok(name.to_owned())
-    } else {
-        Err(ModelError::BadFunctionName { place: node.path.clone(), name: name.to_owned() })
+    match names::function_name_problem(name) {
+        None => Ok(name.to_owned()),
+        Some(problem) => Err(ModelError::BadFunctionName { place: node.path.clone(), name: name.to_owned(), problem }),
     }
 }
 

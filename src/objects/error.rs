@@ -6,6 +6,8 @@ use crate::diagnostic::Diagnostic;
 use crate::elf::ElfError;
 use crate::fs::FileError;
 use crate::model::OpName;
+use crate::shortened::Shortened;
+use crate::store::digest::ContentDigest;
 
 /// Why a sub-kernel's code cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +27,11 @@ pub enum ObjectError {
     NoText { op: OpName, path: PathBuf, function: String },
     #[error("two different objects define the sub-kernel function `{function}`: `{first}` and `{second}`")]
     SameFunction { function: String, first: String, second: String },
+    #[error(
+        "{op}: `{}` is not the object its JSON was written for: `sha256` is {} there, the file's is {found}",
+        path.display(), Shortened(.stated)
+    )]
+    Digest { op: OpName, path: PathBuf, stated: String, found: ContentDigest },
     #[error("cannot make copy {copy} of `{origin}`: {source}")]
     Copy { origin: String, copy: u32, source: ElfError },
 }
@@ -38,6 +45,7 @@ impl Diagnostic for ObjectError {
             Self::NoFunction { .. } => "SK0223",
             Self::NoText { .. } => "SK0224",
             Self::SameFunction { .. } => "SK0225",
+            Self::Digest { .. } => "SK0226",
             Self::Copy { source, .. } => source.id(),
         }
     }
@@ -51,7 +59,7 @@ impl Diagnostic for ObjectError {
             Self::SameFunction { .. } => {
                 "give the two sub-kernels different function names, or use one object for both".to_owned()
             }
-            Self::NoFunction { .. } | Self::NoText { .. } => {
+            Self::Digest { .. } | Self::NoFunction { .. } | Self::NoText { .. } => {
                 "compile the sub-kernel again: its JSON and its object do not belong together".to_owned()
             }
         }

@@ -74,6 +74,14 @@ impl BinFile {
         Ok(Self { path: path.to_path_buf(), digest: digest_of(&members), bytes, members })
     }
 
+    /// The digest of the file's bytes, as the JSON of a sub-kernel may state it.
+    pub(crate) fn file_digest(&self) -> ContentDigest {
+        match self.members.as_slice() {
+            [plain] if plain.name.is_empty() => plain.digest,
+            _ => ContentDigest::of(&self.bytes),
+        }
+    }
+
     /// Every object in it, in order.
     pub(crate) fn objects(&self) -> impl Iterator<Item = ObjectBytes<'_>> {
         self.members.iter().map(|member| self.object(member))
@@ -118,13 +126,16 @@ fn members(bytes: &[u8]) -> Result<Vec<Member>, elf::ElfError> {
     let mut members = Vec::new();
     for found in elf::archive::read(bytes)? {
         let start = found.data.as_ptr() as usize - bytes.as_ptr() as usize;
-        members.push(member(found.name.into_owned(), found.data, start)?);
+        let name = found.name.into_owned();
+        let read = member(name.clone(), found.data, start).map_err(elf::ElfError::in_member(&name))?;
+        members.push(read);
     }
     Ok(members)
 }
 
 fn member(name: String, bytes: &[u8], start: usize) -> Result<Member, elf::ElfError> {
     let range = start..start + bytes.len();
+    elf::check_limits(bytes)?;
     let (exports, imports) = interface(bytes)?;
     Ok(Member { name, range, digest: ContentDigest::of(bytes), exports, imports })
 }
@@ -199,6 +210,24 @@ impl Objects {
             let machine = elf::identity(object.bytes).ok()?.machine;
             (machine != elf::HOST_MACHINE).then(|| (origin(path, object.name), machine))
         })
+    }
+
+    /// Objects that are not those their JSONs state, in op order, each pair of files once.
+    pub(crate) fn other_than_stated(&self, kernel: &SuperKernel) -> Vec<ObjectError> {
+        let mut seen = std::collections::HashSet::new();
+        let mut found = Vec::new();
+        for op in &kernel.ops {
+            let (Some(file), Some(stated)) = (self.file(op), op.kernel.object_digest.as_deref()) else { continue };
+            if !seen.insert((file.path.as_path(), op.kernel.json_digest)) {
+                continue;
+            }
+            let digest = file.file_digest();
+            if !digest.is(stated) {
+                let (path, stated) = (file.path.clone(), stated.to_owned());
+                found.push(ObjectError::Digest { op: op.name(), path, stated, found: digest });
+            }
+        }
+        found
     }
 
     /// How many files there are.

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use super::OptionName;
+use crate::arguments::arguments;
 
 /// A type an option can have.
 pub(crate) trait OptionType: Sized {
@@ -165,13 +166,15 @@ impl OptionType for bool {
     }
 }
 
-/// An alignment in bytes: none, or a power of two from 2 up.
+/// An alignment in bytes: none, or a power of two from 2 up to what a linker is asked for at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alignment(u64);
 
 impl Alignment {
     /// What is used when nothing is said.
     pub(crate) const DEFAULT: Self = Self(512);
+    /// The largest page there is: a linker pads a file up to it.
+    pub(crate) const MAX: u64 = 1 << 16;
 
     /// Bytes; 0: none.
     pub(crate) fn get(self) -> u64 {
@@ -180,11 +183,11 @@ impl Alignment {
 }
 
 impl OptionType for Alignment {
-    const ACCEPTS: &'static str = "`0` or a power of two from 2 up";
+    const ACCEPTS: &'static str = "`0` or a power of two from 2 to 65536";
     const SAMPLES: &'static [&'static str] = &["0", "2", "512"];
 
     fn read(text: &str) -> Option<Self> {
-        number(text).filter(|bytes| *bytes == 0 || (*bytes >= 2 && bytes.is_power_of_two())).map(Self)
+        number(text).filter(|bytes| *bytes == 0 || (2..=Self::MAX).contains(bytes) && bytes.is_power_of_two()).map(Self)
     }
 
     fn text(&self) -> String {
@@ -252,7 +255,7 @@ impl OptionType for u32 {
     }
 }
 
-/// Arguments of a compiler; their order has a meaning.
+/// Arguments of a compiler; their order has a meaning, and none that needs a word behind it is the last.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CompilerArguments(Vec<String>);
 
@@ -265,11 +268,15 @@ impl Deref for CompilerArguments {
 }
 
 impl OptionType for CompilerArguments {
-    const ACCEPTS: &'static str = "compiler arguments separated by commas";
-    const SAMPLES: &'static [&'static str] = &["-DX=1,-g"];
+    const ACCEPTS: &'static str =
+        "compiler arguments separated by commas; one such as `-D` that stands alone needs a word behind it";
+    const SAMPLES: &'static [&'static str] = &["-DX=1,-g", "-D,X"];
 
     fn read(text: &str) -> Option<Self> {
-        Some(Self(comma_list(text)))
+        let words = comma_list(text);
+        // It would take the next word of our own command line.
+        let is_cut = arguments(&words).last().is_some_and(|last| last.lacks_its_word());
+        (!is_cut).then_some(Self(words))
     }
 
     fn text(&self) -> String {

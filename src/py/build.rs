@@ -13,10 +13,10 @@ use super::interrupt::{PyCancel, interruptible, interruptible_by};
 use super::settings::environment;
 use crate::build::manifest::Standing;
 use crate::build::toolchains::{self, Needs};
-use crate::build::{Request, Reuse};
+use crate::build::{Request, Reuse, cached};
 use crate::environment::{Intermediates, Variables};
 use crate::stage::{Observer, Stage};
-use crate::store::cache::{Cache, CacheSettings};
+use crate::store::cache::{Cache, CacheSettings, Sharing};
 use crate::store::work_dir::WorkDir;
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -152,15 +152,18 @@ fn cache_entries(py: Python<'_>, directory: PathBuf) -> Vec<PathBuf> {
 
 /// Checks a file made by another cache and takes it over; the name of its kernel.
 #[pyfunction]
-fn cache_import(py: Python<'_>, directory: PathBuf, limit: u64, file: PathBuf) -> PyResult<String> {
-    match py.detach(|| cache(directory, limit).import(&file)) {
+fn cache_import(py: Python<'_>, directory: PathBuf, limit: u64, shared: bool, file: PathBuf) -> PyResult<String> {
+    let sharing = Sharing::with_others(shared);
+    let cache = Cache::new(&CacheSettings { directory, limit, sharing });
+    match py.detach(|| cached::import(&cache, &file)) {
         Ok(head) => Ok(head.kernel),
         Err(error) => Err(to_python(py, &error)),
     }
 }
 
 fn cache(directory: PathBuf, limit: u64) -> Cache {
-    Cache::new(&CacheSettings { directory, limit })
+    // Counting, listing and removing trust nobody.
+    Cache::new(&CacheSettings { directory, limit, sharing: Sharing::Own })
 }
 
 /// Calls a Python function at every stage.

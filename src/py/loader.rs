@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 
 use super::errors::to_python;
-use crate::loader::{self, Form, Launchable, LaunchableOp, LoadError};
+use crate::loader::{self, ForeignDigests, Form, Launchable, LaunchableOp, LoadError};
 use crate::model::{CoreKind, Slot, Soc};
 use crate::sim::request::Entries;
 
@@ -161,8 +161,9 @@ fn by_kind(entries: &Entries) -> Functions {
     found.into_iter().filter_map(|(kind, name)| Some((kind.as_str(), name.clone()?))).collect()
 }
 
-/// Finds out what kind of kernel the files hold.
+/// Finds out what kind of kernel the files hold. With `strict` every `sha256` must be its object's.
 #[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "what `Device.load` takes, and the device's settings")]
 fn sim_describe(
     py: Python<'_>,
     path: PathBuf,
@@ -171,10 +172,12 @@ fn sim_describe(
     kernel_type: Option<String>,
     block_dim: Option<u32>,
     soc: &str,
+    strict: bool,
 ) -> PyResult<KernelDescription> {
+    let foreign = if strict { ForeignDigests::Refuse } else { ForeignDigests::Warn };
     let found = py.detach(|| -> Result<Launchable, LoadError> {
         let Some(functions) = functions else {
-            let mut found = loader::find(&path, bin_path.as_deref(), Soc::parse(soc)?.chip())?;
+            let mut found = loader::find(&path, bin_path.as_deref(), Soc::parse(soc)?.chip(), foreign)?;
             found.blocks = block_dim.or(found.blocks);
             return Ok(found);
         };

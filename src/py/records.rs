@@ -12,7 +12,7 @@ use super::errors::to_python;
 use crate::build::BuildError;
 use crate::build::files::KernelFiles;
 use crate::build::manifest::{Call, Manifest};
-use crate::build::reproducer::{Recorded, Reproducer};
+use crate::build::reproducer::{Recorded, Reproducer, Trust};
 use crate::model;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -85,6 +85,12 @@ impl StoredCall {
         settings(py, &self.0.call)
     }
 
+    /// What was not taken from the record, in words.
+    #[getter]
+    fn dropped(&self) -> Vec<String> {
+        self.0.dropped.clone()
+    }
+
     /// The id of the error it ended with.
     #[getter]
     fn error(&self) -> Option<&str> {
@@ -150,6 +156,7 @@ fn reproducer_write<'py>(
         },
         machine: object_of(py, machine)?,
         result,
+        dropped: Vec::new(),
     };
     Ok(PyBytes::new(py, format!("{:#}", reproducer.to_json()).as_bytes()))
 }
@@ -161,9 +168,11 @@ fn object_of(py: Python<'_>, data: &Bound<'_, PyDict>) -> PyResult<Map<String, V
     }
 }
 
-/// Reads the record of the reproducer `path`, unpacked as `record`.
+/// Reads the record of the reproducer `path`, unpacked as `record`. Without `trust` nothing is taken from it that could
+/// name a file or a program of this machine.
 #[pyfunction]
-fn reproducer_read(py: Python<'_>, path: PathBuf, record: PathBuf) -> PyResult<StoredCall> {
-    let read = py.detach(|| Reproducer::read(&path, &record));
+fn reproducer_read(py: Python<'_>, path: PathBuf, record: PathBuf, trust: bool) -> PyResult<StoredCall> {
+    let trust = if trust { Trust::Sender } else { Trust::Nobody };
+    let read = py.detach(|| Reproducer::read(&path, &record, trust));
     read.map(StoredCall).map_err(|error| to_python(py, &error))
 }

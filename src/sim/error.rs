@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::diagnostic::Diagnostic;
+use crate::elf::ElfError;
 use crate::store::StoreError;
 use crate::toolchain::ToolchainError;
 
@@ -59,6 +60,14 @@ pub enum SimError {
     /// A file operation failed.
     #[error(transparent)]
     File(#[from] crate::fs::FileError),
+    /// The kernel's file asks for too much.
+    #[error("`{}`: {source}", object.display())]
+    Excess {
+        /// The kernel object.
+        object: PathBuf,
+        /// What it asks for.
+        source: ElfError,
+    },
     /// The compiler is missing or did not do its job.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),
@@ -78,6 +87,7 @@ impl Diagnostic for SimError {
             Self::MissingFunction { .. } => "SK0906",
             Self::Memory { .. } => "SK0907",
             Self::File(error) => error.id(),
+            Self::Excess { source, .. } => source.id(),
             Self::Toolchain(error) => error.id(),
             Self::Store(error) => error.id(),
         }
@@ -97,6 +107,7 @@ impl Diagnostic for SimError {
             Self::MissingFunction { .. } => "check the kernel's name and its JSON".to_owned(),
             Self::Memory { .. } => "free memory, or use fewer or smaller buffers".to_owned(),
             Self::File(error) => error.solution(),
+            Self::Excess { source, .. } => source.solution(),
             Self::Toolchain(error) => error.solution(),
             Self::Store(error) => error.solution(),
         }

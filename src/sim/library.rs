@@ -8,6 +8,8 @@ use object::{Object, ObjectSection};
 use super::error::SimError;
 use super::hooks;
 use crate::cancel::Cancel;
+use crate::elf;
+use crate::environment::absolute;
 use crate::fs;
 use crate::store::digest::ContentDigest;
 use crate::store::work_dir::WorkDir;
@@ -29,16 +31,32 @@ pub(crate) fn link(
     compiler: &HostCompiler,
     cancel: &Cancel,
 ) -> Result<(), SimError> {
+    for object in objects {
+        check_limits(object)?;
+    }
     let shim = compiled_shim(compiler, cache, cancel)?;
     let object = objects.first().cloned().unwrap_or_default();
+    // To a compiler `@k.o` is a list of arguments, and `-k.o` an option.
+    let objects: Vec<PathBuf> = objects.iter().map(|object| absolute(object)).collect();
     let linking = compiler.command(format!("the simulator's library of `{}`", object.display()));
     let linking = linking.args(["-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,-z,noexecstack", "-o"]).arg(output);
-    let linking = linking.arg(shim).arg("-Wl,--whole-archive").args(objects).args(["-Wl,--no-whole-archive", "-lm"]);
+    let linking = linking.arg(shim).arg("-Wl,--whole-archive").args(&objects).args(["-Wl,--no-whole-archive", "-lm"]);
     match linking.run(cancel) {
         Ok(_) => Ok(()),
         // The compiler is right: the object is not what it should be.
         Err(ToolchainError::Failed { stderr, .. }) => Err(SimError::Link { object, output: stderr }),
         Err(other) => Err(other.into()),
+    }
+}
+
+/// Refuses an object that would cost gigabytes to link or to load. What else is wrong with it the linker tells.
+fn check_limits(object: &Path) -> Result<(), SimError> {
+    if fs::is_special(object) {
+        return Ok(());
+    }
+    match elf::check_file_limits(&fs::read(object)?) {
+        Err(source) if source.is_excess() => Err(SimError::Excess { object: object.to_path_buf(), source }),
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 

@@ -1,9 +1,15 @@
 //! A directory of finished kernels that several processes share; one file per kernel.
 //!
-//! A file is written under another name and renamed, so it is complete or absent; its head carries the digest of
-//! the rest, so damage is noticed; the least recently used files go when the limit is reached.
+//! A file is written under another name and renamed, so it is complete or absent; its head carries the digests of
+//! the description and the object behind it, bound to the key, so that damage and exchanged parts are noticed; the
+//! least recently used files go when the limit is reached.
+//!
+//! Whoever can write an entry decides what code runs: a directory that other users can write is not used unless the
+//! user says so ([`Sharing`]).
 
+use std::fs::Metadata;
 use std::io::{ErrorKind, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
@@ -15,7 +21,7 @@ use super::error::StoreError;
 use crate::fs::{self, FileError};
 
 /// A subdirectory per format, so that another version of this package neither reads nor removes our files.
-const FORMAT: &str = "v1";
+const FORMAT: &str = "v2";
 /// Suffix of entries.
 const SUFFIX: &str = "skc";
 /// Files of this name under construction; older ones were left by killed processes.
@@ -32,6 +38,35 @@ pub(crate) struct CacheSettings {
     pub directory: PathBuf,
     /// Bytes it may take.
     pub limit: u64,
+    /// Who may write there.
+    pub sharing: Sharing,
+}
+
+/// Who may write in a cache directory that is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    /// This user and the administrator.
+    Own,
+    /// Anybody: they are trusted.
+    Shared,
+}
+
+impl Sharing {
+    /// As the setting `cache_shared` says.
+    pub(crate) fn with_others(shared: bool) -> Self {
+        if shared { Self::Shared } else { Self::Own }
+    }
+}
+
+/// A kernel in the cache.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CachedKernel {
+    /// Its description, as bytes of its file.
+    pub json: Vec<u8>,
+    /// Its object.
+    pub object: Vec<u8>,
+    /// Digest of the object.
+    pub digest: ContentDigest,
 }
 
 /// A cache directory.
@@ -39,6 +74,7 @@ pub(crate) struct CacheSettings {
 pub(crate) struct Cache {
     directory: PathBuf,
     limit: u64,
+    sharing: Sharing,
 }
 
 /// What an entry says about itself, in its first line.
@@ -52,6 +88,33 @@ pub(crate) struct EntryHead {
     pub size: u64,
     /// Digest of the object.
     pub sha256: String,
+    /// Bytes of the description.
+    pub json_size: u64,
+    /// Digest of the description.
+    pub json_sha256: String,
+    /// Digest of all of the above: the parts belong to this key.
+    pub seal: String,
+}
+
+impl EntryHead {
+    fn new(key: &str, kernel: &str, cached: &CachedKernel) -> Self {
+        let mut head = Self {
+            key: key.to_owned(),
+            kernel: kernel.to_owned(),
+            size: cached.object.len() as u64,
+            sha256: cached.digest.to_string(),
+            json_size: cached.json.len() as u64,
+            json_sha256: ContentDigest::of(&cached.json).to_string(),
+            seal: String::new(),
+        };
+        head.seal = head.sealed();
+        head
+    }
+
+    fn sealed(&self) -> String {
+        let Self { key, kernel, sha256, json_sha256, .. } = self;
+        ContentDigest::of([key, kernel, sha256, json_sha256].map(String::as_str).join("\n").as_bytes()).to_string()
+    }
 }
 
 /// What the cache holds.
@@ -74,15 +137,41 @@ pub(crate) struct CacheStats {
 impl Cache {
     /// The cache of these settings; nothing is created yet.
     pub(crate) fn new(settings: &CacheSettings) -> Self {
-        Self { directory: settings.directory.join(FORMAT), limit: settings.limit }
+        Self { directory: settings.directory.join(FORMAT), limit: settings.limit, sharing: settings.sharing }
     }
 
-    /// The object stored under `key` and its digest; a damaged entry is removed and counts as absent.
-    pub(crate) fn get(&self, key: ContentDigest) -> Option<(Vec<u8>, ContentDigest)> {
+    /// Is it this user's to use?
+    pub(crate) fn check_owner(&self) -> Result<(), StoreError> {
+        let above = self.directory.parent().unwrap_or(&self.directory);
+        [above, &self.directory].into_iter().try_for_each(|folder| self.check_writers(folder))
+    }
+
+    /// Refuses a file or folder that somebody else can write; one that is missing cannot have been written.
+    fn check_writers(&self, path: &Path) -> Result<(), StoreError> {
+        match self.sharing {
+            Sharing::Shared => return Ok(()),
+            Sharing::Own => {}
+        }
+        let Ok(data) = fs::metadata(path) else { return Ok(()) };
+        match strangers(&data) {
+            None => Ok(()),
+            Some(problem) => Err(StoreError::ForeignCache { path: path.to_path_buf(), problem }),
+        }
+    }
+
+    /// The kernel stored under `key`; a damaged entry is removed and counts as absent, somebody else's counts as
+    /// absent.
+    pub(crate) fn get(&self, key: ContentDigest) -> Option<CachedKernel> {
         let path = self.entry(&key.to_string());
-        let found = match read_entry(&path) {
-            Ok((head, object, digest)) if head.key == key.to_string() => Some((object, digest)),
+        let folder = path.parent().expect("an entry is inside the cache directory");
+        let allowed = self.check_writers(folder).and_then(|()| self.check_writers(&path));
+        let found = match allowed.and_then(|()| read_entry(&path)) {
+            Ok((head, cached)) if head.key == key.to_string() => Some(cached),
             Err(StoreError::File(error)) if error.source.kind() == ErrorKind::NotFound => None,
+            Err(error @ StoreError::ForeignCache { .. }) => {
+                log::warn!(target: "superkernel.cache", "{error}");
+                None
+            }
             Ok(_) | Err(_) => {
                 log::warn!(target: "superkernel.cache", "`{}` is damaged and is removed", path.display());
                 let _ = fs::remove_file(&path);
@@ -96,27 +185,28 @@ impl Cache {
         found
     }
 
-    /// Stores an object. The cache is a convenience: trouble with it is told, but fails nothing.
-    pub(crate) fn put(&self, key: ContentDigest, kernel: &str, object: &[u8], digest: ContentDigest) {
-        let head = EntryHead {
-            key: key.to_string(),
-            kernel: kernel.to_owned(),
-            size: object.len() as u64,
-            sha256: digest.to_string(),
-        };
-        if let Err(error) = self.store(&head, object) {
+    /// Stores a kernel. The cache is a convenience: trouble with it is told, but fails nothing.
+    pub(crate) fn put(&self, key: ContentDigest, kernel: &str, cached: &CachedKernel) {
+        if let Err(error) = self.store(&EntryHead::new(&key.to_string(), kernel, cached), cached) {
             log::warn!(target: "superkernel.cache", "the kernel is not cached: {error}");
         }
     }
 
-    /// Takes over an entry made elsewhere, after checking it.
-    pub(crate) fn import(&self, file: &Path) -> Result<EntryHead, StoreError> {
-        let (head, object, _) = read_entry(file)?;
-        let is_key = head.key.len() == 64 && head.key.bytes().all(|byte| byte.is_ascii_hexdigit());
+    /// Takes over an entry made elsewhere, after checking it. `fits` tells what is wrong with a kernel of some name.
+    pub(crate) fn import(
+        &self,
+        file: &Path,
+        fits: impl FnOnce(&str, &CachedKernel) -> Result<(), String>,
+    ) -> Result<EntryHead, StoreError> {
+        self.check_owner()?;
+        let (head, cached) = read_entry(file)?;
+        let is_key =
+            head.key.len() == 64 && head.key.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
         if !is_key {
             return Err(damaged(file, "its key is no digest"));
         }
-        self.store(&head, &object)?;
+        fits(&head.kernel, &cached).map_err(|problem| damaged(file, &problem))?;
+        self.store(&head, &cached)?;
         Ok(head)
     }
 
@@ -153,7 +243,7 @@ impl Cache {
         self.directory.join(&key[..2]).join(format!("{key}.{SUFFIX}"))
     }
 
-    fn store(&self, head: &EntryHead, object: &[u8]) -> Result<(), FileError> {
+    fn store(&self, head: &EntryHead, cached: &CachedKernel) -> Result<(), FileError> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let path = self.entry(&head.key);
         let folder = path.parent().expect("an entry is inside the cache directory");
@@ -162,8 +252,9 @@ impl Cache {
         let temporary = folder.join(format!("{TEMPORARY_PREFIX}{}-{number}", std::process::id()));
         let mut bytes = serde_json::to_vec(head).expect("a head is plain strings and numbers");
         bytes.push(b'\n');
-        bytes.extend(object);
-        let stored = fs::write(&temporary, &bytes).and_then(|()| fs::rename(&temporary, &path));
+        bytes.extend(&cached.json);
+        bytes.extend(&cached.object);
+        let stored = fs::write_new(&temporary, &bytes).and_then(|()| fs::rename(&temporary, &path));
         if stored.is_err() {
             let _ = fs::remove_file(&temporary);
         }
@@ -230,17 +321,37 @@ struct Found {
 }
 
 /// Reads and checks an entry.
-fn read_entry(path: &Path) -> Result<(EntryHead, Vec<u8>, ContentDigest), StoreError> {
+fn read_entry(path: &Path) -> Result<(EntryHead, CachedKernel), StoreError> {
+    if fs::is_special(path) {
+        return Err(damaged(path, "it is not a regular file"));
+    }
     let mut bytes = fs::read(path)?;
     let line = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| damaged(path, "it has no head"))?;
     let head: EntryHead =
         serde_json::from_slice(&bytes[..line]).map_err(|error| damaged(path, &format!("its head is bad: {error}")))?;
-    let object = bytes.split_off(line + 1);
+    let mut json = bytes.split_off(line + 1);
+    let length = usize::try_from(head.json_size).ok().filter(|length| *length <= json.len());
+    let object = json.split_off(length.ok_or_else(|| damaged(path, "it is cut off"))?);
     let digest = ContentDigest::of(&object);
-    if object.len() as u64 != head.size || digest.to_string() != head.sha256 {
+    let fits = object.len() as u64 == head.size
+        && digest.to_string() == head.sha256
+        && ContentDigest::of(&json).to_string() == head.json_sha256
+        && head.sealed() == head.seal;
+    if !fits {
         return Err(damaged(path, "its content does not fit its head"));
     }
-    Ok((head, object, digest))
+    Ok((head, CachedKernel { json, object, digest }))
+}
+
+/// How others than this user and the administrator could have written what `data` is about.
+fn strangers(data: &Metadata) -> Option<String> {
+    // SAFETY: a call without arguments that cannot fail.
+    let user = unsafe { libc::geteuid() };
+    if data.uid() != user && data.uid() != 0 {
+        return Some(format!("belongs to user {}", data.uid()));
+    }
+    let mode = data.mode() & 0o7777;
+    (mode & 0o022 != 0).then(|| format!("can be written by others (mode {mode:o})"))
 }
 
 fn damaged(path: &Path, problem: &str) -> StoreError {
@@ -252,7 +363,11 @@ mod tests {
     use super::*;
 
     fn cache(directory: &Path, limit: u64) -> Cache {
-        Cache::new(&CacheSettings { directory: directory.to_path_buf(), limit })
+        Cache::new(&CacheSettings { directory: directory.to_path_buf(), limit, sharing: Sharing::Own })
+    }
+
+    fn kernel(object: &[u8]) -> CachedKernel {
+        CachedKernel { json: b"{}\n".to_vec(), object: object.to_vec(), digest: ContentDigest::of(object) }
     }
 
     fn key(text: &str) -> ContentDigest {
@@ -264,8 +379,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let cache = cache(directory.path(), 1 << 20);
         assert_eq!(cache.get(key("a")), None);
-        cache.put(key("a"), "k", b"bytes\nwith\nlines", ContentDigest::of(b"bytes\nwith\nlines"));
-        assert_eq!(cache.get(key("a")), Some((b"bytes\nwith\nlines".to_vec(), key("bytes\nwith\nlines"))));
+        cache.put(key("a"), "k", &kernel(b"bytes\nwith\nlines"));
+        assert_eq!(cache.get(key("a")), Some(kernel(b"bytes\nwith\nlines")));
         let stats = cache.stats();
         assert_eq!((stats.entries, stats.hits, stats.misses), (1, 1, 1));
         assert_eq!(cache.clear().unwrap(), 1);
@@ -276,7 +391,7 @@ mod tests {
     fn damage_is_noticed_and_removed() {
         let directory = tempfile::tempdir().unwrap();
         let cache = cache(directory.path(), 1 << 20);
-        cache.put(key("a"), "k", b"bytes", ContentDigest::of(b"bytes"));
+        cache.put(key("a"), "k", &kernel(b"bytes"));
         let path = cache.entries().remove(0);
         let whole = std::fs::read(&path).unwrap();
         for cut in 0..whole.len() {
@@ -296,6 +411,53 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_two_entries_do_not_make_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = cache(directory.path(), 1 << 20);
+        let (one, other) = (kernel(b"one"), CachedKernel { json: b"[]\n".to_vec(), ..kernel(b"two") });
+        let path = cache.entry(&key("a").to_string());
+        cache.put(key("a"), "k", &one);
+        let good = EntryHead::new(&key("a").to_string(), "k", &one);
+        let exchanged = [
+            EntryHead { sha256: other.digest.to_string(), ..good.clone() },
+            EntryHead { json_sha256: ContentDigest::of(&other.json).to_string(), ..good.clone() },
+            EntryHead { kernel: "other".to_owned(), ..good.clone() },
+        ];
+        for (head, body) in exchanged.iter().zip([&b"{}\ntwo"[..], b"[]\none", b"{}\none"]) {
+            let mut bytes = serde_json::to_vec(head).unwrap();
+            bytes.push(b'\n');
+            bytes.extend(body);
+            std::fs::write(&path, bytes).unwrap();
+            assert_eq!(cache.get(key("a")), None, "{head:?}");
+        }
+    }
+
+    #[test]
+    fn what_others_can_write_is_not_used() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let own = cache(directory.path(), 1 << 20);
+        let shared = Cache { sharing: Sharing::Shared, ..own.clone() };
+        own.put(key("a"), "k", &kernel(b"bytes"));
+        let entry = own.entries().remove(0);
+        let folder = entry.parent().unwrap().to_path_buf();
+        for (path, usual) in [(entry, 0o640), (folder, 0o750)] {
+            for mode in [0o660, 0o606, 0o777] {
+                std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+                assert_eq!(own.get(key("a")), None, "{} {mode:o}", path.display());
+                assert_eq!(shared.get(key("a")), Some(kernel(b"bytes")));
+            }
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(usual)).unwrap();
+            assert!(own.get(key("a")).is_some());
+        }
+        assert!(own.check_owner().is_ok());
+        std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o1777)).unwrap();
+        let error = own.check_owner().unwrap_err().to_string();
+        assert!(error.contains("mode 1777"), "{error}");
+        assert!(shared.check_owner().is_ok());
+    }
+
+    #[test]
     fn the_least_recently_used_go_first() {
         let directory = tempfile::tempdir().unwrap();
         let cache = cache(directory.path(), 3500);
@@ -304,11 +466,11 @@ mod tests {
             file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
         };
         for (name, seconds) in [("a", 300), ("b", 200), ("c", 100)] {
-            cache.put(key(name), "k", &[0; 800], ContentDigest::of(&[0; 800]));
+            cache.put(key(name), "k", &kernel(&[0; 800]));
             age(name, seconds);
         }
         assert!(cache.get(key("a")).is_some());
-        cache.put(key("d"), "k", &[0; 800], ContentDigest::of(&[0; 800]));
+        cache.put(key("d"), "k", &kernel(&[0; 800]));
         assert!(cache.get(key("b")).is_none());
         for name in ["a", "c", "d"] {
             assert!(cache.get(key(name)).is_some(), "{name}");
@@ -319,18 +481,23 @@ mod tests {
     fn an_entry_made_elsewhere_is_checked() {
         let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (here, there) = (cache(here.path(), 1 << 20), cache(there.path(), 1 << 20));
-        there.put(key("a"), "k", b"bytes", ContentDigest::of(b"bytes"));
+        there.put(key("a"), "k", &kernel(b"bytes"));
         let file = there.entries().remove(0);
-        assert_eq!(here.import(&file).unwrap().kernel, "k");
-        assert_eq!(here.get(key("a")), Some((b"bytes".to_vec(), key("bytes"))));
-        std::fs::write(&file, b"{\"key\":\"../../x\",\"kernel\":\"k\",\"size\":0,\"sha256\":\"\"}\n").unwrap();
-        assert!(here.import(&file).is_err());
+        assert!(here.import(&file, |_, _| Err("it is another".to_owned())).is_err());
+        assert_eq!(here.get(key("a")), None);
+        assert_eq!(here.import(&file, |_, _| Ok(())).unwrap().kernel, "k");
+        assert_eq!(here.get(key("a")), Some(kernel(b"bytes")));
+        // Whole and sealed, but under a name that is no digest.
+        let mut bytes = serde_json::to_vec(&EntryHead::new("../../x", "k", &kernel(b"bytes"))).unwrap();
+        bytes.extend(b"\n{}\nbytes");
+        std::fs::write(&file, &bytes).unwrap();
+        assert!(here.import(&file, |_, _| Ok(())).unwrap_err().to_string().contains("key"));
     }
 
     #[test]
     fn a_cache_that_cannot_be_written_fails_nothing() {
         let cache = cache(Path::new("/proc/nowhere"), 1);
-        cache.put(key("a"), "k", b"x", ContentDigest::of(b"x"));
+        cache.put(key("a"), "k", &kernel(b"x"));
         assert_eq!(cache.get(key("a")), None);
         assert_eq!(cache.stats().entries, 0);
     }

@@ -9,6 +9,11 @@ use sha2::{Digest as _, Sha256};
 pub struct ContentDigest([u8; 32]);
 
 impl ContentDigest {
+    /// Is it what somebody wrote down as `text`?
+    pub(crate) fn is(&self, text: &str) -> bool {
+        text.trim().eq_ignore_ascii_case(&self.to_string())
+    }
+
     /// The digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())

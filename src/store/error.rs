@@ -17,6 +17,14 @@ pub enum StoreError {
         /// The directory they use.
         directory: PathBuf,
     },
+    /// Others can write where results would be taken from.
+    #[error("`{}` {problem}, so the cache is not used", path.display())]
+    ForeignCache {
+        /// The file or directory.
+        path: PathBuf,
+        /// Who can write it.
+        problem: String,
+    },
     /// A cache entry or archive cannot be taken over.
     #[error("`{}` is not a usable cache entry: {problem}", path.display())]
     CacheEntry {
@@ -32,6 +40,7 @@ impl Diagnostic for StoreError {
         match self {
             Self::File(error) => error.id(),
             Self::CacheEntry { .. } => "SK0804",
+            Self::ForeignCache { .. } => "SK0809",
             Self::Cancelled { .. } => "SK0806",
         }
     }
@@ -40,6 +49,10 @@ impl Diagnostic for StoreError {
         match self {
             Self::File(error) => error.solution(),
             Self::CacheEntry { .. } => "export it again, or run `superkernel cache clear`".to_owned(),
+            Self::ForeignCache { .. } => {
+                "take the permission from others, or trust them with `superkernel.configure(cache_shared=True)`"
+                    .to_owned()
+            }
             Self::Cancelled { .. } => "start it again when you want to".to_owned(),
         }
     }

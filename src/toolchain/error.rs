@@ -79,6 +79,14 @@ pub enum ToolchainError {
         /// What was being made.
         title: String,
     },
+    /// A response file among the user's arguments is not taken.
+    #[error("response file `@{path}` in `compile-options`: {problem}")]
+    ResponseFile {
+        /// Its path, as written.
+        path: String,
+        /// Why not.
+        problem: &'static str,
+    },
     /// A file beside the tools could not be read or written.
     #[error(transparent)]
     File(#[from] FileError),
@@ -92,6 +100,7 @@ impl Diagnostic for ToolchainError {
             Self::Failed { .. } => "SK0703",
             Self::TimedOut { .. } => "SK0704",
             Self::Cancelled { .. } => "SK0705",
+            Self::ResponseFile { .. } => "SK0706",
             Self::File(error) => error.id(),
         }
     }
@@ -107,6 +116,7 @@ impl Diagnostic for ToolchainError {
             Self::TimedOut { .. } => {
                 "raise the limit with `superkernel.configure(tool_timeout=…)`, or look why the tool hangs".to_owned()
             }
+            Self::ResponseFile { .. } => "write the arguments themselves into `compile-options`".to_owned(),
             Self::Cancelled { .. } => "start it again when you want to".to_owned(),
             Self::File(error) => error.solution(),
         }

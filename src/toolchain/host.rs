@@ -10,6 +10,7 @@ use super::error::ToolchainError;
 use super::identity::ToolIdentity;
 use super::job::{CompileJob, CompileUnit, DebugInfo, LinkJob, Optimization};
 use super::{Toolchain, ToolchainKind};
+use crate::arguments::arguments;
 use crate::cancel::Cancel;
 use crate::fs;
 use crate::model::{Chip, CoreKind};
@@ -264,30 +265,12 @@ fn optimization(job: &CompileJob) -> &'static str {
 
 /// The part of `compile-options` a host compiler understands, and the rest.
 fn split_options(options: &[String]) -> (Vec<String>, Vec<String>) {
-    let mut taken = Vec::new();
-    let mut dropped = Vec::new();
-    let mut rest = options.iter().peekable();
-    while let Some(option) = rest.next() {
-        if matches!(option.as_str(), "-D" | "-U" | "-I") {
-            // The value is the next word.
-            taken.push(option.clone());
-            taken.extend(rest.next().cloned());
-        } else if matches!(option.as_str(), "-mllvm" | "-Xclang" | "-x") {
-            dropped.push(option.clone());
-            dropped.extend(rest.next().cloned());
-        } else if is_host_option(option) {
-            taken.push(option.clone());
-        } else {
-            dropped.push(option.clone());
-        }
+    let (mut taken, mut dropped) = (Vec::new(), Vec::new());
+    for argument in arguments(options) {
+        let list = if argument.is_for_host() { &mut taken } else { &mut dropped };
+        list.extend_from_slice(argument.words());
     }
     (taken, dropped)
-}
-
-fn is_host_option(option: &str) -> bool {
-    // `-Wl,…` and the like hand arguments to other tools.
-    let to_other_tool = ["-Wl,", "-Wa,", "-Wp,"].iter().any(|prefix| option.starts_with(prefix));
-    ["-D", "-U", "-I", "-O", "-g", "-W"].iter().any(|prefix| option.starts_with(prefix)) && !to_other_tool
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ def test_options_lists_the_table():
     assert len(table) >= 16
     assert table[0] == {
         "name": "func-align",
-        "accepts": "`0` or a power of two from 2 up",
+        "accepts": "`0` or a power of two from 2 to 65536",
         "default": "512",
         "effect": "alignment of the kernel entry; 0: none",
     }

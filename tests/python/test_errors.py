@@ -74,6 +74,7 @@ ROWS: list[tuple[str, str, Raiser]] = [
     ("SK0205", "nothing named", lambda ops: plan({"op_list": [{"stream_id": 1}]})),
     ("SK0206", "a hyphen", lambda ops: plan(ops.op().infos(), "te-superkernel")),
     ("SK0207", "a blank", lambda ops: plan(ops.op(sub_operator_kernel_name={"AiCore": {"func_name": "a b"}}).infos())),
+    ("SK0207", "a word", lambda ops: plan(ops.op(sub_operator_kernel_name={"AiCore": {"func_name": "xor"}}).infos())),
     ("SK0208", "near name", lambda ops: plan(ops.op("KERNEL_TYPE_MIX_AIC_1_3").infos())),
     ("SK0209", "unknown", lambda ops: plan(ops.op(task_type="static").infos())),
     ("SK0210", "no number", lambda ops: plan(ops.dynamic(AIV, {"x": TILING}).infos())),
@@ -140,6 +141,7 @@ ELSEWHERE = {
     "SK0015": "test_cann_install: needs a toolkit",
     "SK0216": "needs four billion parameters",
     "SK0225": "test_compile: needs objects",
+    "SK0226": "test_hardening_inputs: needs objects",
 }
 
 

@@ -115,26 +115,16 @@ def test_a_record_sets_only_what_decides_about_the_result(row):
     assert _config.repeatable(record) == ({row["name"]: record[row["name"]]} if row["repeatable"] else {})
 
 
-def test_a_reproducer_cannot_set_where_files_go(tmp_path):
-    settings = {"soc": "Ascend950", "kernel_meta_parent_dir": "/", "cache_dir": "/", "unheard of": 1}
-    record = tmp_path / "record.json"
-    record.write_bytes(
-        _core.reproducer_write(
-            kernel_infos={"op_list": []},
-            inside={},
-            name="k",
-            settings=settings,
-            machine={},
-            report=None,
-            object_sha256=None,
-            error=None,
-        )
-    )
-    assert _config.repeatable(_core.reproducer_read("made.tar", record).settings) == {"soc": "Ascend950"}
+@each_setting
+def test_a_reproducer_sets_only_what_decides_about_the_result(row, tmp_path):
+    record = {"format": 1, "name": "k", "settings": {row["name"]: sample(row)[1]}, "kernel_infos": {}, "result": {}}
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps(record))
+    assert [*_core.reproducer_read("x.tar", path, False).settings] == ([row["name"]] if row["repeatable"] else [])
+    assert [*_core.reproducer_read("x.tar", path, True).settings] == [row["name"]]
 
 
 def test_a_switch_has_two_arguments(monkeypatch):
-    """No setting is a switch yet: a made-up row."""
     monkeypatch.setattr(_settings, "SETTINGS", {"with_care": {"placeholder": None, "help": "be careful"}})
     command = argparse.ArgumentParser()
     _settings.add_settings(command)

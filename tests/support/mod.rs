@@ -165,6 +165,7 @@ impl OpBuilder {
         };
         let kernel = SubKernel {
             json_digest: superkernel::store::digest::ContentDigest::of(b"{}"),
+            object_digest: None,
             kernel_name: name,
             op_type: self.op_type.clone(),
             kernel_type: self.kernel_type,

@@ -29,7 +29,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             action.add_argument("file", metavar="FILE.tar")
         if name == "stats":
             action.add_argument("--json", action="store_true", help="print as JSON")
-        add_settings(action, "cache_dir")
+        add_settings(action, "cache_dir", *(["cache_shared"] if name == "import" else []))
     command.set_defaults(run=run)
 
 
@@ -40,6 +40,7 @@ def run(options: argparse.Namespace) -> None:
 
     with superkernel.configure(**given_settings(options)):
         directory, limit = _build.cache_directory(), _build.cache_limit()
+        shared = superkernel.current_config()["cache_shared"]
     if directory is None:
         print("there is no cache: it is switched off")
     elif options.action == "stats":
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
     elif options.action == "export":
         print(f"wrote {export(directory, options.file)} kernels to {options.file}")
     else:
-        print(f"took {take(directory, limit, options.file)} kernels from {options.file}")
+        print(f"took {take(directory, limit, options.file, shared=shared)} kernels from {options.file}")
 
 
 def print_stats(stats: dict[str, Any], *, as_json: bool) -> None:
@@ -87,18 +88,20 @@ def export(directory: str, path: str) -> int:
     return count
 
 
-def take(directory: str, limit: int, path: str) -> int:
+def take(directory: str, limit: int, path: str, *, shared: bool = False) -> int:
     """Takes over the entries of a tar file; each is checked."""
     import os
     import tarfile
 
     from superkernel import _core
+    from superkernel._reproducer import check_member
     from superkernel._scratch import ScratchFolder
 
     count = 0
     try:
         with tarfile.open(path, "r:") as archive, ScratchFolder("cache") as folder:
             for member in archive:
+                check_member(member, path)
                 content = archive.extractfile(member) if member.isreg() else None
                 if content is None:
                     continue
@@ -107,7 +110,7 @@ def take(directory: str, limit: int, path: str) -> int:
                 with open(file, "wb") as target:
                     while piece := content.read(1 << 20):
                         target.write(piece)
-                _core.cache_import(directory, limit, file)
+                _core.cache_import(directory, limit, shared, file)
                 count += 1
     except (OSError, tarfile.TarError) as error:
         raise _trouble("read", path, error) from None

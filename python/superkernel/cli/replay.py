@@ -13,10 +13,14 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "replay",
         help="repeat a build from a reproducer",
         description="Repeat the build that `superkernel compile --save-reproducer X.tar` stored, with the inputs and "
-        "options it had then, and tell whether the result is the same. Settings given here win over the stored ones.",
+        "options it had then, and tell whether the result is the same. Settings given here win over the stored ones. "
+        "Nothing is taken from the file that could name a file or a program of this machine, unless --trust is given.",
     )
     command.add_argument("file", metavar="X.tar", help="the reproducer")
     command.add_argument("--keep", action="store_true", help="keep the generated source and the kernel's own objects")
+    command.add_argument(
+        "--trust", action="store_true", help="take all settings, paths and compile options: you know who made the file"
+    )
     add_settings(command)
     command.set_defaults(run=run)
 
@@ -24,18 +28,22 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(options: argparse.Namespace) -> int:
     """Repeats the build in a directory of its own, or in the one given."""
     import hashlib
+    import sys
     from pathlib import Path
 
     import superkernel
     from superkernel import _build, _reproducer
-    from superkernel._config import repeatable
     from superkernel._scratch import ScratchFolder
     from superkernel.cli import report as print_error
 
     with ScratchFolder("replay") as unpacked:
-        stored = _reproducer.load(options.file, Path(unpacked))
+        stored = _reproducer.load(options.file, Path(unpacked), trust=options.trust)
+        if stored.dropped:
+            hint = "" if options.trust else "; --trust takes it"
+            told = "".join(letter if letter.isprintable() else "\ufffd" for letter in ", ".join(stored.dropped))
+            print(f"not taken from {options.file}: {told}{hint}", file=sys.stderr)
         # Whether CANN is here is this machine's matter, unless the record insists.
-        settings = {"kernel_meta_parent_dir": unpacked, **repeatable(stored.settings), **given_settings(options)}
+        settings = {"kernel_meta_parent_dir": unpacked, **stored.settings, **given_settings(options)}
         recorded = stored.error
         with superkernel.configure(**settings):
             try:

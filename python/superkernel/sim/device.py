@@ -89,7 +89,8 @@ class Device:
         from the object's own meta sections. A sub-kernel is loaded by its JSON (``bin_path`` where it has another name
         than the JSON says). ``functions`` (``{"aic": ..., "aiv": ...}``) with ``kernel_type`` loads any object.
         """
-        description = _core.sim_describe(path, bin_path, functions, kernel_type, block_dim, self.soc)
+        strict = current_config()["strict"]
+        description = _core.sim_describe(path, bin_path, functions, kernel_type, block_dim, self.soc, strict)
         return Kernel(self, description, self._library(description.object))
 
     def _library(self, kernel: Path) -> Path:
