@@ -1,10 +1,11 @@
-//! All access to files: every error names the path, and what we make has one mode.
+//! All access to files: every error names the path, what we make has one mode, and nothing but regular files is read,
+//! written or replaced. A pipe or a device would be waited for or read for ever, a directory would be lost.
 
 #![allow(clippy::disallowed_methods, reason = "this is where they are allowed")]
 
-use std::fs::{DirBuilder, DirEntry, File, Metadata, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{DirBuilder, DirEntry, File, FileType, Metadata, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::Diagnostic;
@@ -45,26 +46,78 @@ impl Diagnostic for FileError {
     }
 }
 
-/// Opens a file or directory for reading.
+/// What stands where a regular file is expected.
+#[derive(Debug, thiserror::Error)]
+#[error("it is {0}, not a regular file")]
+struct NotRegular(&'static str);
+
+impl NotRegular {
+    fn check(found: FileType) -> std::io::Result<()> {
+        let kind = if found.is_file() {
+            return Ok(());
+        } else if found.is_dir() {
+            "a directory"
+        } else if found.is_fifo() {
+            "a named pipe"
+        } else if found.is_socket() {
+            "a socket"
+        } else {
+            "a device"
+        };
+        Err(std::io::Error::new(ErrorKind::InvalidInput, Self(kind)))
+    }
+}
+
+impl FileError {
+    /// Was it refused because it is something else than a regular file?
+    pub(crate) fn is_not_regular(&self) -> bool {
+        self.source.get_ref().is_some_and(|inner| inner.is::<NotRegular>())
+    }
+}
+
+/// Opens what must be a regular file. It is asked about after opening, so that nobody can exchange it in between; so
+/// opening must not wait for the other end of a pipe, nor make a terminal ours.
+fn open_regular(options: &mut OpenOptions, flags: i32, path: &Path) -> std::io::Result<File> {
+    let opened = options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | flags).open(path);
+    let file = opened.map_err(|error| match std::fs::metadata(path) {
+        // Some things cannot even be opened: a socket, a pipe that nobody reads, a directory for writing.
+        Ok(data) => NotRegular::check(data.file_type()).err().unwrap_or(error),
+        Err(_) => error,
+    })?;
+    NotRegular::check(file.metadata()?.file_type())?;
+    Ok(file)
+}
+
+/// Opens a file for reading.
 pub(crate) fn open(path: &Path) -> Result<File, FileError> {
-    File::open(path).map_err(FileError::on("open", path))
+    open_regular(OpenOptions::new().read(true), 0, path).map_err(FileError::on("read", path))
+}
+
+/// Opens a directory.
+pub(crate) fn open_directory(path: &Path) -> Result<File, FileError> {
+    let opened = OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY).open(path);
+    opened.map_err(FileError::on("open", path))
 }
 
 /// Opens a file for writing behind its end, but no link to one; makes it if it is missing.
 pub(crate) fn open_to_append(path: &Path) -> Result<File, FileError> {
-    let opened = OpenOptions::new().append(true).create(true).mode(FILE_MODE).custom_flags(libc::O_NOFOLLOW).open(path);
+    let mut options = OpenOptions::new();
+    let opened = open_regular(options.append(true).create(true).mode(FILE_MODE), libc::O_NOFOLLOW, path);
     opened.map_err(FileError::on("open", path))
 }
 
 /// Reads a whole file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, FileError> {
-    std::fs::read(path).map_err(FileError::on("read", path))
+    let mut bytes = Vec::new();
+    let read = open_regular(OpenOptions::new().read(true), 0, path).and_then(|mut file| file.read_to_end(&mut bytes));
+    read.map(|_| bytes).map_err(FileError::on("read", path))
 }
 
 /// Writes a whole file; readers may see half of it meanwhile.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let open = || OpenOptions::new().write(true).create(true).truncate(true).mode(FILE_MODE).open(path);
-    open().and_then(|mut file| file.write_all(bytes)).map_err(FileError::on("write", path))
+    let mut options = OpenOptions::new();
+    let opened = open_regular(options.write(true).create(true).truncate(true).mode(FILE_MODE), 0, path);
+    opened.and_then(|mut file| file.write_all(bytes)).map_err(FileError::on("write", path))
 }
 
 /// Writes a file that must not be there yet, not even as a link to somewhere else.
@@ -84,9 +137,21 @@ pub(crate) fn create_new_directory(path: &Path) -> Result<(), FileError> {
     DirBuilder::new().mode(DIRECTORY_MODE).create(path).map_err(FileError::on("create directory", path))
 }
 
-/// Gives a file another name, in place of what has it now: at every moment there is the old one or the new one.
+/// Gives a file another name, in place of the file that has it now: at every moment there is the old one or the new
+/// one. Neither may be anything but a file or a link.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
+    replaceable(from).and_then(|()| replaceable(to)).map_err(|error| FileError::on("replace", to)(error.source))?;
     std::fs::rename(from, to).map_err(FileError::on("replace", to))
+}
+
+/// Is there nothing at `path`, or a file or a link, which may be moved away?
+pub(crate) fn replaceable(path: &Path) -> Result<(), FileError> {
+    match std::fs::symlink_metadata(path) {
+        Ok(data) if data.is_symlink() => Ok(()),
+        Ok(data) => NotRegular::check(data.file_type()).map_err(FileError::on("replace", path)),
+        // What cannot be looked at cannot be moved either; the attempt tells why.
+        Err(_) => Ok(()),
+    }
 }
 
 /// Removes a file.
@@ -114,7 +179,79 @@ pub(crate) fn canonical(path: &Path) -> Result<PathBuf, FileError> {
     path.canonicalize().map_err(FileError::on("read", path))
 }
 
-/// Is there something at `path` that is no regular file? A device or a pipe would be read for ever.
-pub(crate) fn is_special(path: &Path) -> bool {
-    metadata(path).is_ok_and(|metadata| !metadata.is_file())
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    /// Everything a path may lead to that is no regular file, with what messages call it.
+    fn specials(folder: &Path) -> Vec<(PathBuf, &'static str)> {
+        let [directory, pipe, socket] = ["directory", "pipe", "socket"].map(|name| folder.join(name));
+        std::fs::create_dir(&directory).unwrap();
+        std::fs::write(directory.join("kept"), b"x").unwrap();
+        let name = std::ffi::CString::new(pipe.as_os_str().as_bytes()).unwrap();
+        // SAFETY: a terminated name.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let device = PathBuf::from("/dev/zero");
+        vec![(directory, "a directory"), (pipe, "a named pipe"), (socket, "a socket"), (device, "a device")]
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, kind) in specials(folder.path()) {
+            let refusals = [
+                open(&path).map(drop),
+                read(&path).map(drop),
+                open_to_append(&path).map(drop),
+                write(&path, b"x"),
+            ];
+            for refused in refusals {
+                let error = refused.unwrap_err();
+                assert!(error.is_not_regular(), "{error}");
+                assert!(error.to_string().contains(&format!("it is {kind}, not a regular file")), "{error}");
+            }
+        }
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+        assert!(read(&link).unwrap_err().is_not_regular());
+        assert!(!read(&folder.path().join("missing")).unwrap_err().is_not_regular());
+    }
+
+    #[test]
+    fn a_pipe_that_somebody_reads_gets_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (pipe, _) = specials(folder.path()).remove(1);
+        let _reader = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&pipe).unwrap();
+        assert!(write(&pipe, b"x").unwrap_err().is_not_regular());
+    }
+
+    #[test]
+    fn nothing_but_files_and_links_is_moved_or_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, b"new").unwrap();
+        for (path, kind) in specials(folder.path()).into_iter().take(3) {
+            for (from, to) in [(&file, &path), (&path, &file)] {
+                let error = rename(from, to).unwrap_err();
+                assert!(error.to_string().contains(kind), "{error}");
+            }
+            assert!(path.exists() && file.exists());
+        }
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(folder.path(), &link).unwrap();
+        rename(&file, &link).unwrap();
+        assert_eq!(read(&link).unwrap(), b"new");
+    }
+
+    #[test]
+    fn only_a_directory_is_opened_as_one() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(open_directory(folder.path()).is_ok());
+        for (path, _) in specials(folder.path()).into_iter().skip(1) {
+            assert!(open_directory(&path).is_err(), "{}", path.display());
+        }
+    }
 }

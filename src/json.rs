@@ -265,10 +265,10 @@ pub(crate) struct JsonFile {
 impl JsonFile {
     /// Reads and parses the file of a `document` that `place` names.
     pub(crate) fn read(document: Document, path: &Path, place: &JsonPath) -> Result<Self, JsonError> {
-        if fs::is_special(path) {
-            return Err(JsonError::NotAFile { place: place.clone(), document, path: path.to_path_buf() });
-        }
-        let bytes = fs::read(path).map_err(|source| JsonError::File { place: place.clone(), source })?;
+        let bytes = fs::read(path).map_err(|source| match source.is_not_regular() {
+            true => JsonError::NotAFile { place: place.clone(), document, path: path.to_path_buf() },
+            false => JsonError::File { place: place.clone(), source },
+        })?;
         let value = serde_json::from_slice(&bytes).map_err(|error| JsonError::Malformed {
             place: place.clone(),
             document,

@@ -53,6 +53,7 @@ __all__ = [
     "generate",
     "header_tree",
     "nearest",
+    "open_file",
     "option_table",
     "parse_options",
     "plan",
@@ -70,11 +71,14 @@ __all__ = [
     "sim_arena_attach",
     "sim_arena_create",
     "sim_arena_detach",
-    "sim_arena_protect",
+    "sim_arena_give_back",
+    "sim_arena_open",
+    "sim_choices",
     "sim_describe",
     "sim_link",
     "toolchain_facts",
     "toolkit_dir",
+    "write_file",
 ]
 
 _BytesLike = bytes | bytearray | memoryview
@@ -85,8 +89,10 @@ __version__: str
 
 def default_cores(soc: str) -> tuple[int, int] | None: ...
 def nearest(name: str, candidates: list[str], limit: int) -> list[str]: ...
+def open_file(path: str | PathLike[str]) -> int: ...
 def set_log_level(level: int) -> None: ...
 def toolkit_dir() -> Path: ...
+def write_file(path: str | PathLike[str], data: bytes) -> None: ...
 
 # -- options ---------------------------------------------------------------------------------------------------------
 
@@ -391,7 +397,9 @@ def sim_link(objects: list[str], output: str, cache: str, timeout: float | None)
 def sim_arena_create(size: int) -> tuple[int, int]: ...
 def sim_arena_attach(file: int, address: int, size: int) -> None: ...
 def sim_arena_detach(address: int, size: int) -> None: ...
-def sim_arena_protect(address: int, size: int, open: bool) -> None: ...
+def sim_arena_open(address: int, size: int) -> None: ...
+def sim_arena_give_back(address: int, size: int) -> None: ...
+def sim_choices(argument: str) -> list[str]: ...
 
 # -- build -----------------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from superkernel import _core
+from superkernel import _core, _files
 from superkernel._build import settings
 from superkernel._config import repeatable
 from superkernel._errors import SuperKernelError, make_error
@@ -29,8 +29,8 @@ def save(path: str, kernel_infos: Mapping[str, Any], name: str, result: Mapping[
 
     def store(original: str) -> str:
         try:
-            content = Path(original).read_bytes()
-        except (OSError, ValueError):
+            content = _files.read(original)
+        except SuperKernelError:
             # A missing input is a finding too: the replay misses it in the same way.
             return f"missing/{os.path.basename(original)}"
         digest = hashlib.sha256(content).hexdigest()[:16]
@@ -53,6 +53,8 @@ def save(path: str, kernel_infos: Mapping[str, Any], name: str, result: Mapping[
         error=result.get("error"),
     )
     try:
+        # Refuses what is no file, before it is opened to be written.
+        _files.write(path, b"")
         with tarfile.open(path, "w") as archive:
             _add(archive, _RECORD, record)
             for member, content in sorted(files.items()):
@@ -73,7 +75,7 @@ def load(path: str, directory: Path, *, trust: bool = False) -> _core.StoredCall
         return make_error("SK0807", f"`{path}` is not a reproducer: {problem}", "make it again with --save-reproducer")
 
     try:
-        with tarfile.open(path, "r:") as archive:
+        with _files.open_to_read(path) as file, tarfile.open(fileobj=file, mode="r:") as archive:
             for member in archive:
                 # Nothing but plain files of our own layout: the file may come from anywhere.
                 check_member(member, path)

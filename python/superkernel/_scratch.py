@@ -37,8 +37,13 @@ class ScratchFolder:
 
 def own_temporary_folder() -> Path:
     """The user's own folder among those that everybody may write to."""
-    folder = Path(tempfile.gettempdir()) / f"superkernel-{os.getuid()}"
-    folder.mkdir(exist_ok=True, mode=0o700)
+    try:
+        folder = Path(tempfile.gettempdir()) / f"superkernel-{os.getuid()}"
+        folder.mkdir(exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise make_error(
+            "SK0001", f"there is no folder for temporary files: {error}", "set TMPDIR to a folder of your own"
+        ) from None
     if folder.lstat().st_uid != os.getuid():
         raise make_error("SK0001", f"`{folder}` belongs to somebody else", "set TMPDIR to a folder of your own")
     return folder

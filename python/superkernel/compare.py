@@ -13,6 +13,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from pathlib import Path
 from typing import NamedTuple
 
+from superkernel import _files
 from superkernel._errors import make_error
 
 __all__ = ["Comparison", "Row", "Statistic", "compare", "read_statistic"]
@@ -21,6 +22,10 @@ FILE = "op_statistic.csv"
 FUSED = "sk_model"
 UNFUSED = "no_sk_model"
 SUPER_KERNEL = "SuperKernel"
+
+#: Microseconds no run takes (30 years), and finer ones than any clock tells: within them all sums are exact.
+LONGEST = Decimal(10) ** 15
+SHORTEST = Decimal("0.000001")
 
 #: The header of the profiler itself.
 COLUMNS = (
@@ -165,15 +170,15 @@ def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator
 
 def compare(folder: str | os.PathLike[str]) -> Comparison:
     """Compares the two runs below ``folder`` (usually ``prof_result``): ``no_sk_model`` and ``sk_model``."""
-    root = Path(folder)
+    root = Path(_files.checked_path(folder, "folder"))
     return Comparison(read_statistic(_find(root / UNFUSED)), read_statistic(_find(root / FUSED)))
 
 
 def _find(folder: Path) -> Path:
     """The table of one run; of several the newest, as the profiler makes a folder per run."""
-    if folder.is_file():
+    if os.path.exists(folder) and not folder.is_dir():
         return folder
-    found = sorted(folder.rglob(FILE), key=lambda path: (path.stat().st_mtime, str(path)))
+    found = _files.by_age(folder.rglob(FILE))
     if not found:
         raise _refuse(f"there is no `{FILE}` below `{folder}`")
     return found[-1]
@@ -181,19 +186,20 @@ def _find(folder: Path) -> Path:
 
 def read_statistic(path: str | os.PathLike[str]) -> Statistic:
     """Reads one table; rows of totals, as people add them, are left out."""
+    content = _files.read(path)
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        lines = csv.reader(content.decode("utf-8-sig").splitlines())
+        table = [[cell.strip() for cell in line] for line in lines if any(map(str.strip, line))]
+    except (UnicodeDecodeError, csv.Error) as error:
         raise _refuse(f"cannot read `{path}`: {error}") from None
-    table = [[cell.strip() for cell in line] for line in csv.reader(text.splitlines()) if any(map(str.strip, line))]
     if not table:
         raise _refuse(f"`{path}` is empty")
     columns = {_key(name): position for position, name in enumerate(table[0])}
     wanted = {name: columns.get(name) for name in ("optype", "coretype", "totaltime(us)")}
     missing = [name for name, position in wanted.items() if position is None]
     if missing:
-        raise _refuse(f"`{path}` has no column for {', '.join(missing)}; its columns are {', '.join(table[0])}")
+        raise _refuse(f"`{path}` has no column for {', '.join(missing)}; its columns are {_short(table[0])}")
     rows = []
     for line_number, line in enumerate(table[1:], start=2):
         cell = {name: line[position] if position < len(line) else "" for name, position in columns.items()}
@@ -202,12 +208,19 @@ def read_statistic(path: str | os.PathLike[str]) -> Statistic:
         try:
             count = int(cell["count"]) if cell.get("count") else None
             total = Decimal(cell["totaltime(us)"])
-            if not total.is_finite() or total < 0:
+            if not 0 <= total < LONGEST:
                 raise InvalidOperation
+            total = total.quantize(SHORTEST)
         except (InvalidOperation, ValueError):
-            raise _refuse(f"`{path}`, row {line_number}: `{','.join(line)}` has no time in microseconds") from None
+            raise _refuse(f"`{path}`, row {line_number}: `{_short(line)}` has no time in microseconds") from None
         rows.append(Row(cell["optype"], cell["coretype"], total, count))
     return Statistic(path, rows)
+
+
+def _short(cells: list[str]) -> str:
+    """A line of the table for a message."""
+    text = ", ".join(cells)
+    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def _key(name: str) -> str:

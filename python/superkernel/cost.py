@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from superkernel import _core
+from superkernel import _core, _files
 from superkernel._environment import snapshot
 from superkernel._errors import make_error
 from superkernel.scope._graph import Graph, PathLike, as_graph
@@ -63,7 +63,7 @@ def find_profiles(paths: Iterable[PathLike] | PathLike) -> list[str]:
             found.append(str(path))
             continue
         for pattern in _TABLES:
-            tables = sorted(path.rglob(pattern), key=lambda table: (table.stat().st_mtime, str(table)))
+            tables = _files.by_age(path.rglob(pattern))
             if tables:
                 newest = tables[-1].parent
                 found.extend(str(table) for table in tables if table.parent == newest)
@@ -88,7 +88,7 @@ def _model(model: Any, name: str) -> dict[str, Any]:
 
 def _read(path: PathLike) -> Any:
     """A file of either kind: an op list has ``op_list``, anything else is a graph."""
-    data = Path(path).read_bytes() if Path(path).is_file() else b""
+    data = _files.read(path)
     if b'"op_list"' in data and data.lstrip().startswith(b"{"):
         from superkernel.cli._input import read_json
 

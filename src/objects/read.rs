@@ -65,10 +65,10 @@ impl<'a> ObjectBytes<'a> {
 impl BinFile {
     /// Reads a file for `op`.
     pub(crate) fn read(path: &Path, op: &OpName) -> Result<Self, ObjectError> {
-        if fs::is_special(path) {
-            return Err(ObjectError::NotAFile { op: op.clone(), path: path.to_path_buf() });
-        }
-        let bytes = fs::read(path).map_err(|source| ObjectError::File { op: op.clone(), source })?;
+        let bytes = fs::read(path).map_err(|source| match source.is_not_regular() {
+            true => ObjectError::NotAFile { op: op.clone(), path: path.to_path_buf() },
+            false => ObjectError::File { op: op.clone(), source },
+        })?;
         let members =
             members(&bytes).map_err(|source| ObjectError::Elf { op: op.clone(), path: path.to_path_buf(), source })?;
         Ok(Self { path: path.to_path_buf(), digest: digest_of(&members), bytes, members })

@@ -27,13 +27,15 @@ impl Paths {
 /// The file to include: the caller's, or a copy of the text that stays, so that later messages point to a file.
 pub(crate) fn source_file(request: &OpRequest, work: &WorkDir) -> Result<PathBuf, FileError> {
     match &request.source {
-        Source::File(path) => fs::canonical(path),
+        // Opened to look at it: the compiler would wait for a pipe, and read a device without end.
+        Source::File(path) => fs::open(path).and_then(|_| fs::canonical(path)),
         Source::Text(text) => {
             let digest = ContentDigest::of(text.as_bytes()).short();
             let path = work.parent().join(format!("{}_{digest}.cpp", request.kernel));
             if !path.exists() {
                 fs::rename(&work.write("source.cpp", text.as_bytes())?, &path)?;
             }
+            fs::open(&path)?;
             Ok(path)
         }
     }

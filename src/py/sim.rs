@@ -9,6 +9,7 @@ use super::errors::to_python;
 use super::interrupt::interruptible;
 use crate::sim;
 use crate::sim::arena::{self, Access};
+use crate::sim::request;
 use crate::toolchain::HostCompiler;
 use crate::toolchain::host::HostSearch;
 
@@ -17,7 +18,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sim_arena_create, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_attach, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_detach, module)?)?;
-    module.add_function(wrap_pyfunction!(sim_arena_protect, module)?)
+    module.add_function(wrap_pyfunction!(sim_arena_open, module)?)?;
+    module.add_function(wrap_pyfunction!(sim_arena_give_back, module)?)?;
+    module.add_function(wrap_pyfunction!(sim_choices, module)?)
 }
 
 /// Links kernel objects to the simulator's services, as a shared library at `output`.
@@ -54,9 +57,20 @@ fn sim_arena_detach(address: u64, size: u64) {
     arena::detach(address, size);
 }
 
-/// Opens (or closes) the pages of a buffer.
+/// Opens the pages of a new buffer.
 #[pyfunction]
-fn sim_arena_protect(py: Python<'_>, address: u64, size: u64, open: bool) -> PyResult<()> {
-    let access = if open { Access::Open } else { Access::Closed };
-    arena::protect(address, size, access).map_err(|error| to_python(py, &error))
+fn sim_arena_open(py: Python<'_>, address: u64, size: u64) -> PyResult<()> {
+    arena::protect(address, size, Access::Open).map_err(|error| to_python(py, &error))
+}
+
+/// Closes the pages of a buffer that is gone.
+#[pyfunction]
+fn sim_arena_give_back(py: Python<'_>, address: u64, size: u64) -> PyResult<()> {
+    arena::give_back(address, size).map_err(|error| to_python(py, &error))
+}
+
+/// The values of an argument of `launch` that takes one of a few; none for another argument.
+#[pyfunction]
+fn sim_choices(argument: &str) -> Vec<String> {
+    request::choices(argument)
 }

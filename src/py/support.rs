@@ -1,13 +1,19 @@
 //! What the Python half of the package borrows from the core: near names, core counts, CANN's folder.
 
+use std::os::fd::IntoRawFd;
+use std::path::PathBuf;
+
 use pyo3::prelude::*;
 
+use super::errors::to_python;
 use crate::environment::Variables;
 use crate::model::Soc;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(default_cores, module)?)?;
     module.add_function(wrap_pyfunction!(nearest, module)?)?;
+    module.add_function(wrap_pyfunction!(open_file, module)?)?;
+    module.add_function(wrap_pyfunction!(write_file, module)?)?;
     module.add_function(wrap_pyfunction!(toolkit_dir, module)?)
 }
 
@@ -26,6 +32,19 @@ fn nearest(name: &str, candidates: Vec<String>, limit: usize) -> Vec<String> {
 
 /// Where CANN's toolkit is looked for, whether it is there or not.
 #[pyfunction]
-fn toolkit_dir() -> std::path::PathBuf {
+fn toolkit_dir() -> PathBuf {
     Variables::from_process().cann_search().toolkit()
+}
+
+/// Opens a regular file for reading: the descriptor, which the caller closes.
+#[pyfunction]
+fn open_file(py: Python<'_>, path: PathBuf) -> PyResult<i32> {
+    let opened = py.detach(|| crate::fs::open(&path));
+    opened.map(IntoRawFd::into_raw_fd).map_err(|error| to_python(py, &error))
+}
+
+/// Writes a whole regular file.
+#[pyfunction]
+fn write_file(py: Python<'_>, path: PathBuf, data: &[u8]) -> PyResult<()> {
+    py.detach(|| crate::fs::write(&path, data)).map_err(|error| to_python(py, &error))
 }

@@ -18,12 +18,15 @@ const CANDIDATES: u64 = 64;
 pub(crate) fn create(bytes: u64) -> Result<(u64, RawFd), SimError> {
     let failed = || SimError::Memory { bytes, source: std::io::Error::last_os_error() };
     // SAFETY: plain system calls; the name is terminated.
-    let file = unsafe { libc::memfd_create(c"superkernel-gm".as_ptr(), libc::MFD_CLOEXEC) };
+    let file =
+        unsafe { libc::memfd_create(c"superkernel-gm".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
     if file < 0 {
         return Err(failed());
     }
-    // SAFETY: a fresh descriptor.
-    if unsafe { libc::ftruncate(file, bytes as i64) } != 0 {
+    // Kernel code has the file too: were it cut short, the next access of this process would be its end.
+    let fixed_size = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+    // SAFETY: a fresh descriptor. A size beyond what a file can have is negative here, and refused.
+    if unsafe { libc::ftruncate(file, bytes as i64) != 0 || libc::fcntl(file, libc::F_ADD_SEALS, fixed_size) != 0 } {
         let error = failed();
         // SAFETY: as above; nobody else has it.
         unsafe { libc::close(file) };
@@ -77,6 +80,19 @@ pub(crate) fn protect(address: u64, bytes: u64, access: Access) -> Result<(), Si
     if status == 0 { Ok(()) } else { Err(SimError::Memory { bytes, source: std::io::Error::last_os_error() }) }
 }
 
+/// Empties and closes the open pages of a buffer that is gone, and gives their memory back to the system.
+pub(crate) fn give_back(address: u64, bytes: u64) -> Result<(), SimError> {
+    let pages = address as *mut libc::c_void;
+    // SAFETY: open pages of an arena, which this module mapped; nobody looks at their content again.
+    unsafe {
+        if libc::madvise(pages, bytes as usize, libc::MADV_REMOVE) != 0 {
+            // This system keeps the memory until the arena goes; the next buffer finds it empty all the same.
+            libc::memset(pages, 0, bytes as usize);
+        }
+    }
+    protect(address, bytes, Access::Closed)
+}
+
 /// Unmaps an arena.
 pub(crate) fn detach(address: u64, bytes: u64) {
     // SAFETY: the caller is done with all buffers of the arena; it was mapped by this module.
@@ -92,4 +108,45 @@ pub(crate) enum Access {
     Open,
     /// Any access crashes.
     Closed,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: u64 = 4096;
+
+    #[test]
+    fn nobody_changes_the_size_of_an_arena() {
+        let (address, file) = create(4 * PAGE).unwrap();
+        for size in [0, 8 * PAGE] {
+            // SAFETY: a descriptor of ours.
+            assert_eq!(unsafe { libc::ftruncate(file, size as i64) }, -1, "{size}");
+        }
+        detach(address, 4 * PAGE);
+        // SAFETY: as above; nobody uses it any more.
+        unsafe { libc::close(file) };
+    }
+
+    #[test]
+    fn what_was_given_back_is_empty_when_opened_again() {
+        let (address, file) = create(4 * PAGE).unwrap();
+        protect(address, PAGE, Access::Open).unwrap();
+        // SAFETY: an open page of the arena.
+        unsafe { (address as *mut u8).write(7) };
+        give_back(address, PAGE).unwrap();
+        protect(address, PAGE, Access::Open).unwrap();
+        // SAFETY: as above.
+        assert_eq!(unsafe { (address as *const u8).read() }, 0);
+        detach(address, 4 * PAGE);
+        // SAFETY: a descriptor of ours; nobody uses it any more.
+        unsafe { libc::close(file) };
+    }
+
+    #[test]
+    fn a_size_that_no_file_has_is_an_error() {
+        for size in [0, u64::MAX, 1 << 63, 1 << 60] {
+            assert!(create(size).is_err(), "{size}");
+        }
+    }
 }

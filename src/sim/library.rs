@@ -51,9 +51,6 @@ pub(crate) fn link(
 
 /// Refuses an object that would cost gigabytes to link or to load. What else is wrong with it the linker tells.
 fn check_limits(object: &Path) -> Result<(), SimError> {
-    if fs::is_special(object) {
-        return Ok(());
-    }
     match elf::check_file_limits(&fs::read(object)?) {
         Err(source) if source.is_excess() => Err(SimError::Excess { object: object.to_path_buf(), source }),
         Ok(()) | Err(_) => Ok(()),

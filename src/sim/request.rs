@@ -270,3 +270,55 @@ pub(crate) enum EventsSpec {
     /// Also every set, wait and barrier.
     Sync,
 }
+
+/// The names of all values of an enum of a request.
+macro_rules! names {
+    ($($value:expr),+) => {
+        [$(serde_json::to_value($value)),+].into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+    };
+}
+
+/// The values that an argument of `launch` may have if it is one of a few; none for another argument.
+pub(crate) fn choices(argument: &str) -> Vec<String> {
+    match argument {
+        "schedule" => names!(PolicySpec::RoundRobin, PolicySpec::Random, PolicySpec::Skewed),
+        "arrivals" => names!(ArrivalsSpec::PerCore, ArrivalsSpec::Summed),
+        "events" => names!(EventsSpec::None, EventsSpec::Ops, EventsSpec::Sync),
+        "at" => names!(
+            DelayPoint::Start,
+            DelayPoint::Op,
+            DelayPoint::SyncAll,
+            DelayPoint::Complement,
+            DelayPoint::SetNextTask,
+            DelayPoint::WaitPreTask
+        ),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the reader of a request expects for one of its enums, in the words of its refusal.
+    fn expected<T: serde::de::DeserializeOwned>() -> String {
+        serde_json::from_str::<T>("\"?\"").err().unwrap().to_string()
+    }
+
+    #[test]
+    fn the_choices_are_those_that_are_read() {
+        let enums = [
+            ("schedule", expected::<PolicySpec>()),
+            ("arrivals", expected::<ArrivalsSpec>()),
+            ("events", expected::<EventsSpec>()),
+            ("at", expected::<DelayPoint>()),
+        ];
+        for (argument, refusal) in enums {
+            let choices = choices(argument);
+            let listed = refusal.matches('`').count() / 2 - 1;
+            assert_eq!(choices.len(), listed, "{argument}: {refusal}");
+            assert!(choices.iter().all(|name| refusal.contains(&format!("`{name}`"))), "{argument}: {refusal}");
+        }
+        assert!(choices("seed").is_empty());
+    }
+}

@@ -172,6 +172,11 @@ impl Cache {
                 log::warn!(target: "superkernel.cache", "{error}");
                 None
             }
+            // Not ours to remove: it may be a directory, or a file that only this user cannot read.
+            Err(StoreError::File(error)) => {
+                log::warn!(target: "superkernel.cache", "the cache entry is not used: {error}");
+                None
+            }
             Ok(_) | Err(_) => {
                 log::warn!(target: "superkernel.cache", "`{}` is damaged and is removed", path.display());
                 let _ = fs::remove_file(&path);
@@ -322,9 +327,6 @@ struct Found {
 
 /// Reads and checks an entry.
 fn read_entry(path: &Path) -> Result<(EntryHead, CachedKernel), StoreError> {
-    if fs::is_special(path) {
-        return Err(damaged(path, "it is not a regular file"));
-    }
     let mut bytes = fs::read(path)?;
     let line = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| damaged(path, "it has no head"))?;
     let head: EntryHead =
@@ -455,6 +457,21 @@ mod tests {
         let error = own.check_owner().unwrap_err().to_string();
         assert!(error.contains("mode 1777"), "{error}");
         assert!(shared.check_owner().is_ok());
+    }
+
+    #[test]
+    fn what_is_no_file_is_neither_used_nor_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = cache(directory.path(), 1 << 20);
+        let in_the_way = cache.entry(&key("a").to_string());
+        std::fs::create_dir_all(in_the_way.join("kept")).unwrap();
+        for name in [HITS, MISSES] {
+            std::fs::create_dir(cache.directory.join(name)).unwrap();
+        }
+        assert_eq!(cache.get(key("a")), None);
+        cache.put(key("a"), "k", &kernel(b"bytes"));
+        assert_eq!(cache.get(key("a")), None);
+        assert!(in_the_way.join("kept").exists());
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl DirLock {
 
     /// Takes it if nobody has it.
     pub(crate) fn try_acquire(directory: &Path) -> Result<Option<Self>, FileError> {
-        let file = fs::open(directory)?;
+        let file = fs::open_directory(directory)?;
         match file.try_lock() {
             Err(TryLockError::Error(error)) if needs_a_file(&error) => Self::try_acquire_by_file(directory),
             result => Self::outcome(result, file, directory),

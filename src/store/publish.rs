@@ -41,6 +41,10 @@ pub fn publish(release: &Release<'_>, work: &WorkDir, cancel: &Cancel) -> Result
         Some(record) => Some((work.write("publish.record", record.bytes)?, &record.path)),
         None => None,
     };
+    // Before anything is moved: what is no file is somebody's, and stays as it is.
+    for file in [Some(&release.json), Some(&release.object), release.record.as_ref()].into_iter().flatten() {
+        fs::replaceable(&file.path)?;
+    }
     let old_json = work.file("old.json");
 
     // Two publishers of one kernel must not interleave: each one's steps would be right, their mixture wrong.
@@ -92,6 +96,22 @@ mod tests {
         let mut names: Vec<_> = std::fs::read_dir(directory.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         names.sort();
         assert_eq!(names, ["k.json", "k.o", "k.record"]);
+    }
+
+    #[test]
+    fn a_directory_in_the_place_of_a_result_stays_with_what_is_in_it() {
+        for name in ["k.o", "k.json", "k.record"] {
+            let directory = tempfile::tempdir().unwrap();
+            publish_in(directory.path(), b"o1", b"j1").unwrap();
+            std::fs::remove_file(directory.path().join(name)).unwrap();
+            std::fs::create_dir_all(directory.path().join(name).join("precious")).unwrap();
+            let error = publish_in(directory.path(), b"o2", b"j2").unwrap_err();
+            assert!(error.to_string().contains("a directory, not a regular file"), "{error}");
+            assert!(directory.path().join(name).join("precious").exists());
+            for (other, content) in [("k.o", b"o1"), ("k.json", b"j1")].into_iter().filter(|(other, _)| *other != name) {
+                assert_eq!(std::fs::read(directory.path().join(other)).unwrap(), content, "{name}");
+            }
+        }
     }
 
     #[test]

@@ -173,9 +173,9 @@ def test_plan_refuses_what_is_not_json(tmp_path, content, problem):
 def test_plan_names_a_file_that_is_not_there(tmp_path):
     done = run("plan", tmp_path / "nothing.json")
     assert done.returncode == 1
-    assert done.stderr.splitlines()[0] == (
-        f"superkernel: error [SK0001]: cannot read `{tmp_path / 'nothing.json'}`: No such file or directory"
-    )
+    missing = tmp_path / "nothing.json"
+    problem = f"superkernel: error [SK0001]: cannot read `{missing}`: No such file or directory"
+    assert done.stderr.splitlines()[0].startswith(problem)
     assert run("plan", tmp_path).returncode == 1
 
 

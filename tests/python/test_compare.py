@@ -77,6 +77,14 @@ def test_copied_totals_are_not_counted_and_the_newest_run_wins(tmp_path: Path) -
         ("OP Type,Core Type,Total Time(us)\nAdd,AIV\n", "row 2"),
         ("OP Type,Core Type,Total Time(us)\nAdd,AIV,nan\n", "row 2"),
         ("OP Type,Core Type,Total Time(us)\nAdd,AIV,-1\n", "row 2"),
+        ("OP Type,Core Type,Total Time(us)\nAdd,AIV,1e26\n", "row 2"),
+        ("OP Type,Core Type,Total Time(us)\nAdd,AIV,1e99999999999\n", "row 2"),
+        ("OP Type,Core Type,Total Time(us)\nAdd,AIV,sNaN\n", "row 2"),
+        (f"OP Type,Core Type,Total Time(us)\n{'A' * 200_000},AIV,1\n", "field larger"),
+        (f"OP Type,Core Type,Total Time(us)\n{'A' * 100_000},AIV,soon\n", "row 2"),
+        (f"OP Type,Core Type,Total Time(us),Count\nAdd,AIV,1,{'9' * 5000}\n", "row 2"),
+        (f"{'A' * 100_000},Core Type,Total Time(us)\n", "no column for optype"),
+        ("OP Type,Core Type,Total Time(us)\nA\0dd,AIV,soon\n", "op_statistic"),
     ],
 )
 def test_tables_that_cannot_be_read(tmp_path: Path, content: str, part: str) -> None:
@@ -85,6 +93,29 @@ def test_tables_that_cannot_be_read(tmp_path: Path, content: str, part: str) -> 
     with pytest.raises(SuperKernelError, match=part) as caught:
         read_statistic(path)
     assert caught.value.errorinfo["errId"] == "SK1018"
+    assert len(str(caught.value)) < 1000
+
+
+def test_figures_far_apart_are_compared(tmp_path: Path) -> None:
+    header = ("OP Type", "Core Type", "Total Time(us)")
+    for unfused, fused in (("1e-30", "9e14"), ("1e-6", "9e14"), ("9e14", "1e-999999"), ("0." + "1" * 5000, "1")):
+        write(tmp_path / "no_sk_model", [("Add", "AIV", unfused)], header)
+        write(tmp_path / "sk_model", [("Add", "AIV", fused)], header)
+        assert "benefit of super kernels" in str(compare(tmp_path))
+
+
+def test_a_link_that_leads_nowhere_is_no_newest_table(tmp_path: Path) -> None:
+    write(tmp_path / "no_sk_model", [])
+    write(tmp_path / "sk_model", [])
+    (tmp_path / "sk_model" / "a").mkdir()
+    (tmp_path / "sk_model" / "a" / "op_statistic.csv").symlink_to("nowhere")
+    assert compare(tmp_path).benefit == 0
+
+
+@pytest.mark.parametrize("folder", [None, 5, b"x", "a\0b", "\ud800"])
+def test_what_is_no_folder(folder: object) -> None:
+    with pytest.raises(SuperKernelError):
+        compare(folder)  # type: ignore[arg-type]
 
 
 def test_nothing_to_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import sim_kernels
 from superkernel import SuperKernelError
-from superkernel.sim import Device, Report
+from superkernel.sim import Device, Report, _child
 
 # One kernel with every fault; the word of argument 1 chooses.
 FAULTS = """
@@ -192,6 +192,54 @@ static void body() {
         assert kernel.launch([quiet], block_dim=1).ok
 
 
+def test_an_answer_without_end_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = """
+#include <unistd.h>
+static char block[1 << 16];
+static void body() { for (;;) { for (int file = 3; file < 64; ++file) { (void)!write(file, block, sizeof(block)); } } }
+"""
+    monkeypatch.setattr(_child, "_LARGEST_ANSWER", 1 << 20)
+    with Device("Ascend910_93") as device:
+        kernel = sim_kernels.kernel(device, folder, endless, "0:1", ("-Wno-unused-result",))
+        with pytest.raises(SuperKernelError, match="more than") as caught:
+            kernel.launch([], block_dim=1)
+        assert caught.value.errorinfo["errId"] == "SK0923" and device._child is None
+
+
+def test_what_a_worker_says_unasked_is_no_answer(folder: Path) -> None:
+    """It comes behind the answer, where the next one is expected."""
+    late = """
+#include <thread>
+#include <unistd.h>
+static void body() {
+    std::thread([] { usleep(300000); for (int f = 3; f < 64; ++f) { (void)!write(f, "hello\\n", 6); } }).detach();
+}
+"""
+    with Device("Ascend910_93") as device:
+        kernel = sim_kernels.kernel(device, folder, late, "0:1", ("-Wno-unused-result",))
+        assert kernel.launch([], block_dim=1).ok
+        worker = device._child
+        assert worker is not None
+        deadline = time.monotonic() + 30
+        while worker.is_silent() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not worker.is_silent()
+        assert kernel.launch([], block_dim=1).ok and device._child is not worker
+
+
+def test_a_kernel_cannot_take_the_memory_away(folder: Path) -> None:
+    """Cut short, the next access of the parent would end it."""
+    cut = """
+#include <unistd.h>
+static void body() { for (int file = 3; file < 64; ++file) { (void)!ftruncate(file, 0); } slot(0)[0] = 7; }
+"""
+    with Device("Ascend910_93") as device:
+        kernel = sim_kernels.kernel(device, folder, cut, "0:1", ("-Wno-unused-result",))
+        x = device.buffer(8)
+        assert kernel.launch([x], block_dim=1).ok
+        assert x.word() == 7
+
+
 def test_what_the_worker_refuses_does_not_cost_it(folder: Path) -> None:
     with Device("Ascend910_93") as device:
         kernel = sim_kernels.kernel(device, folder, "static void body() {}", "0:1")
@@ -205,7 +253,7 @@ def test_what_the_worker_refuses_does_not_cost_it(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"block_dim": 0}, "0 blocks"),
+        ({"block_dim": 0}, "block_dim=0"),
         ({"block_dim": 2, "delays": {"AIV9": 3}}, "AIV9"),
         ({"block_dim": 2, "schedule": "fair"}, "fair"),
         ({"block_dim": 2, "arrivals": "some"}, "some"),
@@ -220,18 +268,19 @@ def test_arguments_that_make_no_sense(folder: Path, options: dict[str, object], 
         assert caught.value.errorinfo["errId"] in ("SK0901", "SK0902")
 
 
-def test_a_worker_ends_by_itself_when_nobody_is_left(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("timeout", ["0.5", "math.inf"])
+def test_a_worker_ends_by_itself_when_nobody_is_left(folder: Path, timeout: str) -> None:
     """The parent is killed in the middle of a launch that never comes back."""
     with Device("Ascend910_93") as device:
         kernel = sim_kernels.kernel(device, folder, FAULTS, "1:2", ("-Wno-infinite-recursion",))
         path = kernel.description.object
     program = f"""
-import os, threading, time
+import math, os, threading, time
 from superkernel.sim import Device
 device = Device("Ascend910_93")
 kernel = device.load({str(path)!r})
 arguments = [device.buffer(64), device.buffer((7).to_bytes(8, "little")), 0]
-threading.Thread(target=lambda: kernel.launch(arguments, block_dim=2, timeout=0.5), daemon=True).start()
+threading.Thread(target=lambda: kernel.launch(arguments, block_dim=2, timeout={timeout}), daemon=True).start()
 while device._child is None:
     time.sleep(0.01)
 print(device._child._process.pid, flush=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from special_files import SPECIAL
 from superkernel import SuperKernelError
 from superkernel.sim import Device
 
@@ -222,27 +221,11 @@ def test_another_document_is_not_taken_for_a_kernel(device: Device, tmp_path: Pa
     assert _load(device, tmp_path, {"op_list": []}).errorinfo["errId"] == "SK0204"
 
 
-def _socket(path: Path) -> None:
-    # The path of a socket must be short.
-    before = Path.cwd()
-    os.chdir(path.parent)
-    try:
-        socket.socket(socket.AF_UNIX).bind(path.name)
-    finally:
-        os.chdir(before)
-
-
-def _device(path: Path) -> None:
-    path.symlink_to("/dev/zero")
-
-
-@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, _socket, _device], ids=["folder", "pipe", "socket", "device"])
+@pytest.mark.parametrize("kind", SPECIAL)
 @pytest.mark.parametrize("suffix", [".json", ".o"])
-def test_what_is_no_regular_file_is_refused_at_once(
-    device: Device, tmp_path: Path, make: Callable[[Path], None], suffix: str
-) -> None:
+def test_what_is_no_regular_file_is_refused_at_once(device: Device, tmp_path: Path, kind: str, suffix: str) -> None:
     (tmp_path / "kernel.o").write_bytes(b"")
-    make(tmp_path / "kernel.json")
+    SPECIAL[kind](tmp_path / "kernel.json")
     with pytest.raises(SuperKernelError, match="not a regular file") as caught:
         device.load(tmp_path / f"kernel{suffix}")
     assert caught.value.errorinfo["errId"] == "SK0201"

@@ -50,16 +50,6 @@ def read_json(path: str) -> Any:
 
 def read_text(path: str) -> str:
     """The content of a text file; ``-`` is standard input."""
-    from superkernel._errors import make_error
+    from superkernel import _files
 
-    try:
-        if path == "-":
-            return sys.stdin.buffer.read().decode()
-        with open(path, "rb") as file:
-            return file.read().decode()
-    except OSError as error:
-        raise make_error(
-            "SK0001",
-            f"cannot read `{path}`: {error.strerror or error}",
-            "check that the path exists and that this user may access it",
-        ) from None
+    return (sys.stdin.buffer.read() if path == "-" else _files.read(path)).decode()

@@ -71,9 +71,11 @@ def export(directory: str, path: str) -> int:
     """Writes all entries to a tar file."""
     import tarfile
 
-    from superkernel import _core
+    from superkernel import _core, _files
 
     count = 0
+    # Refuses what is no file, before it is opened to be written.
+    _files.write(path, b"")
     try:
         with tarfile.open(path, "w") as archive:
             for entry in _core.cache_entries(directory):
@@ -93,13 +95,17 @@ def take(directory: str, limit: int, path: str, *, shared: bool = False) -> int:
     import os
     import tarfile
 
-    from superkernel import _core
+    from superkernel import _core, _files
     from superkernel._reproducer import check_member
     from superkernel._scratch import ScratchFolder
 
     count = 0
     try:
-        with tarfile.open(path, "r:") as archive, ScratchFolder("cache") as folder:
+        with (
+            ScratchFolder("cache") as folder,
+            _files.open_to_read(path) as tar,
+            tarfile.open(fileobj=tar, mode="r:") as archive,
+        ):
             for member in archive:
                 check_member(member, path)
                 content = archive.extractfile(member) if member.isreg() else None

@@ -284,25 +284,27 @@ def _file_error(action: str, path: str, error: OSError) -> Exception:
 
 
 def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise _file_error("read", path, error) from None
+    from superkernel import _files
+
+    return _files.read(path)
 
 
 def _write(path: str, data: bytes) -> None:
     """Writes a whole file or nothing: the output may be the input."""
     import os
+    import stat
     import tempfile
 
     temporary = None
     try:
-        mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o666 & ~_umask()
+        mode = os.stat(path).st_mode if os.path.exists(path) else stat.S_IFREG | 0o666 & ~_umask()
+        if not stat.S_ISREG(mode):
+            # It would be replaced by a file.
+            raise OSError(0, "it is not a regular file")
         handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".superkernel-")
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        os.chmod(temporary, mode)
+        os.chmod(temporary, mode & 0o777)
         os.replace(temporary, path)
     except OSError as error:
         if temporary is not None and os.path.exists(temporary):

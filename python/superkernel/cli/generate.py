@@ -32,5 +32,6 @@ def run(options: argparse.Namespace) -> None:
     if options.output is None:
         print(source, end="")
     else:
-        with open(options.output, "w", encoding="utf-8") as file:
-            file.write(source)
+        from superkernel import _files
+
+        _files.write(options.output, source.encode())

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any, Union
 
-from superkernel import _core
-from superkernel._errors import make_error
+from superkernel import _core, _files
 from superkernel.scope import _marking
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -144,16 +143,7 @@ class Graph:
 
         With ``compile_results`` the flags of the operators come from the JSONs their ``json_path`` names.
         """
-        try:
-            with open(path, "rb") as file:
-                data = file.read()
-        except OSError as error:
-            raise make_error(
-                "SK0001",
-                f"cannot read `{os.fspath(path)}`: {error.strerror or error}",
-                "check that the path exists and that this user may access it",
-            ) from None
-        return cls.parse(data, compile_results=compile_results)
+        return cls.parse(_files.read(path), compile_results=compile_results)
 
     @classmethod
     def parse(cls, data: bytes | str, *, compile_results: bool = False) -> Graph:
@@ -174,8 +164,7 @@ class Graph:
 
     def write(self, path: PathLike) -> None:
         """Writes the JSON form."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.to_json(indent=2) + "\n")
+        _files.write(path, (self.to_json(indent=2) + "\n").encode())
 
     def take_compile_results(self) -> Graph:
         """A copy whose operators have the flags of the JSONs their ``json_path`` names."""

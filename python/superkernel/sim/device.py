@@ -11,7 +11,9 @@ from typing import Any
 from superkernel import _core
 from superkernel._environment import current_config
 from superkernel._errors import SuperKernelError, make_error
+from superkernel._files import checked_path
 from superkernel._scratch import ScratchFolder, own_temporary_folder
+from superkernel.sim import _arguments as check
 from superkernel.sim import report as reports
 from superkernel.sim._child import Child, ChildDied, ChildTimedOut
 from superkernel.sim.kernel import Kernel
@@ -38,18 +40,22 @@ class Device:
         isolation: str = "process",
         timeout: float | None = 300.0,
     ) -> None:
-        if isolation not in ("process", "in-process"):
+        if not isinstance(isolation, str) or isolation not in ("process", "in-process"):
             raise make_error("SK0902", f"isolation `{isolation}`", 'use "process" or "in-process"')
         #: Short SoC version; what `configure` says unless given.
-        self.soc: str = current_config()["soc"] if soc is None else soc
+        self.soc: str = current_config()["soc"] if soc is None else check.text("soc", soc)
         if _core.default_cores(self.soc) is None:
             raise make_error("SK0902", f"unknown SoC `{self.soc}`", "use Ascend910B, Ascend910_93 or Ascend950")
         self.isolation = isolation
         #: Seconds after which a launch in the child process is given up.
         self.timeout = timeout
-        self._arena = Arena(memory)
+        check.seconds("timeout", timeout)
+        self._arena = Arena(check.integer("memory", memory, 4 * PAGE, 1 << 46))
         self._buffers: dict[int, Buffer] = {}
         self._work = ScratchFolder("sim")
+        #: The process it belongs to; a copy made by `fork` has its memory in common with it.
+        self._owner = os.getpid()
+        self._memory_lock = threading.Lock()
         self._libraries: dict[tuple[str, int, int], Path] = {}
         self._child: Child | None = None
         self._known_pages: dict[int, int] = {}
@@ -60,17 +66,30 @@ class Device:
         """Whether slot 0 of a super kernel is the FFTS address."""
         return self.soc != "Ascend950"
 
+    def require_open(self) -> None:
+        """Raises an error once it is closed, and in another process than the one that made it."""
+        self._arena.require_open()
+        if os.getpid() != self._owner:
+            raise check.refuse(f"the device belongs to process {self._owner}", "make one in this process")
+
     # -- memory ------------------------------------------------------------------------------------------------------
 
     def buffer(self, data: Any, name: str | None = None) -> Buffer:
         """Global memory with the content of an array or of anything bytes-like; an int gives that many zero bytes."""
-        self._drop_freed()
-        buffer = Buffer(self._arena, data, name if name is not None else f"buffer{len(self._buffers)}")
-        self._buffers[buffer.address] = buffer
-        return buffer
+        self.require_open()
+        with self._memory_lock:
+            self._drop_freed()
+            buffer = Buffer(self._arena, data, name if name is not None else f"buffer{len(self._buffers)}")
+            self._buffers[buffer.address] = buffer
+            return buffer
 
     def _drop_freed(self) -> None:
         self._buffers = {address: buffer for address, buffer in self._buffers.items() if buffer.live}
+
+    def _live_buffers(self) -> list[Buffer]:
+        with self._memory_lock:
+            self._drop_freed()
+            return list(self._buffers.values())
 
     # -- kernels -----------------------------------------------------------------------------------------------------
 
@@ -89,8 +108,16 @@ class Device:
         from the object's own meta sections. A sub-kernel is loaded by its JSON (``bin_path`` where it has another name
         than the JSON says). ``functions`` (``{"aic": ..., "aiv": ...}``) with ``kernel_type`` loads any object.
         """
-        strict = current_config()["strict"]
-        description = _core.sim_describe(path, bin_path, functions, kernel_type, block_dim, self.soc, strict)
+        self.require_open()
+        description = _core.sim_describe(
+            checked_path(path),
+            None if bin_path is None else checked_path(bin_path, "bin_path"),
+            None if functions is None else check.texts("functions", functions),
+            None if kernel_type is None else check.text("kernel_type", kernel_type),
+            None if block_dim is None else check.integer("block_dim", block_dim, 1, 2**32 - 1),
+            self.soc,
+            current_config()["strict"],
+        )
         return Kernel(self, description, self._library(description.object))
 
     def _library(self, kernel: Path) -> Path:
@@ -107,32 +134,39 @@ class Device:
 
     def _launch(self, request: dict[str, Any], timeout: float | None) -> reports.Report:
         with self._lock:
-            self._drop_freed()
+            self.require_open()
+            buffers = self._live_buffers()
             request["buffers"] = [
-                {"name": buffer.name, "address": buffer.address, "size": buffer.nbytes}
-                for buffer in self._buffers.values()
+                {"name": buffer.name, "address": buffer.address, "size": buffer.nbytes} for buffer in buffers
             ]
             request["status_address"] = self._arena.address
             self._arena.clear_status()
-            launch = _core.LaunchRequest(json.dumps(request))
-            isolated = self.isolation == "process"
-            report = self._launch_in_child(launch, timeout) if isolated else reports.from_native(launch.launch())
-            return self._check_overruns(report)
+            launch = _core.LaunchRequest(json.dumps(request, default=check.plain))
+            if self.isolation == "process":
+                report = self._launch_in_child(launch, timeout, buffers, request["event_limit"])
+            else:
+                report = reports.from_native(launch.launch())
+            return self._check_overruns(report, buffers)
 
-    def _launch_in_child(self, launch: _core.LaunchRequest, timeout: float | None) -> reports.Report:
+    def _launch_in_child(
+        self, launch: _core.LaunchRequest, timeout: float | None, buffers: list[Buffer], events: int
+    ) -> reports.Report:
+        if self._child is not None and not self._child.is_silent():
+            self._child.kill()
+            self._child = None
         if self._child is None:
             self._child = Child(self._arena)
             self._known_pages = {self._arena.address: PAGE}
             pages = [(self._arena.address, PAGE, True)]
         else:
             pages = []
-        live = {buffer.address: max(PAGE, -(-buffer.nbytes // PAGE) * PAGE) for buffer in self._buffers.values()}
+        live = {buffer.address: max(PAGE, -(-buffer.nbytes // PAGE) * PAGE) for buffer in buffers}
         live[self._arena.address] = PAGE
         pages += [(at, size, False) for at, size in self._known_pages.items() if live.get(at) != size]
         pages += [(at, size, True) for at, size in live.items() if self._known_pages.get(at) != size]
         self._known_pages = live
         try:
-            report = self._child.ask(launch.work_order(pages, timeout), timeout)
+            report = self._child.ask(launch.work_order(pages, timeout), timeout, events)
         except ChildDied as death:
             self._child = None
             return reports.Report(status="crash", message=f"the process of the kernel {death}{self._where(launch)}")
@@ -161,9 +195,10 @@ class Device:
         place = "" if name is None else f" in op {op} `{name}`"
         return f"; core number {core - 1} was running{place} after {steps} steps"
 
-    def _check_overruns(self, report: reports.Report) -> reports.Report:
+    @staticmethod
+    def _check_overruns(report: reports.Report, buffers: list[Buffer]) -> reports.Report:
         """Writes behind the end of a buffer, as far as its last page goes (beyond it they crash)."""
-        for buffer in self._buffers.values():
+        for buffer in buffers:
             distance = buffer.overrun()
             if distance is None:
                 continue
@@ -174,15 +209,16 @@ class Device:
         return report
 
     def close(self) -> None:
-        """Ends the child process and gives all memory back."""
+        """Ends the child process and gives all memory back; nothing of the device can be used any more."""
+        if os.getpid() != self._owner:
+            # A copy made by `fork`: process, memory and files are those of the device's own process.
+            return
         with self._lock:
             if self._child is not None:
                 self._child.kill()
                 self._child = None
-            for buffer in self._buffers.values():
-                buffer.free()
-            self._buffers = {}
             self._arena.close()
+            self._buffers = {}
             self._work.cleanup()
 
     def __enter__(self) -> Device:
@@ -206,7 +242,7 @@ def _version(path: Path) -> tuple[int, int]:
 def _cache_directory() -> Path:
     base = os.environ.get("XDG_CACHE_HOME")
     candidates = [Path(base)] if base else []
-    candidates.append(Path.home() / ".cache")
+    candidates.append(Path(os.path.expanduser("~")) / ".cache")
     for candidate in candidates:
         folder = candidate / _CACHE
         try:
@@ -216,5 +252,8 @@ def _cache_directory() -> Path:
         if os.access(folder, os.W_OK):
             return folder
     folder = own_temporary_folder() / _CACHE
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise make_error("SK0001", f"cannot make `{folder}`: {error.strerror}", "set XDG_CACHE_HOME") from None
     return folder

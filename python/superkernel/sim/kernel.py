@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 from superkernel import _core
-from superkernel._errors import make_error
+from superkernel.sim import _arguments as check
 from superkernel.sim.agents import Agent
 from superkernel.sim.memory import Buffer
 from superkernel.sim.report import Report
@@ -19,12 +19,10 @@ __all__ = ["Kernel"]
 
 Argument = Union[Buffer, int]
 
+#: Far more than any device has cores.
+_MOST_BLOCKS = 2**32 - 1
 #: Any value but null tells a kernel that the scheduler's message area exists.
 _FFTS_ADDRESS = 0x7FF75000
-
-
-def _problem(text: str, solution: str) -> Exception:
-    return make_error("SK0902", text, solution)
 
 
 class Kernel:
@@ -75,12 +73,14 @@ class Kernel:
         ``agents`` act on global memory beside the kernel. ``accesses`` declares what an operator (by name or position)
         reads and writes, for order checking; undeclared, its parameters count, and what it writes is observed.
         """
+        self._device.require_open()
         description = self.description
         kernel_type, functions = self._entry(tiling_key)
-        blocks = block_dim if block_dim is not None else description.block_dim
+        blocks = description.block_dim if block_dim is None else check.integer("block_dim", block_dim, 1, _MOST_BLOCKS)
         if blocks is None:
-            raise _problem(f"`{self.name}`: the files do not say how many blocks", "pass block_dim")
-        slots = self._slots(list(args), ffts)
+            raise check.refuse(f"`{self.name}`: the files do not say how many blocks", "pass block_dim")
+        slots = self._slots(_listed("args", args), ffts)
+        policy = check.choice("schedule", schedule)
         request: dict[str, Any] = {
             "library": str(self._library),
             "entries": dict(functions),
@@ -90,35 +90,44 @@ class Kernel:
             "blocks": blocks,
             "slots": slots,
             "ops": self._op_specs(slots, op_names, accesses or {}),
-            "schedule": {"policy": "random" if seed is not None and schedule == "round-robin" else schedule},
+            "schedule": {"policy": "random" if seed is not None and policy == "round-robin" else policy},
             "delays": _delays(delays),
-            "agents": [agent.spec() for agent in agents],
-            "arrivals": arrivals,
-            "check_order": check_order,
-            "events": events,
-            "event_limit": event_limit,
-            "poison_local_memory": poison_local_memory,
+            "agents": [_agent_spec(agent) for agent in _listed("agents", agents)],
+            "arrivals": check.choice("arrivals", arrivals),
+            "check_order": bool(check_order),
+            "events": check.choice("events", events),
+            "event_limit": check.integer("event_limit", event_limit, 0, 2**31),
+            "poison_local_memory": bool(poison_local_memory),
             "first_vector_core_id": first_vector_core_id,
         }
+        if first_vector_core_id is not None:
+            request["first_vector_core_id"] = check.integer(
+                "first_vector_core_id", first_vector_core_id, -(2**63), 2**63 - 1
+            )
         if seed is not None:
-            request["schedule"]["seed"] = seed
+            request["schedule"]["seed"] = check.integer("seed", seed, 0, 2**64 - 1)
         if step_limit is not None:
-            request["step_limit"] = step_limit
+            request["step_limit"] = check.integer("step_limit", step_limit, 0, 2**64 - 1)
         if poll_limit is not None:
-            request["poll_limit"] = poll_limit
-        return self._device._launch(request, self._device.timeout if timeout is None else timeout)
+            request["poll_limit"] = check.integer("poll_limit", poll_limit, 0, 2**64 - 1)
+        limit = check.seconds("timeout", self._device.timeout if timeout is None else timeout)
+        return self._device._launch(request, limit)
 
     def _entry(self, tiling_key: int | None) -> tuple[str, Mapping[str, str]]:
         keys = self.description.tiling_keys
         if not keys:
             return self.description.kernel_type, self.description.functions
+        if tiling_key is not None:
+            tiling_key = check.integer("tiling_key", tiling_key, 0, 2**64 - 1)
         if tiling_key is None or tiling_key not in keys:
             known = ", ".join(str(key) for key in keys)
-            raise _problem(f"`{self.name}` needs a tiling key, got {tiling_key}", f"pass tiling_key, one of {known}")
+            problem = f"`{self.name}` needs a tiling key, got {tiling_key}"
+            raise check.refuse(problem, f"pass tiling_key, one of {known}")
         return keys[tiling_key]
 
     def _slots(self, args: list[Argument], ffts: int | None) -> list[int]:
         slots = [_value(argument) for argument in args]
+        ffts = None if ffts is None else check.integer("ffts", ffts, 0, 2**64 - 1)
         description = self.description
         if description.is_super_kernel:
             return [ffts or 0, *slots] if self._device.has_ffts_slot else slots
@@ -137,7 +146,9 @@ class Kernel:
         ops = [(op.name, op.param_offset, op.param_count) for op in self.description.ops]
         if not ops and not self.description.is_super_kernel:
             ops = [(self.name, 0, None)]
+        accesses = _mapping("accesses", accesses)
         if op_names is not None:
+            op_names = [check.text("op_names", name) for name in _listed("op_names", op_names)]
             # Names given by hand, for kernels without a JSON: positions are all that is known.
             known = ops[: len(op_names)]
             known += [("", len(slots), 0)] * (len(op_names) - len(known))
@@ -151,8 +162,9 @@ class Kernel:
                 "param_count": max(0, len(slots) - offset) if count is None else count,
             }
             if declared is not None:
-                spec["reads"] = [_value(argument) for argument in declared.get("reads", ())]
-                spec["writes"] = [_value(argument) for argument in declared.get("writes", ())]
+                declared = _mapping("accesses", declared)
+                spec["reads"] = [_value(argument) for argument in _listed("reads", declared.get("reads", ()))]
+                spec["writes"] = [_value(argument) for argument in _listed("writes", declared.get("writes", ()))]
             specs.append(spec)
         return specs
 
@@ -163,10 +175,43 @@ class Kernel:
 def _value(argument: Argument) -> int:
     if isinstance(argument, Buffer):
         return argument.at(0)
-    return int(argument) & (2**64 - 1)
+    return check.integer("argument", argument, -(2**63), 2**64 - 1) & (2**64 - 1)
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    if not isinstance(values, (str, bytes, Mapping)):
+        try:
+            return list(values)
+        except TypeError:
+            pass
+    raise check.refuse(f"`{name}` of type {type(values).__name__}", f"`{name}` is a list")
+
+
+def _mapping(name: str, value: Any) -> Mapping[Any, Any]:
+    if not isinstance(value, Mapping):
+        raise check.refuse(f"`{name}` of type {type(value).__name__}", f"`{name}` is a dict")
+    return value
+
+
+def _agent_spec(agent: Any) -> dict[str, Any]:
+    if not isinstance(agent, Agent):
+        raise check.refuse(f"an agent of type {type(agent).__name__}", "make it with `superkernel.sim.Agent`")
+    try:
+        return agent.spec()
+    except (AttributeError, TypeError, ValueError) as error:
+        raise check.refuse(f"agent `{agent.name}`: {error}", "look at the types that `Agent` names") from None
 
 
 def _delays(delays: Mapping[str, int] | Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     if isinstance(delays, Mapping):
-        return [{"core": core, "steps": steps} for core, steps in delays.items()]
-    return [dict(delay) for delay in delays]
+        delays = [{"core": core, "steps": steps} for core, steps in delays.items()]
+    given = [dict(_mapping("delays", delay)) for delay in _listed("delays", delays)]
+    for delay in given:
+        unknown = [key for key in delay if key not in ("core", "steps", "at", "op")]
+        if unknown or not {"core", "steps"} <= delay.keys():
+            raise check.refuse(f"a delay of {sorted(map(str, delay))}", "it has `core`, `steps`, perhaps `at` and `op`")
+        delay["core"] = check.text("core", delay["core"])
+        delay["steps"] = check.integer("steps", delay["steps"], 0, 2**64 - 1)
+        if "at" in delay:
+            delay["at"] = check.choice("at", delay["at"])
+    return given

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import bisect
 import ctypes
+import numbers
 import os
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Union
 
 from superkernel import _core
 from superkernel._errors import make_error
+from superkernel.sim._arguments import integer, refuse, text
 
 if TYPE_CHECKING:
     import numpy
@@ -29,47 +33,73 @@ class Arena:
         self.size = size
         self.address, self.file = _core.sim_arena_create(size)
         # The first page tells where a run is; it never belongs to a buffer.
-        _core.sim_arena_protect(self.address, PAGE, True)
-        self._next = self.address + 2 * PAGE
-        self._free: dict[int, list[int]] = {}
+        _core.sim_arena_open(self.address, PAGE)
+        #: Held by whoever touches the memory: it must not go meanwhile.
+        self.lock = threading.RLock()
+        self.closed = False
+        self._owner = os.getpid()
+        # Where nobody is: first page and number of pages, in the order of addresses, never side by side.
+        self._gaps = [(self.address + 2 * PAGE, size // PAGE - 2)]
         self._release = weakref.finalize(self, _release, self.address, size, self.file)
+
+    def require_open(self) -> None:
+        """Raises an error once the device is closed."""
+        if self.closed:
+            raise refuse("the device was closed", "make a new device, and load and allocate there")
 
     def allocate(self, size: int) -> int:
         """Whole pages for ``size`` bytes, with an untouchable page behind them."""
-        pages = _pages(size)
-        free = self._free.get(pages)
-        if free:
-            address = free.pop()
-        else:
-            address = self._next
-            if address + (pages + 1) * PAGE > self.address + self.size:
+        pages = _pages(size) + 1
+        with self.lock:
+            self.require_open()
+            position = next((at for at, (_, free) in enumerate(self._gaps) if free >= pages), None)
+            if position is None:
                 raise make_error(
                     "SK0907",
                     f"no room for a buffer of {size} bytes in device memory of {self.size} bytes",
                     "create the device with more memory (memory=...), or free buffers",
                 )
-            self._next += (pages + 1) * PAGE
-        _core.sim_arena_protect(address, pages * PAGE, True)
-        return address
+            address, free = self._gaps[position]
+            _core.sim_arena_open(address, (pages - 1) * PAGE)
+            rest = [(address + pages * PAGE, free - pages)] if free > pages else []
+            self._gaps[position : position + 1] = rest
+            return address
 
     def release(self, address: int, size: int) -> None:
         """Takes the pages of a buffer back."""
-        pages = _pages(size)
-        _core.sim_arena_protect(address, pages * PAGE, False)
-        self._free.setdefault(pages, []).append(address)
+        pages = _pages(size) + 1
+        with self.lock:
+            if self.closed or os.getpid() != self._owner:
+                # Gone already, or in use by the process that this one is a copy of.
+                return
+            _core.sim_arena_give_back(address, (pages - 1) * PAGE)
+            position = bisect.bisect(self._gaps, (address, 0))
+            self._gaps.insert(position, (address, pages))
+            # With the gap behind it, then with the one before it.
+            for first in (position, position - 1):
+                if 0 <= first < len(self._gaps) - 1:
+                    (start, count), (following, more) = self._gaps[first : first + 2]
+                    if start + count * PAGE == following:
+                        self._gaps[first : first + 2] = [(start, count + more)]
 
     def status(self) -> tuple[int, int, int]:
         """Where a run that did not come back was: core + 1 (0: nowhere), operator, steps."""
-        words = (ctypes.c_uint64 * 3).from_address(self.address)
-        return words[0], words[1], words[2]
+        with self.lock:
+            self.require_open()
+            words = (ctypes.c_uint64 * 3).from_address(self.address)
+            return words[0], words[1], words[2]
 
     def clear_status(self) -> None:
         """Forgets the last run."""
-        ctypes.memset(self.address, 0, 24)
+        with self.lock:
+            self.require_open()
+            ctypes.memset(self.address, 0, 24)
 
     def close(self) -> None:
         """Gives all memory back; buffers cannot be used any more."""
-        self._release()
+        with self.lock:
+            self.closed = True
+            self._release()
 
 
 def _release(address: int, size: int, file: int) -> None:
@@ -86,32 +116,32 @@ class Buffer:
 
     def __init__(self, arena: Arena, data: Any, name: str) -> None:
         self._arena = arena
-        self._dtype = getattr(data, "dtype", None)
-        self._shape = getattr(data, "shape", None)
-        content = _bytes_of(data)
+        content, self._dtype, self._shape = _content(data)
         #: Number of bytes.
-        self.nbytes: int = data if content is None else len(content)
+        self.nbytes: int = content if isinstance(content, int) else len(content)
         #: Name in reports.
-        self.name = name
-        #: Address of the first byte, the same for Python and for kernel code.
-        self.address: int = arena.allocate(self.nbytes)
-        self._live = True
-        ctypes.memset(self.address, 0, self.nbytes)
-        ctypes.memset(self.address + self.nbytes, CANARY, self._slack)
-        if content is not None:
-            ctypes.memmove(self.address, bytes(content), self.nbytes)
+        self.name = text("name", name)
+        self._live = False
+        with arena.lock:
+            #: Address of the first byte, the same for Python and for kernel code.
+            self.address: int = arena.allocate(self.nbytes)
+            self._live = True
+            # Fresh pages are zero.
+            ctypes.memset(self.address + self.nbytes, CANARY, self._slack)
+            if not isinstance(content, int):
+                ctypes.memmove(self.address, content, self.nbytes)
 
     @property
     def _slack(self) -> int:
         return _pages(self.nbytes) * PAGE - self.nbytes
 
     def _require(self, offset: int, size: int) -> int:
+        self._arena.require_open()
         if not self._live:
-            raise make_error("SK0902", f"buffer `{self.name}` was freed", "allocate a new one")
+            raise refuse(f"buffer `{self.name}` was freed", "allocate a new one")
+        offset, size = (integer(name, value, -(2**63), 2**63) for name, value in (("offset", offset), ("size", size)))
         if offset < 0 or size < 0 or offset + size > self.nbytes:
-            raise make_error(
-                "SK0902", f"{size} bytes at {offset} of buffer `{self.name}` of {self.nbytes} bytes", "stay inside it"
-            )
+            raise refuse(f"{size} bytes at {offset} of buffer `{self.name}` of {self.nbytes} bytes", "stay inside it")
         return self.address + offset
 
     def at(self, offset: int) -> int:
@@ -120,54 +150,70 @@ class Buffer:
 
     def read(self, offset: int = 0, size: int | None = None) -> bytes:
         """A copy of the content."""
+        offset = integer("offset", offset, 0, self.nbytes)
         size = self.nbytes - offset if size is None else size
-        return ctypes.string_at(self._require(offset, size), size)
+        with self._arena.lock:
+            return ctypes.string_at(self._require(offset, size), size)
 
     def write(self, data: Any, offset: int = 0) -> None:
         """Overwrites the content from ``offset`` on with bytes or an array."""
-        content = _bytes_of(data)
-        if content is None:
-            raise TypeError("write() takes bytes or an array")
-        ctypes.memmove(self._require(offset, len(content)), bytes(content), len(content))
+        content, _, _ = _content(data)
+        if isinstance(content, int):
+            raise refuse(f"{content} as the content of a buffer", "write() takes bytes or an array")
+        with self._arena.lock:
+            ctypes.memmove(self._require(offset, len(content)), content, len(content))
 
     def word(self, index: int = 0) -> int:
         """The 64-bit word number ``index``."""
-        return int.from_bytes(self.read(8 * index, 8), "little")
+        return int.from_bytes(self.read(8 * integer("index", index, 0, self.nbytes // 8), 8), "little")
 
     def set_word(self, value: int, index: int = 0) -> None:
         """Stores a 64-bit word."""
-        self.write((value & (2**64 - 1)).to_bytes(8, "little"), 8 * index)
+        word = integer("value", value, -(2**63), 2**64 - 1) & (2**64 - 1)
+        self.write(word.to_bytes(8, "little"), 8 * integer("index", index, 0, self.nbytes // 8))
 
     def numpy(self, dtype: Any = None, shape: Any = None) -> numpy.ndarray[Any, Any]:
         """A copy of the content as an array; type and shape default to those of the array it was made of."""
         import numpy
 
         kind = self._dtype if dtype is None else dtype
-        array = numpy.frombuffer(self.read(), dtype=numpy.uint8 if kind is None else kind).copy()
         wanted = shape if shape is not None else (self._shape if dtype is None else None)
-        return array if wanted is None else array.reshape(wanted)
+        content = self.read()
+        try:
+            array = numpy.frombuffer(content, dtype=numpy.uint8 if kind is None else kind).copy()
+            return array if wanted is None else array.reshape(wanted)
+        except (TypeError, ValueError) as error:
+            raise refuse(
+                f"buffer `{self.name}` of {self.nbytes} bytes as an array: {error}", "give another type or shape"
+            ) from None
 
     def overrun(self) -> int | None:
         """How far behind its end somebody wrote, if at all."""
-        slack = ctypes.string_at(self.address + self.nbytes, self._slack)
+        with self._arena.lock:
+            if not self.live:
+                return None
+            slack = ctypes.string_at(self.address + self.nbytes, self._slack)
         if slack.count(CANARY) == len(slack):
             return None
         return next(at for at, byte in enumerate(slack) if byte != CANARY)
 
     def repair(self) -> None:
         """Restores the guard bytes behind the end."""
-        ctypes.memset(self.address + self.nbytes, CANARY, self._slack)
+        with self._arena.lock:
+            if self.live:
+                ctypes.memset(self.address + self.nbytes, CANARY, self._slack)
 
     def free(self) -> None:
         """Gives the memory back. Kernel code that still touches it crashes."""
-        if self._live:
-            self._live = False
-            self._arena.release(self.address, self.nbytes)
+        with self._arena.lock:
+            if self._live:
+                self._live = False
+                self._arena.release(self.address, self.nbytes)
 
     @property
     def live(self) -> bool:
         """Whether it was not freed yet."""
-        return self._live
+        return self._live and not self._arena.closed
 
     def __len__(self) -> int:
         return self.nbytes
@@ -176,12 +222,26 @@ class Buffer:
         return f"Buffer({self.name!r}, {self.nbytes} bytes at {self.address:#x})"
 
 
-def _bytes_of(data: Any) -> bytes | None:
-    """The bytes of an array or of anything bytes-like; ``None`` for a size."""
-    if isinstance(data, int):
-        if data < 1:
-            raise make_error("SK0902", f"a buffer of {data} bytes", "a buffer has at least one byte")
-        return None
-    if hasattr(data, "tobytes"):
-        return bytes(data.tobytes())
-    return bytes(memoryview(data).cast("B"))
+def _content(data: Any) -> tuple[int | bytes, Any, Any]:
+    """A number of bytes, or the bytes of an array or of anything bytes-like, with the type and shape of an array.
+
+    Kernel code reads numbers in this machine's byte order: arrays in another one are converted.
+    """
+    if isinstance(data, numbers.Integral):
+        return integer("data", data, 1, 2**63), None, None
+    kind, shape = getattr(data, "dtype", None), getattr(data, "shape", None)
+    if kind is not None and hasattr(data, "tobytes") and hasattr(kind, "isnative"):
+        if kind.hasobject:
+            raise refuse("an array of Python objects", "give an array of numbers")
+        if not kind.isnative:
+            kind = kind.newbyteorder("=")
+            data = data.astype(kind)
+        return bytes(data.tobytes()), kind, shape
+    try:
+        view = memoryview(data)
+    except TypeError:
+        problem = f"a buffer of {type(data).__name__}"
+        raise refuse(problem, "give an array, bytes, or a number of bytes (at least 1)") from None
+    if ">" in view.format or "!" in view.format or view.format == "O":
+        raise refuse(f"data of the format `{view.format[:40]}`", "give numbers in this machine's byte order")
+    return view.tobytes(), None, None

@@ -6,6 +6,7 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from superkernel.sim._arguments import integer, refuse
 from superkernel.sim.memory import Buffer
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class ProfilingBuffer:
     """Device memory in the layout that generated code records into; :attr:`buffer` goes into the profiling slot."""
 
     def __init__(self, device: Device, *, cubes: int = 50, vectors: int = 50, records: int = 1024) -> None:
+        cubes, vectors = integer("cubes", cubes, 0, 1000), integer("vectors", vectors, 0, FIRST_CUBE)
+        records = integer("records", records, 0, 1 << 24)
         self._areas = FIRST_CUBE + cubes
         self._vectors = vectors
         self._area_size = FIRST_RECORD + RECORD * records
@@ -70,6 +73,8 @@ class ProfilingBuffer:
             start = self._start(area)
             _, following, _ = struct.unpack("<QQQ", self.buffer.read(start, AREA_HEAD))
             used = following - self.buffer.at(start) - FIRST_RECORD
+            if not 0 <= used <= self._area_size - FIRST_RECORD or used % RECORD:
+                raise refuse(f"the head of area {area} of the profiling buffer is overwritten", "look who writes there")
             data = self.buffer.read(start + FIRST_RECORD, used)
             found += [_decode(area, *struct.unpack_from("<QQ", data, at)) for at in range(0, used, RECORD)]
         return found

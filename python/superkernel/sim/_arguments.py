@@ -1,0 +1,90 @@
+"""Checks of what users pass: a wrong value is told by its name, with the values it may have."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+from superkernel import _core
+from superkernel._errors import SuperKernelError, make_error
+
+__all__ = ["choice", "integer", "plain", "refuse", "seconds", "text", "texts"]
+
+#: Longer than any launch, and within what timers of the system take.
+_FOREVER = 1e9
+
+
+def refuse(problem: str, solution: str) -> SuperKernelError:
+    """The error about an argument."""
+    return make_error("SK0902", problem, solution)
+
+
+def _shown(value: object) -> str:
+    try:
+        shown = repr(value)
+    except Exception:
+        shown = f"an object of type {type(value).__name__}"
+    return ascii(shown)[1:-1][:80]
+
+
+def integer(name: str, value: Any, least: int, most: int) -> int:
+    """A whole number from ``least`` to ``most``; integers of other libraries are as good."""
+    allowed = f"`{name}` is a whole number from {least} to {most}"
+    if isinstance(value, bool) or (getattr(value, "ndim", 0) or 0) > 0:
+        raise refuse(f"{name}={_shown(value)}", allowed)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise refuse(f"{name}={_shown(value)}", allowed) from None
+    if not least <= number <= most:
+        raise refuse(f"{name}={_shown(number)}", allowed)
+    return number
+
+
+def seconds(name: str, value: Any) -> float | None:
+    """A time limit; ``None`` and infinity are none."""
+    allowed = f"`{name}` is a number of seconds above 0; `math.inf` waits for ever"
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise refuse(f"{name}={_shown(value)}", allowed) from None
+    if isinstance(value, (str, bytes, bool)) or math.isnan(number) or number <= 0:
+        raise refuse(f"{name}={_shown(value)}", allowed)
+    return None if number > _FOREVER else number
+
+
+def choice(name: str, value: Any) -> str:
+    """One of the values that the core knows for ``name``."""
+    allowed = _core.sim_choices(name)
+    if not isinstance(value, str) or value not in allowed:
+        raise refuse(f"{name}={_shown(value)}", f"`{name}` is one of {', '.join(map(repr, allowed))}")
+    return value
+
+
+def text(name: str, value: Any) -> str:
+    """Unicode text."""
+    try:
+        if isinstance(value, str) and value.encode() is not None:
+            return value
+    except UnicodeEncodeError:
+        pass
+    raise refuse(f"{name}={_shown(value)}", f"`{name}` is text")
+
+
+def texts(name: str, value: Any) -> dict[str, str]:
+    """A mapping from text to text that is not empty."""
+    if not isinstance(value, Mapping) or not value:
+        raise refuse(f"{name}={_shown(value)}", f"`{name}` is a dict of texts, not empty")
+    return {text(name, key): text(name, entry) for key, entry in value.items()}
+
+
+def plain(value: Any) -> Any:
+    """For ``json.dumps``: integers of other libraries are integers, anything else unknown is refused."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise refuse(f"{_shown(value)} in the arguments of a launch", "pass numbers, texts, lists and dicts") from None
