@@ -59,8 +59,6 @@ def _load(path: Path, **arguments: Any) -> None:
 
 @pytest.mark.parametrize("reader", READERS)
 def test_every_reader_refuses_it(special: Path, reader: str) -> None:
-    if special.is_dir() and reader in ("profile",):
-        pytest.skip("a folder of profiles")
     with pytest.raises(SuperKernelError) as caught:
         READERS[reader](special)
     assert special.name.split(".")[0] in str(caught.value) or "op_statistic" in str(caught.value)
