@@ -202,12 +202,8 @@ mod tests {
     fn what_is_no_regular_file_is_refused_at_once() {
         let folder = tempfile::tempdir().unwrap();
         for (path, kind) in specials(folder.path()) {
-            let refusals = [
-                open(&path).map(drop),
-                read(&path).map(drop),
-                open_to_append(&path).map(drop),
-                write(&path, b"x"),
-            ];
+            let refusals =
+                [open(&path).map(drop), read(&path).map(drop), open_to_append(&path).map(drop), write(&path, b"x")];
             for refused in refusals {
                 let error = refused.unwrap_err();
                 assert!(error.is_not_regular(), "{error}");

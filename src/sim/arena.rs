@@ -18,8 +18,7 @@ const CANDIDATES: u64 = 64;
 pub(crate) fn create(bytes: u64) -> Result<(u64, RawFd), SimError> {
     let failed = || SimError::Memory { bytes, source: std::io::Error::last_os_error() };
     // SAFETY: plain system calls; the name is terminated.
-    let file =
-        unsafe { libc::memfd_create(c"superkernel-gm".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
+    let file = unsafe { libc::memfd_create(c"superkernel-gm".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
     if file < 0 {
         return Err(failed());
     }

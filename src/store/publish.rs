@@ -108,7 +108,8 @@ mod tests {
             let error = publish_in(directory.path(), b"o2", b"j2").unwrap_err();
             assert!(error.to_string().contains("a directory, not a regular file"), "{error}");
             assert!(directory.path().join(name).join("precious").exists());
-            for (other, content) in [("k.o", b"o1"), ("k.json", b"j1")].into_iter().filter(|(other, _)| *other != name) {
+            for (other, content) in [("k.o", b"o1"), ("k.json", b"j1")].into_iter().filter(|(other, _)| *other != name)
+            {
                 assert_eq!(std::fs::read(directory.path().join(other)).unwrap(), content, "{name}");
             }
         }
