@@ -105,6 +105,7 @@ stress: export SUPERKERNEL_PROGRAMS ?= 200000
 stress: export SUPERKERNEL_SCOPE_CASES ?= 100000
 stress: export SUPERKERNEL_SCOPE_MODELS ?= 10000
 stress: export SUPERKERNEL_STRESS_ROUNDS ?= 5000
+stress: export SUPERKERNEL_UNSAFE_MUTANTS ?= 10000
 stress: release packages
 	cargo test --release --quiet --no-fail-fast
 	pytest --timeout 14400

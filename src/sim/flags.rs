@@ -57,7 +57,7 @@ struct Round {
 }
 
 /// The flags of all cores of a launch.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct FlagBank {
     topology: Topology,
     arrivals: Arrivals,

@@ -16,6 +16,7 @@ mod driver;
 mod engine;
 mod error;
 mod explain;
+pub mod explore;
 mod flags;
 mod hooks;
 mod issue;

@@ -3,6 +3,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod broken;
+mod campaign;
 mod cost;
 mod forecast;
 mod mutants;

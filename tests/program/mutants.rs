@@ -13,6 +13,7 @@ use superkernel::program::{
 };
 
 use super::random::{kernel, seed};
+use crate::support::KernelBuilder;
 
 /// Programs per run; each gives a mutant for every step and more.
 fn programs() -> usize {
@@ -58,9 +59,18 @@ pub(super) fn source(number: u8) -> (TestRunner, Dice) {
 
 /// Good programs of all forms with up to this many ops.
 pub(super) fn good_programs(runner: &mut TestRunner, most_ops: usize) -> impl Iterator<Item = Program> {
+    programs_of(runner, most_ops, |builder| builder)
+}
+
+/// Good programs of all forms with up to this many ops, changed before they are planned.
+pub(super) fn programs_of(
+    runner: &mut TestRunner,
+    most_ops: usize,
+    change: impl Fn(KernelBuilder) -> KernelBuilder,
+) -> impl Iterator<Item = Program> {
     let strategy = seed(most_ops + 1);
     std::iter::repeat_with(move || {
-        let builder = kernel(&strategy.new_tree(runner).unwrap().current());
+        let builder = change(kernel(&strategy.new_tree(runner).unwrap().current()));
         builder.try_build().ok()?;
         match builder.try_plan() {
             Ok(program) => Some(program),

@@ -334,7 +334,7 @@ pub(super) fn polls(program: &Program, core: CoreId, op: OpPosition) -> bool {
 }
 
 /// Does this core clear a share of the workspace?
-pub(super) fn clears(program: &Program, core: CoreId) -> bool {
+pub(crate) fn clears(program: &Program, core: CoreId) -> bool {
     match program.kernel_type.class() {
         CoreClass::Aic => true,
         CoreClass::Aiv | CoreClass::Mix => core.kind == CoreKind::Aiv,
