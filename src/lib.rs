@@ -77,6 +77,7 @@ mod py;
 pub use diagnostic::Diagnostic;
 pub use error::Error;
 pub use phases::Plan;
+pub use sim::explore;
 
 use cancel::Cancel;
 use model::Platform;

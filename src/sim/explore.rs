@@ -213,10 +213,8 @@ impl<'a> Explorer<'a> {
                     .ops
                     .enumerate()
                     .find(|(_, required)| value == 1 && required.notifies.iter().any(|outer| outer.slot == slot));
-                if let Some((op, _)) = notified {
-                    if !running(op).all(|other| state.ended[at(op, other)]) {
-                        return Err("notify");
-                    }
+                if notified.is_some_and(|(op, _)| !running(op).all(|other| state.ended[at(op, other)])) {
+                    return Err("notify");
                 }
                 *state.words.get_mut(slot.0 as usize).ok_or("slot")? = value;
             }

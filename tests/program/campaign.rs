@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use superkernel::explore::{Found, explore};
 use superkernel::program::launch::Accounting;
 use superkernel::program::{Program, Violation, verify};
-use superkernel::sim::explore::{Found, explore};
 
 use super::mutants::{Mutation, mutate, programs_of, source};
 use crate::support::KernelBuilder;
@@ -23,7 +23,7 @@ const MUTANTS: usize = 12;
 
 /// One or two blocks: every order can be tried.
 fn small(mut builder: KernelBuilder) -> KernelBuilder {
-    let blocks = if builder.ops.len() % 2 == 0 { 1 } else { 2 };
+    let blocks = if builder.ops.len().is_multiple_of(2) { 1 } else { 2 };
     builder.cores = (blocks, 2 * blocks);
     for op in &mut builder.ops {
         op.blocks = 1 + op.blocks % 2;
