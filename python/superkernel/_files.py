@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Union
+from typing import TYPE_CHECKING, Any, BinaryIO, Union
 
 from superkernel import _core
 from superkernel._errors import make_error
 
-__all__ = ["PathLike", "by_age", "checked_path", "open_to_read", "read", "write"]
+if TYPE_CHECKING:
+    import tarfile
+
+__all__ = ["PathLike", "by_age", "checked_path", "open_tar", "open_to_read", "read", "write"]
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -49,6 +53,34 @@ def read(path: PathLike) -> bytes:
 def write(path: PathLike, data: bytes) -> None:
     """Writes a whole file."""
     _core.write_file(checked_path(path), data)
+
+
+class _Bounded:
+    """A file for ``tarfile``, which asks for as many bytes as a header claims, and gets memory for them first."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._size = os.fstat(file.fileno()).st_size
+        self.seek = file.seek
+        self.tell = file.tell
+
+    def read(self, size: int = -1) -> bytes:
+        left = max(0, self._size - self._file.tell())
+        return self._file.read(left if size < 0 else min(size, left))
+
+
+@contextmanager
+def open_tar(path: PathLike) -> Iterator[tarfile.TarFile]:
+    """A tar file that may come from anywhere; whatever is wrong with it is an ``OSError`` or a ``tarfile.TarError``."""
+    import tarfile
+
+    with open_to_read(path) as file:
+        bounded: Any = _Bounded(file)
+        try:
+            with tarfile.open(fileobj=bounded, mode="r:") as archive:
+                yield archive
+        except (ValueError, RecursionError) as error:
+            raise tarfile.ReadError(f"damaged: {error}") from None
 
 
 def by_age(paths: Iterable[Path]) -> list[Path]:

@@ -75,7 +75,7 @@ def load(path: str, directory: Path, *, trust: bool = False) -> _core.StoredCall
         return make_error("SK0807", f"`{path}` is not a reproducer: {problem}", "make it again with --save-reproducer")
 
     try:
-        with _files.open_to_read(path) as file, tarfile.open(fileobj=file, mode="r:") as archive:
+        with _files.open_tar(path) as archive:
             for member in archive:
                 # Nothing but plain files of our own layout: the file may come from anywhere.
                 check_member(member, path)

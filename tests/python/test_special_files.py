@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,35 @@ def test_the_cache_goes_on_without_an_entry_that_is_none(tmp_path: Path, kind: s
     with superkernel.configure(toolchain="host", kernel_meta_parent_dir=tmp_path / "second", cache_dir=cache):
         superkernel.compile(infos, "k")
     assert elf.symbols((tmp_path / "second" / "kernel_meta" / "k.o").read_bytes())
+
+
+def _header(kind: bytes, size: int) -> bytes:
+    member = tarfile.TarInfo("x")
+    member.type, member.size = kind, size
+    return member.tobuf(tarfile.GNU_FORMAT)
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE])
+@pytest.mark.parametrize("command", [["replay"], ["cache", "import"]], ids=str)
+def test_a_tar_whose_headers_lie(
+    tmp_path: Path, kind: bytes, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.tar"
+    broken = b"29 GNU.sparse.realsize=never\n"
+    for content in (
+        # More bytes than there is memory, more headers than the stack holds, a number that is none.
+        _header(kind, 2**60) + bytes(1024),
+        (_header(kind, 512) + b"a" * 512) * 3000,
+        _header(kind, len(broken)) + broken.ljust(512, b"\0") + _header(b"0", 0),
+    ):
+        path.write_bytes(content)
+        assert main([*command, str(path), "--cache-dir", str(tmp_path / "cache")]) in (0, 1)
+        assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_name_that_is_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", "\udcff", "--kernel-meta-parent-dir", str(tmp_path)]) == 1
+    assert "superkernel: error [SK" in capsys.readouterr().err
 
 
 OP = """

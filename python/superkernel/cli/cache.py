@@ -101,11 +101,7 @@ def take(directory: str, limit: int, path: str, *, shared: bool = False) -> int:
 
     count = 0
     try:
-        with (
-            ScratchFolder("cache") as folder,
-            _files.open_to_read(path) as tar,
-            tarfile.open(fileobj=tar, mode="r:") as archive,
-        ):
+        with ScratchFolder("cache") as folder, _files.open_tar(path) as archive:
             for member in archive:
                 check_member(member, path)
                 content = archive.extractfile(member) if member.isreg() else None

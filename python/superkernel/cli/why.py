@@ -37,7 +37,8 @@ def run(options: argparse.Namespace) -> None:
     given = given_settings(options)
     with superkernel.configure(**given):
         directory = os.path.join(superkernel.current_config()["kernel_meta_parent_dir"], "kernel_meta")
-    record = _core.build_record(directory, options.name)
+    # An argument may hold any bytes; a kernel's name does not.
+    record = _core.build_record(directory, options.name.encode(errors="replace").decode())
     kernel_infos = record.kernel_infos
 
     if options.against is not None:
