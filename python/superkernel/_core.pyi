@@ -7,6 +7,7 @@ from typing import Any, Callable, final
 __all__ = [
     "AiCore",
     "BuildRecord",
+    "Cancel",
     "CoreReport",
     "Event",
     "Hazard",
@@ -17,6 +18,7 @@ __all__ = [
     "ScopePiece",
     "ScopePlanned",
     "ScopeProblem",
+    "ScratchFolder",
     "SimReport",
     "SimWorkOrder",
     "StoredCall",
@@ -413,10 +415,12 @@ def build(
     cancel: Cancel | None = None,
 ) -> dict[str, Any]: ...
 
+@final
 class Cancel:
     def __new__(cls) -> Cancel: ...
     def cancel(self) -> None: ...
 
+@final
 class ScratchFolder:
     def __new__(cls, parent: str | PathLike[str], purpose: str) -> ScratchFolder: ...
     @property
