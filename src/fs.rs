@@ -144,6 +144,14 @@ pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
     std::fs::rename(from, to).map_err(FileError::on("replace", to))
 }
 
+/// Moves a file or a directory to a place where nothing is.
+pub(crate) fn relocate(from: &Path, to: &Path) -> Result<(), FileError> {
+    match std::fs::symlink_metadata(to) {
+        Ok(_) => Err(FileError::on("create", to)(std::io::ErrorKind::AlreadyExists.into())),
+        Err(_) => std::fs::rename(from, to).map_err(FileError::on("create", to)),
+    }
+}
+
 /// Is there nothing at `path`, or a file or a link, which may be moved away?
 pub(crate) fn replaceable(path: &Path) -> Result<(), FileError> {
     match std::fs::symlink_metadata(path) {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use superkernel::build::files::KernelFiles;
 use superkernel::cancel::Cancel;
+use superkernel::environment::Intermediates;
 use superkernel::store::digest::ContentDigest;
 use superkernel::store::publish::publish;
 use superkernel::store::work_dir::WorkDir;
@@ -29,7 +30,12 @@ fn publisher() {
         let json = ContentDigest::of(&object).to_string();
         let work = WorkDir::create(directory, kernel, &Cancel::new()).unwrap();
         let files = KernelFiles::new(directory, kernel);
-        publish(&files.release(&object, json.as_bytes(), json.as_bytes()), &work, &Cancel::new()).unwrap();
+        publish(
+            &files.release(&object, json.as_bytes(), json.as_bytes(), None, Intermediates::Remove),
+            &work,
+            &Cancel::new(),
+        )
+        .unwrap();
     }
 }
 
@@ -99,7 +105,8 @@ fn a_killed_publisher_leaves_old_nothing_or_new() {
         let work = WorkDir::create(&directory, kernel, &Cancel::new()).unwrap();
         let json = ContentDigest::of(b"last").to_string();
         let files = KernelFiles::new(&directory, kernel);
-        publish(&files.release(b"last", json.as_bytes(), b"{}"), &work, &Cancel::new()).unwrap();
+        publish(&files.release(b"last", json.as_bytes(), b"{}", None, Intermediates::Remove), &work, &Cancel::new())
+            .unwrap();
         drop(work);
         assert!(check(&directory, kernel));
     }

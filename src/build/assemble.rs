@@ -13,7 +13,7 @@ use crate::environment::Environment;
 use crate::model::SuperKernel;
 use crate::objects::UsedObject;
 use crate::store::work_dir::WorkDir;
-use crate::toolchain::{Executed, LinkJob, Toolchain, ToolchainKind};
+use crate::toolchain::{Executed, LinkJob, Places, Toolchain, ToolchainKind};
 
 /// The linked file's name in the work directory.
 const LINKED: &str = "linked.o";
@@ -25,6 +25,7 @@ pub(crate) fn link(
     environment: &Environment,
     toolchain: &dyn Toolchain,
     work: &WorkDir,
+    places: &Places,
     cancel: &Cancel,
 ) -> Result<(Vec<u8>, Vec<Executed>), BuildError> {
     let job = LinkJob {
@@ -33,6 +34,7 @@ pub(crate) fn link(
         output: PathBuf::from(LINKED),
         debug_info: environment.debug_config().debug_info,
         work_dir: work.path().to_path_buf(),
+        places: places.clone(),
     };
     let executed = toolchain.link(&job, cancel)?;
     let bytes = read_tool_output("the linker", &job.title, &work.file(LINKED))?;
@@ -72,6 +74,7 @@ pub(crate) fn localize(
     symbols: &SuperKernelSymbols,
     inner: Vec<String>,
     toolchain: ToolchainKind,
+    places: &Places,
     log: &mut BuildLog,
 ) -> Result<Vec<u8>, BuildError> {
     let localize = match toolchain {
@@ -80,7 +83,8 @@ pub(crate) fn localize(
     };
     // A function that is missing altogether is told by the check, with all others that are.
     let edits = Edits { localize, missing: Missing::Ignore, ..Edits::default() };
-    log.add(LogStage::LinkRelocate, objcopy(&edits, LINKED, &format!("{}.o", kernel.name)));
+    let (from, to) = (places.of(LINKED.as_ref()), places.of(format!("{}.o", kernel.name).as_ref()));
+    log.add(LogStage::LinkRelocate, objcopy(&edits, &from, &to));
     let title = format!("super kernel `{}`", kernel.name);
     let bytes = elf::edit(linked, &edits).map_err(|error| bad_output("the linker", &title, error.to_string()))?;
     Ok(bytes.into_owned())

@@ -13,7 +13,8 @@ use crate::fs;
 use crate::model::{Chip, CoreKind, SuperKernel, SuperKernelType};
 use crate::store::work_dir::WorkDir;
 use crate::toolchain::{
-    CodeCopies, CompileJob, CompileUnit, DebugInfo, Executed, MemoryCheck, Optimization, Toolchain, ToolchainKind,
+    CodeCopies, CompileJob, CompileUnit, DebugInfo, Executed, MemoryCheck, Optimization, Places, Toolchain,
+    ToolchainKind,
 };
 
 /// The super kernel's own code for one core kind, compiled.
@@ -43,6 +44,8 @@ pub(crate) struct Compilation<'a> {
     pub work: &'a WorkDir,
     /// The generated source's file name in the work directory.
     pub source: PathBuf,
+    /// Where the files can be found afterwards.
+    pub places: Places,
 }
 
 impl Compilation<'_> {
@@ -115,6 +118,7 @@ impl Compilation<'_> {
                 _ => CodeCopies::Several,
             },
             work_dir: self.work.path().to_path_buf(),
+            places: self.places.clone(),
         }
     }
 
@@ -141,6 +145,7 @@ impl Compilation<'_> {
             memory_check: MemoryCheck::Off,
             copies: CodeCopies::One,
             work_dir: self.work.path().to_path_buf(),
+            places: self.places.clone(),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -11,10 +12,12 @@ use super::error::BuildError;
 use super::log::{BuildLog, LogStage};
 use crate::artifact::{META_SECTION_PREFIX, RUN_CONFIG, SHARED_SYMBOLS, SuperKernelSymbols, copy_name};
 use crate::elf::{self, Edits, Groups, Localize, Missing};
+use crate::environment::absolute;
 use crate::model::{CoreKind, SuperKernel};
 use crate::objects::{LinkGroup, ObjectBytes, ObjectError, UsedObject};
 use crate::store::digest::ContentDigest;
 use crate::store::work_dir::WorkDir;
+use crate::toolchain::{Places, quote, shell_line};
 
 /// The folder of sub-kernel objects in the work directory.
 const FOLDER: &str = "objects";
@@ -57,7 +60,6 @@ impl LinkInputs {
 pub(crate) struct Copied<'a> {
     group: LinkGroup,
     pieces: Vec<Piece<'a>>,
-    log: Vec<(LogStage, String)>,
 }
 
 /// One file for the linker.
@@ -67,45 +69,61 @@ struct Piece<'a> {
     bytes: Cow<'a, [u8]>,
     /// Known for what was read. A copy made here is like no other: its functions are called like no others.
     digest: Option<ContentDigest>,
+    /// How people would make it.
+    log: Vec<(LogStage, String)>,
 }
 
 /// Makes every object its sub-kernel's own and adds the missing copies, in parallel.
-pub(crate) fn copy_subs<'a>(used: &'a [UsedObject<'a>]) -> Result<Vec<Copied<'a>>, ObjectError> {
+pub(crate) fn copy_subs<'a>(used: &'a [UsedObject<'a>], places: &Places) -> Result<Vec<Copied<'a>>, ObjectError> {
     let isolation = Isolation::of(used);
-    used.par_iter().enumerate().map(|(number, object)| copy_sub(number, object, &isolation)).collect()
+    used.par_iter().enumerate().map(|(number, object)| copy_sub(number, object, &isolation, places)).collect()
 }
 
-fn copy_sub<'a>(number: usize, used: &'a UsedObject<'a>, isolation: &Isolation<'_>) -> Result<Copied<'a>, ObjectError> {
+fn copy_sub<'a>(
+    number: usize,
+    used: &'a UsedObject<'a>,
+    isolation: &Isolation<'_>,
+    places: &Places,
+) -> Result<Copied<'a>, ObjectError> {
     let file = |copy: u32| format!("{FOLDER}/{}.o", copy_name(&format!("{number:04}"), copy));
     let failed = |copy| move |source| ObjectError::Copy { origin: used.origin(), copy, source };
-    let mut log = Vec::new();
-    let read = |copy: u32, object: &ObjectBytes<'a>, log: &mut Vec<(LogStage, String)>| {
+    let read = |copy: u32, object: &ObjectBytes<'a>| {
+        let place = places.of(file(copy).as_ref());
+        let from = absolute(used.path);
         let unpack = match object.name {
-            "" => format!("cp {} {}", used.path.display(), file(copy)),
-            member => format!("ar p {} {member} > {}", used.path.display(), file(copy)),
+            "" => shell_line([OsStr::new("cp"), from.as_os_str(), place.as_os_str()]),
+            member => {
+                let extract = shell_line([OsStr::new("ar"), OsStr::new("p"), from.as_os_str(), OsStr::new(member)]);
+                format!("{extract} > {}", quote(&place.to_string_lossy()))
+            }
         };
-        log.push((LogStage::Unpack, unpack));
+        let mut log = vec![(LogStage::Unpack, unpack)];
         let edits = isolation.edits(object, used.path);
         let bytes = elf::edit(object.bytes, &edits).map_err(failed(copy))?;
         if let Cow::Owned(_) = &bytes {
-            log.push((LogStage::SplitSubObjects, objcopy(&edits, &file(copy), &file(copy))));
+            log.push((LogStage::SplitSubObjects, objcopy(&edits, &place, &place)));
         }
-        Ok(Piece { file: file(copy), bytes, digest: Some(object.digest) })
+        Ok(Piece { file: file(copy), bytes, digest: Some(object.digest), log })
     };
-    let mut pieces = vec![read(0, &used.object, &mut log)?];
+    let mut pieces = vec![read(0, &used.object)?];
     for (copy, ready) in (1..).zip(&used.ready) {
         let piece = match ready {
-            Some(ready) => read(copy, ready, &mut log)?,
+            Some(ready) => read(copy, ready)?,
             None => {
                 let edits = isolation.copy_edits(used, copy);
-                log.push((LogStage::SplitSubObjects, objcopy(&edits, &file(0), &file(copy))));
+                let line = objcopy(&edits, &places.of(file(0).as_ref()), &places.of(file(copy).as_ref()));
                 let bytes = elf::edit(&pieces[0].bytes, &edits).map_err(failed(copy))?;
-                Piece { file: file(copy), bytes: Cow::Owned(bytes.into_owned()), digest: None }
+                Piece {
+                    file: file(copy),
+                    bytes: Cow::Owned(bytes.into_owned()),
+                    digest: None,
+                    log: vec![(LogStage::SplitSubObjects, line)],
+                }
             }
         };
         pieces.push(piece);
     }
-    Ok(Copied { group: used.group, pieces, log })
+    Ok(Copied { group: used.group, pieces })
 }
 
 /// What keeps sub-kernels apart that define symbols of the same name.
@@ -210,9 +228,9 @@ pub(crate) fn write_subs(
     let mut written = HashSet::new();
     let mut files = Vec::new();
     for object in copied {
-        object.log.iter().for_each(|(stage, line)| log.add(*stage, line));
-        for Piece { file, bytes, digest } in &object.pieces {
+        for Piece { file, bytes, digest, log: lines } in &object.pieces {
             if digest.is_none_or(|digest| written.insert(digest)) {
+                lines.iter().for_each(|(stage, line)| log.add(*stage, line));
                 work.write(file, bytes)?;
                 files.push((object.group, PathBuf::from(file)));
             }
@@ -227,6 +245,7 @@ pub(crate) fn own_objects(
     kernel: &SuperKernel,
     symbols: &SuperKernelSymbols,
     work: &WorkDir,
+    places: &Places,
     log: &mut BuildLog,
 ) -> Result<Vec<PathBuf>, BuildError> {
     let kind = compiled.kind;
@@ -240,7 +259,8 @@ pub(crate) fn own_objects(
     for copy in 0..kernel.options.split.get() {
         let edits = own_copy_edits(symbols, kind, copy);
         let file = format!("{stem}_copy{copy}.o");
-        log.add(LogStage::SplitSubObjects, objcopy(&edits, &format!("{stem}.o"), &file));
+        let (from, to) = (places.of(format!("{stem}.o").as_ref()), places.of(file.as_ref()));
+        log.add(LogStage::SplitSubObjects, objcopy(&edits, &from, &to));
         let bytes = elf::edit(&compiled.object, &edits).map_err(|error| {
             super::compile::bad_output("the compiler", &format!("super kernel `{}`", kernel.name), error.to_string())
         })?;
@@ -269,7 +289,7 @@ fn own_copy_edits(symbols: &SuperKernelSymbols, kind: CoreKind, copy: u32) -> Ed
 }
 
 /// The command that would do the same, for people who want to repeat a build by hand.
-pub(crate) fn objcopy(edits: &Edits, from: &str, to: &str) -> String {
+pub(crate) fn objcopy(edits: &Edits, from: &Path, to: &Path) -> String {
     let mut words = vec!["llvm-objcopy".to_owned()];
     match &edits.localize {
         Localize::None => {}
@@ -280,8 +300,9 @@ pub(crate) fn objcopy(edits: &Edits, from: &str, to: &str) -> String {
     }
     words.extend(edits.rename.iter().map(|(old, new)| format!("--redefine-sym={old}={new}")));
     words.extend(edits.strip.iter().map(|name| format!("--strip-symbol={name}")));
-    let dropped = edits.drop_sections_with_prefix.iter();
-    words.extend(dropped.map(|prefix| format!("--wildcard --remove-section='{prefix}*'")));
-    words.extend([from.to_owned(), to.to_owned()]);
-    words.join(" ")
+    for prefix in &edits.drop_sections_with_prefix {
+        words.extend(["--wildcard".to_owned(), format!("--remove-section={prefix}*")]);
+    }
+    words.extend([from, to].map(|path| path.to_string_lossy().into_owned()));
+    shell_line(words)
 }

@@ -64,6 +64,20 @@ pub enum BuildError {
         /// Who asks.
         asked: &'static str,
     },
+    /// A file that was to be kept would replace another kernel's.
+    #[error(
+        "keeping the intermediate files of `{kernel}` would replace `{}`, which `{}` describes",
+        file.display(),
+        description.display()
+    )]
+    ByProduct {
+        /// The kernel's name.
+        kernel: String,
+        /// The file that both would have.
+        file: PathBuf,
+        /// Whose it is.
+        description: PathBuf,
+    },
     /// The linked kernel is not what it must be; it was not published.
     #[error("the linked kernel `{kernel}` failed its check:\n  {}", problems.join("\n  "))]
     Check {
@@ -105,6 +119,7 @@ impl Diagnostic for BuildError {
             Self::BadToolOutput { .. } => "SK0802",
             Self::Check { .. } => "SK0803",
             Self::Sanitizer { .. } => "SK0808",
+            Self::ByProduct { .. } => "SK0810",
             Self::NoRecord { .. } => "SK0805",
             Self::Reproducer { .. } => "SK0807",
         }
@@ -123,6 +138,9 @@ impl Diagnostic for BuildError {
             Self::Tool { source, .. } => source.solution(),
             Self::BadToolOutput { .. } => {
                 "check the tool's version and whether the disk is full; the build log has the command".to_owned()
+            }
+            Self::ByProduct { .. } => {
+                "build without `dump_cce` and `--keep`, or one of the two kernels into another directory".to_owned()
             }
             Self::Sanitizer { .. } => {
                 "leave it out, or check the operators one by one, outside a super kernel".to_owned()

@@ -45,6 +45,26 @@ impl BuildLog {
     }
 }
 
+impl BuildLog {
+    /// A script that repeats the commands. What was done in memory is a comment: its results are kept.
+    pub(crate) fn to_script(&self, kernel: &str) -> String {
+        let mut script = format!(
+            "#!/bin/sh\n# Repeats the tools' part of the build of {kernel}. Lines behind `#=` were done in memory; these\n\
+             # commands would do the same, and what came out is kept.\nset -e\n"
+        );
+        for (stage, line) in &self.0 {
+            match stage {
+                LogStage::Input => {}
+                LogStage::Compile | LogStage::Fatbin => script.extend([line, "\n"]),
+                LogStage::Unpack | LogStage::SplitSubObjects | LogStage::LinkRelocate => {
+                    script.extend(["#= ", line, "\n"]);
+                }
+            }
+        }
+        script
+    }
+}
+
 impl fmt::Display for BuildLog {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (stage, line) in &self.0 {
@@ -65,5 +85,8 @@ mod tests {
         log.add(LogStage::Compile, "c++ -c\nx.cpp");
         let expected = "// Stage: CompileStage.SPK_INPUT\n{}\n\n// Stage: CompileStage.COMPILE\nc++ -c x.cpp\n\n";
         assert_eq!(log.to_string(), expected);
+        log.add(LogStage::Unpack, "cp a b");
+        let script = log.to_script("k");
+        assert!(script.starts_with("#!/bin/sh\n") && script.ends_with("set -e\nc++ -c x.cpp\n#= cp a b\n"), "{script}");
     }
 }

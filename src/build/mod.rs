@@ -20,6 +20,7 @@ mod entry;
 mod error;
 pub mod files;
 pub(crate) mod fingerprint;
+mod keep;
 mod log;
 pub(crate) mod manifest;
 mod outcome;
@@ -35,13 +36,14 @@ pub use outcome::{Origin, Outcome};
 pub use request::{Request, Reuse};
 pub(crate) use result_json::{ResultJson, ResultOp};
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use check::Sizes;
 use compile::Compilation;
 use copies::LinkInputs;
 use files::KernelFiles;
 use fingerprint::Fingerprint;
+use keep::Keeping;
 use log::{BuildLog, LogStage};
 use manifest::{Manifest, Notes};
 use toolchains::Needs;
@@ -59,7 +61,7 @@ use crate::store::cache::CachedKernel;
 use crate::store::digest::ContentDigest;
 use crate::store::publish::publish;
 use crate::store::work_dir::WorkDir;
-use crate::toolchain::{Toolchain, ToolchainKind};
+use crate::toolchain::{Places, Toolchain, ToolchainKind};
 
 pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel) -> Result<Outcome, BuildError> {
     let mut timings = Timings::start(observer);
@@ -108,8 +110,13 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
             call: request.call(),
         };
         let manifest = Manifest::new(last.fingerprint.clone(), made.digest, &json, notes).to_bytes();
-        publish(&files.release(&made.object, &json, &manifest), &work, cancel)
-            .map_err(|error| place_error(files, error))
+        let log = match origin {
+            Origin::Built => Some(build.log.to_string()),
+            Origin::Cache | Origin::UpToDate => None,
+        };
+        let log = log.as_deref().map(str::as_bytes);
+        let release = files.release(&made.object, &json, &manifest, log, request.intermediates());
+        publish(&release, &work, cancel).map_err(|error| place_error(files, error))
     })?;
     if let (Some(cache), Origin::Built) = (&cache, origin) {
         let cached = CachedKernel { json, object: made.object, digest: made.digest };
@@ -221,51 +228,66 @@ impl Build<'_> {
     /// Copies, compiles, links, checks. The log and what the user wants to keep are saved whether it succeeds or not.
     fn make(&mut self, source: &str, timings: &mut Timings<'_>, cancel: &Cancel) -> Result<Made, BuildError> {
         let source_file = PathBuf::from(self.request.source_name());
+        let keeping = Keeping::new(self.files, self.kernel, &source_file);
+        let keeps = self.request.intermediates() == Intermediates::Keep;
+        if keeps {
+            // At once, before the tools take their time.
+            keeping.check()?;
+        }
         self.work.write(&source_file, source.as_bytes()).map_err(|error| output_directory(self.files, error))?;
-        let made = self.make_object(source_file.clone(), timings, cancel);
-        self.keep_intermediates(&source_file);
-        let log = self.save_log();
-        made.map_err(|error| match (error, log) {
+        let made = self.make_object(source_file, &keeping.places(), timings, cancel);
+        let kept = if keeps { keeping.save(self.work, &self.log, cancel) } else { Ok(()) };
+        let made = made.map_err(|error| match (error, self.save_log()) {
             (BuildError::Toolchain(source), Some(log)) => BuildError::Tool { source: Box::new(source), log },
             (BuildError::File(source), _) => output_directory(self.files, source),
             (other, _) => other,
-        })
+        })?;
+        kept.map(|()| made)
     }
 
-    fn make_object(&mut self, source: PathBuf, timings: &mut Timings<'_>, cancel: &Cancel) -> Result<Made, BuildError> {
+    fn make_object(
+        &mut self,
+        source: PathBuf,
+        places: &Places,
+        timings: &mut Timings<'_>,
+        cancel: &Cancel,
+    ) -> Result<Made, BuildError> {
         let (kernel, toolchain) = (self.kernel, self.toolchain);
         let symbols = SuperKernelSymbols::new(&kernel.name);
         let environment = &self.request.environment;
         let mut commands = Vec::new();
 
         let subs = timings.measure(Stage::Copy, || -> Result<_, BuildError> {
-            let copied = copies::copy_subs(self.used)?;
+            let copied = copies::copy_subs(self.used, places)?;
             copies::write_subs(&copied, self.work, &mut self.log)
         })?;
         let mut inputs = LinkInputs { own: Vec::new(), subs };
 
-        let compilation = Compilation { kernel, symbols: &symbols, environment, toolchain, work: self.work, source };
-        let compiled = timings.measure(Stage::Compile, || compilation.run(cancel))?;
+        let (work, symbols) = (self.work, &symbols);
+        let compilation = Compilation { kernel, symbols, environment, toolchain, work, source, places: places.clone() };
+        let compiled = timings.measure(Stage::Compile, || compilation.run(cancel));
+        let compiled = compiled.inspect_err(|error| self.log_failure(LogStage::Compile, error))?;
         for done in compiled.iter().flat_map(|kind| &kind.executed) {
             self.log.add(LogStage::Compile, &done.command_line);
             commands.push(done.command_line.clone());
         }
         for kind in &compiled {
             let own = timings
-                .measure(Stage::Compile, || copies::own_objects(kind, kernel, &symbols, self.work, &mut self.log))?;
+                .measure(Stage::Compile, || copies::own_objects(kind, kernel, symbols, work, places, &mut self.log))?;
             inputs.own.push((kind.kind, own));
         }
 
-        let (linked, linking) = timings.measure(Stage::Link, || {
-            assemble::link(inputs.in_order(), kernel, environment, toolchain, self.work, cancel)
-        })?;
+        let linked = timings.measure(Stage::Link, || {
+            assemble::link(inputs.in_order(), kernel, environment, toolchain, work, places, cancel)
+        });
+        let (linked, linking) = linked.inspect_err(|error| self.log_failure(LogStage::Fatbin, error))?;
         for done in &linking {
             self.log.add(LogStage::Fatbin, &done.command_line);
             commands.push(done.command_line.clone());
         }
-        let inner = assemble::inner_functions(kernel, &symbols, self.used);
+        let inner = assemble::inner_functions(kernel, symbols, self.used);
         let object = timings.measure(Stage::Localize, || {
-            assemble::localize(&linked, kernel, &symbols, inner, toolchain.kind(), &mut self.log)
+            assemble::localize(&linked, kernel, symbols, inner, toolchain.kind(), places, &mut self.log)
         })?;
         let sizes = timings.measure(Stage::Check, || self.check(&object))?;
         Ok(Made { digest: ContentDigest::of(&object), object, sizes, commands })
@@ -278,27 +300,16 @@ impl Build<'_> {
         check::check(object, self.kernel, &symbols, &inner, self.toolchain.kind())
     }
 
-    /// Moves source and objects of the super kernel beside the result, if wanted. They are for people: a failure is
-    /// told and no more.
-    fn keep_intermediates(&self, source: &Path) {
-        match self.request.intermediates() {
-            Intermediates::Remove => return,
-            Intermediates::Keep => {}
-        }
-        let symbols = SuperKernelSymbols::new(&self.kernel.name);
-        let kinds = self.kernel.kernel_type.class().kinds();
-        let objects = kinds.iter().map(|kind| PathBuf::from(format!("{}.o", symbols.entry(*kind))));
-        for name in std::iter::once(source.to_path_buf()).chain(objects) {
-            let from = self.work.file(&name);
-            if from.exists()
-                && let Err(error) = fs::rename(&from, &self.files.directory().join(&name))
-            {
-                ::log::warn!(target: "superkernel.compile", "{error}");
-            }
+    /// The command that failed is the one people want to repeat.
+    fn log_failure(&mut self, stage: LogStage, error: &BuildError) {
+        if let BuildError::Toolchain(error) = error
+            && let Some(line) = error.command_line()
+        {
+            self.log.add(stage, line);
         }
     }
 
-    /// Puts the log in place; its path if that worked.
+    /// Puts the log of a build in place that failed; its path if that worked. That of one that succeeded is published.
     fn save_log(&self) -> Option<PathBuf> {
         let path = self.files.log();
         let saved = self.work.write("build.log", self.log.to_string().as_bytes());

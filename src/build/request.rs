@@ -6,7 +6,6 @@ use super::files::KernelFiles;
 use super::fingerprint::Fingerprint;
 use super::manifest::{Call, Standing, standing};
 use super::result_json::ResultJson;
-use crate::artifact::SuperKernelSymbols;
 use crate::diagnostic::Diagnostic;
 use crate::environment::{Environment, Intermediates, absolute};
 use crate::model::{self, SuperKernel};
@@ -71,9 +70,7 @@ impl Request {
     }
 
     fn has_intermediates(&self, files: &KernelFiles) -> bool {
-        let symbols = SuperKernelSymbols::new(&self.name);
-        let exists = |kind| files.directory().join(format!("{}.o", symbols.entry(kind))).exists();
-        crate::model::CoreKind::BOTH.into_iter().any(exists)
+        files.repro().exists()
     }
 
     /// The cache, if there is one that this user may trust.

@@ -30,7 +30,7 @@ use crate::store::{
     work_dir::WorkDir,
 };
 use crate::toolchain::{
-    CodeCopies, CompileJob, CompileUnit, DebugInfo, HostToolchain, MemoryCheck, Optimization, Toolchain,
+    CodeCopies, CompileJob, CompileUnit, DebugInfo, HostToolchain, MemoryCheck, Optimization, Places, Toolchain,
 };
 use request::Unit;
 use scan::{Findings, Foreign};
@@ -90,6 +90,8 @@ pub(crate) fn build(request: &OpRequest, host: &HostToolchain, cancel: &Cancel) 
         object: NewFile { path: paths.object.clone(), bytes: &object },
         json: NewFile { path: paths.json.clone(), bytes: json.as_bytes() },
         record: None,
+        log: None,
+        outdated: Box::new(|_| false),
     };
     store::publish::publish(&release, &work, cancel)?;
     Ok(built(false))
@@ -218,6 +220,7 @@ fn job(
         memory_check: MemoryCheck::Off,
         copies: CodeCopies::Several,
         work_dir: directory.to_path_buf(),
+        places: Places::inside(directory),
     })
 }
 

@@ -10,7 +10,7 @@ use crate::elf::{self, Edits, Groups, Localize};
 use crate::fs;
 use crate::model::CoreClass;
 use crate::store::work_dir::WorkDir;
-use crate::toolchain::{DebugInfo, HostToolchain, LinkJob, Toolchain};
+use crate::toolchain::{DebugInfo, HostToolchain, LinkJob, Places, Toolchain};
 
 /// The operator's file: a plain object or an archive, and what each function is called inside.
 pub(super) fn assemble(
@@ -109,6 +109,7 @@ fn dynamic_object(
         objects,
         output: output.clone(),
         debug_info: DebugInfo::Keep,
+        places: Places::inside(&directory),
         work_dir: directory,
     };
     host.link(&job, cancel)?;

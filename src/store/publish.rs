@@ -4,7 +4,6 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use super::StoreError;
-use super::lock::DirLock;
 use super::work_dir::WorkDir;
 use crate::cancel::Cancel;
 use crate::fs::{self, FileError};
@@ -19,7 +18,6 @@ pub struct NewFile<'a> {
 }
 
 /// Files that belong together.
-#[derive(Debug)]
 pub struct Release<'a> {
     /// The object.
     pub object: NewFile<'a>,
@@ -27,6 +25,10 @@ pub struct Release<'a> {
     pub json: NewFile<'a>,
     /// What it was made from, for whoever builds next; carries digests of the two, so it may be late.
     pub record: Option<NewFile<'a>>,
+    /// How it was made, for people.
+    pub log: Option<NewFile<'a>>,
+    /// Which names beside it are of files that are about an earlier release.
+    pub outdated: Box<dyn Fn(&str) -> bool + 'a>,
 }
 
 /// Replaces the files: the old description goes first and the new one comes last, so that at every moment (and after a
@@ -41,14 +43,21 @@ pub fn publish(release: &Release<'_>, work: &WorkDir, cancel: &Cancel) -> Result
         Some(record) => Some((work.write("publish.record", record.bytes)?, &record.path)),
         None => None,
     };
+    let log = match &release.log {
+        Some(log) => Some((work.write("publish.log", log.bytes)?, &log.path)),
+        None => None,
+    };
     // Before anything is moved: what is no file is somebody's, and stays as it is.
-    for file in [Some(&release.json), Some(&release.object), release.record.as_ref()].into_iter().flatten() {
+    for file in [Some(&release.json), Some(&release.object), release.record.as_ref(), release.log.as_ref()]
+        .into_iter()
+        .flatten()
+    {
         fs::replaceable(&file.path)?;
     }
     let old_json = work.file("old.json");
 
     // Two publishers of one kernel must not interleave: each one's steps would be right, their mixture wrong.
-    let _lock = DirLock::acquire(work.parent(), cancel)?;
+    let _lock = work.lock_parent(cancel)?;
     let had_json = match fs::rename(&release.json.path, &old_json) {
         Ok(()) => true,
         Err(error) if error.source.kind() == ErrorKind::NotFound => false,
@@ -66,6 +75,15 @@ pub fn publish(release: &Release<'_>, work: &WorkDir, cancel: &Cancel) -> Result
     if let Some((record, path)) = record {
         fs::rename(&record, path)?;
     }
+    for entry in fs::entries(work.parent()) {
+        if entry.file_name().to_str().is_some_and(&release.outdated) {
+            // For people only: one too many does no harm.
+            let _ = fs::remove_file(&entry.path());
+        }
+    }
+    if let Some((log, path)) = log {
+        fs::rename(&log, path)?;
+    }
     Ok(())
 }
 
@@ -77,7 +95,13 @@ mod tests {
 
     fn release<'a>(directory: &Path, object: &'a [u8], json: &'a [u8]) -> Release<'a> {
         let file = |name: &str, bytes| NewFile { path: directory.join(name), bytes };
-        Release { object: file("k.o", object), json: file("k.json", json), record: Some(file("k.record", b"{}")) }
+        Release {
+            object: file("k.o", object),
+            json: file("k.json", json),
+            record: Some(file("k.record", b"{}")),
+            log: None,
+            outdated: Box::new(|_| false),
+        }
     }
 
     fn publish_in(directory: &Path, object: &[u8], json: &[u8]) -> Result<(), StoreError> {

@@ -56,6 +56,11 @@ impl WorkDir {
         &self.parent
     }
 
+    /// Keeps everybody else from changing the directory it is in.
+    pub(crate) fn lock_parent(&self, cancel: &Cancel) -> Result<DirLock, StoreError> {
+        DirLock::acquire(&self.parent, cancel)
+    }
+
     /// A file in it.
     pub(crate) fn file(&self, name: impl AsRef<Path>) -> PathBuf {
         self.path.join(name)

@@ -164,11 +164,11 @@ impl CannToolchain {
         if c310 {
             command = command.arg("--cce-no-dcache-flush");
         }
-        command = command.arg(&job.source).arg(arch_argument(job));
+        command = command.file(&job.source).arg(arch_argument(job));
         if c310 {
             command = command.arg("-D__DAV_C310__");
         }
-        command = command.args(["--cce-aicore-only", "-o"]).arg(&job.output);
+        command = command.args(["--cce-aicore-only", "-o"]).file(&job.output);
         command = command.args(["-mllvm", "-cce-aicore-stack-size=0x8000"]);
         command = command.args(["-mllvm", "-cce-aicore-function-stack-size=0x8000"]);
         command = command.args(["-mllvm", "-cce-aicore-record-overflow=false"]);
@@ -182,7 +182,7 @@ impl CannToolchain {
             command = command.args(["-mllvm", "-cce-aicore-long-call"]);
         }
         command = command.arg("-std=c++17").args(&job.entry_defines).args(attempt.extra_arguments());
-        command.limit(self.limit).current_dir(&job.work_dir)
+        command.limit(self.limit).current_dir(&job.work_dir).places(&job.places)
     }
 
     /// The small source that picks one copy of the super kernel.
@@ -196,8 +196,9 @@ impl CannToolchain {
         command = command.args(["-mllvm", "-cce-aicore-addr-transform"]);
         command = command.args(["-mllvm", "-cce-aicore-dcci-insert-for-scalar=false"]);
         command = command.args(["-mllvm", "-cce-aicore-stack-size=0x8000"]);
-        command = command.args(["-std=c++17", "-DTILING_KEY_VAR=0", "-o"]).arg(&job.output);
-        Ok(command.arg("-c").arg(&job.source).limit(self.limit).current_dir(&job.work_dir))
+        command = command.args(["-std=c++17", "-DTILING_KEY_VAR=0", "-o"]).file(&job.output);
+        command = command.arg("-c").file(&job.source).limit(self.limit);
+        Ok(command.current_dir(&job.work_dir).places(&job.places))
     }
 
     /// Runs the attempts in turn. If none succeeds the first failure is the one to report: the later ones
@@ -243,14 +244,14 @@ impl Toolchain for CannToolchain {
     fn link(&self, job: &LinkJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError> {
         let linker = || {
             let command = Command::new(&self.linker, &job.title).limit(self.limit).current_dir(&job.work_dir);
-            command.args(["-m", "aicorelinux"])
+            command.places(&job.places).args(["-m", "aicorelinux"])
         };
         let mut merge = linker().args(["-r", "-Ttext=0", "-q"]);
         if job.debug_info == DebugInfo::Omit {
             merge = merge.arg("-x");
         }
-        let merge = merge.args(&job.objects).args(["-static", "-o"]).arg(&job.output);
-        let place = linker().arg("-Ttext=0").arg(&job.output).args(["-static", "-o"]).arg(&job.output).arg("-q");
+        let merge = merge.files(&job.objects).args(["-static", "-o"]).file(&job.output);
+        let place = linker().arg("-Ttext=0").file(&job.output).args(["-static", "-o"]).file(&job.output).arg("-q");
         Ok(vec![merge.shortened(&job.work_dir)?.run(cancel)?, place.run(cancel)?])
     }
 }
@@ -351,6 +352,7 @@ impl std::fmt::Display for Attempt {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Places;
     use super::*;
     use crate::model::CoreKind;
 
@@ -371,6 +373,7 @@ mod tests {
             memory_check: MemoryCheck::Off,
             copies: CodeCopies::One,
             work_dir: PathBuf::from("/work"),
+            places: Places::inside("/kept"),
         }
     }
 
@@ -390,14 +393,14 @@ mod tests {
     }
 
     const C220: &str = "/cann/bin/bisheng -c -O3 -x cce -DASCENDC_DUMP -DUSER --cce-disable-kernel-global-attr-check \
-        k_1_kernel.cpp --cce-aicore-arch=dav-c220-cube --cce-aicore-only -o k_mix_aic.o \
+        /kept/k_1_kernel.cpp --cce-aicore-arch=dav-c220-cube --cce-aicore-only -o /kept/k_mix_aic.o \
         -mllvm -cce-aicore-stack-size=0x8000 -mllvm -cce-aicore-function-stack-size=0x8000 \
         -mllvm -cce-aicore-record-overflow=false -mllvm -cce-aicore-addr-transform \
         -mllvm -cce-aicore-dcci-insert-for-scalar=false \
         -std=c++17 -Dauto_gen_k_kernel=k_mix_aic -DTILING_KEY_VAR=0UL";
     const C310_DEBUG: &str = "/cann/bin/bisheng -c -O0 -g -x cce -DASCENDC_DUMP -DUSER \
         --cce-disable-kernel-global-attr-check -DONE_CORE_DUMP_SIZE=1024 --cce-no-dcache-flush \
-        k_1_kernel.cpp --cce-aicore-arch=dav-c310-cube -D__DAV_C310__ --cce-aicore-only -o k_mix_aic.o \
+        /kept/k_1_kernel.cpp --cce-aicore-arch=dav-c310-cube -D__DAV_C310__ --cce-aicore-only -o /kept/k_mix_aic.o \
         -mllvm -cce-aicore-stack-size=0x8000 -mllvm -cce-aicore-function-stack-size=0x8000 \
         -mllvm -cce-aicore-record-overflow=false -mllvm -cce-aicore-addr-transform \
         -mllvm --cce-aicore-jump-expand=true -mllvm -cce-aicore-dcci-insert-for-scalar=false \

@@ -1,6 +1,6 @@
 //! Runs one external program: nothing on its input, output captured, a time limit, and a way to stop it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use super::error::ToolchainError;
+use super::places::Places;
 use super::watcher::Watcher;
 use crate::cancel::Cancel;
 use crate::fs::{self, FileError};
@@ -37,26 +38,84 @@ pub(crate) struct Executed {
 pub(crate) struct Command {
     title: String,
     program: PathBuf,
-    arguments: Vec<OsString>,
+    arguments: Vec<Argument>,
     directory: Option<PathBuf>,
+    places: Option<Places>,
     limit: Option<Duration>,
+}
+
+/// One argument.
+#[derive(Debug, Clone)]
+enum Argument {
+    /// The same for everybody.
+    Text(OsString),
+    /// A file by its name in the directory where the program runs.
+    File(PathBuf),
+    /// A file with the arguments, and another one with the arguments as people need them.
+    Response { run: PathBuf, shown: PathBuf },
+}
+
+impl Argument {
+    /// As the program gets it.
+    fn run(&self) -> OsString {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::File(path) => path.clone().into_os_string(),
+            Self::Response { run, .. } => response(run),
+        }
+    }
+
+    /// As people can repeat it.
+    fn shown(&self, places: Option<&Places>) -> OsString {
+        let place = |path: &Path| places.map_or_else(|| path.to_path_buf(), |places| places.of(path));
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::File(path) => place(path).into_os_string(),
+            Self::Response { shown, .. } => response(&place(shown)),
+        }
+    }
+}
+
+fn response(path: &Path) -> OsString {
+    let mut reference = OsString::from("@");
+    reference.push(path);
+    reference
 }
 
 impl Command {
     /// `title` says what is being made, for messages.
     pub(crate) fn new(program: impl Into<PathBuf>, title: impl Into<String>) -> Self {
-        Self { title: title.into(), program: program.into(), arguments: Vec::new(), directory: None, limit: None }
+        Self {
+            title: title.into(),
+            program: program.into(),
+            arguments: Vec::new(),
+            directory: None,
+            places: None,
+            limit: None,
+        }
     }
 
     /// Adds one argument.
     pub(crate) fn arg(mut self, argument: impl Into<OsString>) -> Self {
-        self.arguments.push(argument.into());
+        self.arguments.push(Argument::Text(argument.into()));
         self
     }
 
     /// Adds arguments.
     pub(crate) fn args(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
-        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self.arguments.extend(arguments.into_iter().map(|argument| Argument::Text(argument.into())));
+        self
+    }
+
+    /// Adds a file, by its name in the directory where the command runs.
+    pub(crate) fn file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.arguments.push(Argument::File(path.into()));
+        self
+    }
+
+    /// Adds files.
+    pub(crate) fn files(mut self, paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        self.arguments.extend(paths.into_iter().map(|path| Argument::File(path.into())));
         self
     }
 
@@ -66,34 +125,43 @@ impl Command {
         self
     }
 
+    /// Says where its files can be found afterwards, for people who repeat it.
+    pub(crate) fn places(mut self, places: &Places) -> Self {
+        self.places = Some(places.clone());
+        self
+    }
+
     /// Sets the time limit; without one the program may run for ever.
     pub(crate) fn limit(mut self, limit: Option<Duration>) -> Self {
         self.limit = limit;
         self
     }
 
-    /// The command as one line for a shell.
+    /// The command as one line for a shell, wherever that runs.
     pub(crate) fn line(&self) -> String {
-        let words = std::iter::once(self.program.as_os_str()).chain(self.arguments.iter().map(OsString::as_os_str));
-        words.map(|word| quote(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
+        let arguments = self.arguments.iter().map(|argument| argument.shown(self.places.as_ref()));
+        shell_line(std::iter::once(self.program.clone().into_os_string()).chain(arguments))
     }
 
     /// Moves the arguments into a response file in `directory` when they are too long for the system.
     ///
     /// Only for tools that read `@file` (compilers and linkers do).
     pub(crate) fn shortened(mut self, directory: &Path) -> Result<Self, FileError> {
-        let length: usize = self.arguments.iter().map(|argument| argument.len() + 1).sum();
+        let length: usize = self.arguments.iter().map(|argument| argument.run().len() + 1).sum();
         if length <= LONGEST_LINE {
             return Ok(self);
         }
         // Both core kinds compile at the same time in one directory.
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let path = directory.join(format!("arguments{}.rsp", NUMBER.fetch_add(1, Ordering::Relaxed)));
-        let words: Vec<String> = self.arguments.iter().map(|word| response_word(&word.to_string_lossy())).collect();
-        fs::write(&path, words.join("\n").as_bytes())?;
-        let mut reference = OsString::from("@");
-        reference.push(path);
-        self.arguments = vec![reference];
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let write = |name: &str, words: Vec<OsString>| -> Result<(), FileError> {
+            let words: Vec<String> = words.iter().map(|word| response_word(&word.to_string_lossy())).collect();
+            fs::write(&directory.join(name), words.join("\n").as_bytes())
+        };
+        let (run, shown) = (format!("arguments{number}.rsp"), format!("arguments{number}_full_paths.rsp"));
+        write(&run, self.arguments.iter().map(Argument::run).collect())?;
+        write(&shown, self.arguments.iter().map(|argument| argument.shown(self.places.as_ref())).collect())?;
+        self.arguments = vec![Argument::Response { run: directory.join(run), shown: PathBuf::from(shown) }];
         Ok(self)
     }
 
@@ -139,7 +207,7 @@ impl Command {
     fn spawn(&self) -> Result<Child, ToolchainError> {
         let mut command = std::process::Command::new(&self.program);
         command
-            .args(&self.arguments)
+            .args(self.arguments.iter().map(Argument::run))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -242,8 +310,13 @@ fn tail(output: &[u8]) -> String {
     format!("[…]\n{}", &text[start..])
 }
 
+/// A command as one line for a shell.
+pub(crate) fn shell_line(words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> String {
+    words.into_iter().map(|word| quote(&word.as_ref().to_string_lossy())).collect::<Vec<_>>().join(" ")
+}
+
 /// One word as a shell reads it.
-fn quote(word: &str) -> String {
+pub(crate) fn quote(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=+./,:@%".contains(letter);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
@@ -351,6 +424,22 @@ mod tests {
     }
 
     #[test]
+    fn a_command_is_shown_with_the_places_of_its_files() {
+        let directory = tempfile::tempdir().unwrap();
+        let command = Command::new("/bin/cat", "a test").file("it's.txt").current_dir(directory.path());
+        std::fs::write(directory.path().join("it's.txt"), "text").unwrap();
+        let command = command.places(&Places::inside("/kept"));
+        let done = command.run(&Cancel::new()).unwrap();
+        assert_eq!(done.stdout, b"text");
+        assert_eq!(done.command_line, r"/bin/cat '/kept/it'\''s.txt'");
+        let long = command.args(vec!["word"; 50_000]).shortened(directory.path()).unwrap();
+        let shown = long.line();
+        let name = shown.strip_prefix("/bin/cat @/kept/").unwrap();
+        let words = std::fs::read_to_string(directory.path().join(name)).unwrap();
+        assert!(words.starts_with(r"/kept/it\'s.txt"), "{}", &words[..40]);
+    }
+
+    #[test]
     fn long_output_is_cut_at_a_line() {
         let text: String = (0..5000).map(|number| format!("line {number}\n")).collect();
         let tail = tail(text.as_bytes());
@@ -367,7 +456,7 @@ mod tests {
         assert_eq!(short.arguments.len(), 2);
         let long = Command::new("tool", "a test").args(&words).shortened(directory.path()).unwrap();
         assert_eq!(long.arguments.len(), 1);
-        let stored = std::fs::read_to_string(&long.arguments[0].to_str().unwrap()[1..]).unwrap();
+        let stored = std::fs::read_to_string(&long.arguments[0].run().to_str().unwrap()[1..]).unwrap();
         assert_eq!(stored.lines().next(), Some(r#"a\ b\'0\"\\"#));
     }
 }

@@ -92,6 +92,22 @@ pub enum ToolchainError {
     File(#[from] FileError),
 }
 
+impl ToolchainError {
+    /// The command that did not do its job, if one was run.
+    pub fn command_line(&self) -> Option<&str> {
+        match self {
+            Self::Start { command_line, .. }
+            | Self::Failed { command_line, .. }
+            | Self::TimedOut { command_line, .. } => Some(command_line),
+            Self::NotFound { .. }
+            | Self::NoDeviceCompiler { .. }
+            | Self::Cancelled { .. }
+            | Self::ResponseFile { .. }
+            | Self::File(_) => None,
+        }
+    }
+}
+
 impl Diagnostic for ToolchainError {
     fn id(&self) -> &'static str {
         match self {

@@ -38,13 +38,15 @@ impl HostSearch {
     }
 }
 
-/// A program by its name in `path`, or by its own path when it contains a `/`.
+/// A program by its name in `path`, or by its own path when it contains a `/`; from the root, since tools run elsewhere.
 pub(crate) fn find_program(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     let candidate = Path::new(name);
-    if candidate.components().count() > 1 {
-        return is_program(candidate).then(|| candidate.to_path_buf());
-    }
-    std::env::split_paths(path?).map(|directory| directory.join(candidate)).find(|file| is_program(file))
+    let found = if candidate.components().count() > 1 {
+        is_program(candidate).then(|| candidate.to_path_buf())
+    } else {
+        std::env::split_paths(path?).map(|directory| directory.join(candidate)).find(|file| is_program(file))
+    };
+    found.map(|program| std::path::absolute(&program).unwrap_or(program))
 }
 
 fn is_program(file: &Path) -> bool {
@@ -125,7 +127,7 @@ impl HostToolchain {
 
     /// The source after preprocessing, with line markers, exactly as [`Toolchain::compile`] would see it.
     pub(crate) fn preprocess(&self, job: &CompileJob, cancel: &Cancel) -> Result<Executed, ToolchainError> {
-        self.source_command(job).arg("-E").arg(&job.source).shortened(&job.work_dir)?.run(cancel)
+        self.source_command(job).arg("-E").file(&job.source).shortened(&job.work_dir)?.run(cancel)
     }
 
     /// Everything that decides the meaning of the source.
@@ -138,7 +140,7 @@ impl HostToolchain {
                 dropped.join(" ")
             );
         }
-        let mut command = self.compiler.command(&job.title).current_dir(&job.work_dir);
+        let mut command = self.compiler.command(&job.title).current_dir(&job.work_dir).places(&job.places);
         command = command.args(["-std=c++17", "-fPIC", "-fno-strict-aliasing", optimization(job)]);
         if job.debug_info == DebugInfo::Keep {
             command = command.arg("-g");
@@ -175,17 +177,17 @@ impl Toolchain for HostToolchain {
     }
 
     fn compile(&self, job: &CompileJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError> {
-        let command = self.source_command(job).arg("-c").arg(&job.source).arg("-o").arg(&job.output);
+        let command = self.source_command(job).arg("-c").file(&job.source).arg("-o").file(&job.output);
         Ok(vec![command.shortened(&job.work_dir)?.run(cancel)?])
     }
 
     fn link(&self, job: &LinkJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError> {
         let mut command = Command::new(&self.linker, &job.title).limit(self.compiler.limit).current_dir(&job.work_dir);
-        command = command.arg("-r");
+        command = command.places(&job.places).arg("-r");
         if job.debug_info == DebugInfo::Omit {
             command = command.arg("-x");
         }
-        command = command.args(&job.objects).arg("-o").arg(&job.output);
+        command = command.files(&job.objects).arg("-o").file(&job.output);
         Ok(vec![command.shortened(&job.work_dir)?.run(cancel)?])
     }
 }
@@ -275,6 +277,7 @@ fn split_options(options: &[String]) -> (Vec<String>, Vec<String>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Places;
     use super::super::job::{CodeCopies, MemoryCheck};
     use super::*;
 
@@ -297,6 +300,7 @@ mod tests {
             memory_check: MemoryCheck::Off,
             copies: CodeCopies::One,
             work_dir: directory.to_path_buf(),
+            places: Places::inside(directory),
         }
     }
 
@@ -319,6 +323,7 @@ mod tests {
             output: directory.path().join("out.o"),
             debug_info: DebugInfo::Omit,
             work_dir: directory.path().to_path_buf(),
+            places: Places::inside(directory.path()),
         };
         host.link(&link, &Cancel::new()).unwrap();
         let bytes = std::fs::read(&link.output).unwrap();

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::places::Places;
 use crate::model::{Chip, CoreKind};
 
 /// What the source is: device compilers treat the three differently.
@@ -87,6 +88,8 @@ pub(crate) struct CompileJob {
     pub copies: CodeCopies,
     /// A private directory: the command runs there and may leave response files.
     pub work_dir: PathBuf,
+    /// Where its files can be found afterwards.
+    pub places: Places,
 }
 
 /// Objects to link to one file.
@@ -102,4 +105,6 @@ pub(crate) struct LinkJob {
     pub debug_info: DebugInfo,
     /// A private directory: the command runs there and may leave response files.
     pub work_dir: PathBuf,
+    /// Where its files can be found afterwards.
+    pub places: Places,
 }

@@ -9,16 +9,18 @@ mod error;
 pub(crate) mod host;
 mod identity;
 pub mod job;
+mod places;
 mod watcher;
 
 pub(crate) use cann::{CannSearch, CannToolchain};
-pub(crate) use command::Executed;
+pub(crate) use command::{Executed, quote, shell_line};
 pub use error::ToolchainError;
 pub(crate) use host::HostCompiler;
 pub use host::{HostSearch, HostToolchain};
 pub(crate) use identity::ToolIdentity;
 pub(crate) use job::{CodeCopies, CompileJob, CompileUnit, LinkJob};
 pub use job::{DebugInfo, MemoryCheck, Optimization};
+pub(crate) use places::Places;
 
 use crate::cancel::Cancel;
 

@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -110,7 +111,7 @@ class Toolkit:
 
 def main(tool: str, record: str) -> None:
     """Plays ``tool``."""
-    arguments = sys.argv[1:]
+    arguments = [word for given in sys.argv[1:] for word in expanded(given)]
     if arguments == ["--version"]:
         print(f"{tool} stand-in 1.0")
         return
@@ -122,6 +123,11 @@ def main(tool: str, record: str) -> None:
         return
     {"bisheng": bisheng, "ccec": ccec, "ld.lld": lld}[tool](arguments)
     _append(f"{record}.ends", {"tool": tool, "start": start, "end": time.monotonic()})
+
+
+def expanded(argument: str) -> list[str]:
+    """The arguments in a response file."""
+    return shlex.split(Path(argument[1:]).read_text()) if argument.startswith("@") else [argument]
 
 
 def misbehave(action: str, arguments: list[str]) -> bool:
