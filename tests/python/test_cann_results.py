@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import superkernel
 from interpreter import STANDINS, output_of
-from kernel_library import KernelLibrary
+from kernel_library import MIX_1_1, KernelLibrary
+from superkernel.sim import Device
 
 BUILD = """
 import json, sys
@@ -89,3 +90,18 @@ def test_an_op_keeps_its_debug_options(library: KernelLibrary, tmp_path: Path, d
     found = (entry["debug_option"], entry["debug_size"]) if "debug_option" in entry else None
     assert found == kept
     assert result.get("debugOptions") == output
+
+
+@pytest.mark.parametrize("options", ["", ":compile-options=-U__ASCENDC_DAVID_SPLIT_CORE__"], ids=["told", "untold"])
+def test_a_1_to_1_kernel_on_ascend950_starts_early_only_if_it_is_told_so(
+    library: KernelLibrary, tmp_path: Path, options: str
+):
+    """The define is what keeps it from waiting for a vector core that is not there, here as on the device."""
+    ops = [library.op(name, MIX_1_1, soc="Ascend950") for name in ("first", "second")]
+    with superkernel.configure(soc="Ascend950", kernel_meta_parent_dir=tmp_path, toolchain="host"):
+        superkernel.compile(library.infos(*ops, options=f"split-mode=1{options}"), "early")
+        with Device("Ascend950") as device:
+            kernel = device.load(tmp_path / "kernel_meta" / "early.json")
+            data = [device.buffer(64 * 4) for _ in range(4)]
+            report = kernel.launch(data)
+    assert report.status == ("ok" if not options else "deadlock"), report
