@@ -190,4 +190,4 @@ def test_a_foreign_file_is_no_reproducer(scene: Path, members: dict[str, Any]):
 def test_no_tar_at_all(scene: Path):
     (scene / "bad.tar").write_text("text")
     assert "SK0807" in run(scene, "replay", "bad.tar").stderr
-    assert "SK0807" in run(scene, "replay", "missing.tar").stderr
+    assert "[SK0001]: cannot read `missing.tar`" in run(scene, "replay", "missing.tar").stderr

@@ -37,10 +37,11 @@ def run(options: argparse.Namespace) -> None:
     """Does what is asked for."""
     import superkernel
     from superkernel import _build, _core
+    from superkernel._environment import in_force
 
     with superkernel.configure(**given_settings(options)):
         directory, limit = _build.cache_directory(), _build.cache_limit()
-        shared = superkernel.current_config()["cache_shared"]
+        shared = bool(in_force("cache_shared")[0])
     if directory is None:
         print("there is no cache: it is switched off")
     elif options.action == "stats":
