@@ -71,13 +71,6 @@ pub(super) struct Seed {
     c310: bool,
 }
 
-impl Seed {
-    /// Does the code of any op call `SyncAll`?
-    pub(crate) fn calls_sync_all(&self) -> bool {
-        self.ops.iter().any(|op| op.calls_sync_all)
-    }
-}
-
 pub(super) fn seed(most_ops: usize) -> impl Strategy<Value = Seed> {
     (
         prop::collection::vec(op_seed(), 1..most_ops),

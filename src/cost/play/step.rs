@@ -121,7 +121,8 @@ impl Player<'_> {
         let start = self.cores[core].now - self.share(core, op, head);
         let rest = Share::ALL.without(head);
         let mut tail = Share::default();
-        if facts.own_set.is_some() {
+        // A `SyncAll` that is fed stands behind the work, and so does the set: nothing of the work is left behind it.
+        if facts.own_set.is_some() && !facts.feeds_sync_all {
             tail = self.at_most_half(core, op, Share { tails: 1.0, ..Share::default() });
             self.cores[core].tail = Some((op, tail));
         }
