@@ -11,6 +11,18 @@ pub(crate) enum Access {
     Read,
     /// Written.
     Write,
+    /// Written by combining with what is there (an atomic store): several such stores may come in any order.
+    Combine,
+}
+
+impl Access {
+    /// Do the bytes change?
+    pub(crate) fn writes(self) -> bool {
+        match self {
+            Self::Read => false,
+            Self::Write | Self::Combine => true,
+        }
+    }
 }
 
 /// Bytes that lie `count` times `stride` bytes apart.

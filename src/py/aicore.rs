@@ -96,7 +96,7 @@ impl AiCore {
             let start = operand.address.wrapping_sub(bases[operand.memory as usize]);
             let mut pieces = Vec::new();
             operand.shape.for_each(|offset| pieces.push(start + offset));
-            let written = operand.access == crate::aicore::operand::Access::Write;
+            let written = operand.access.writes();
             (operand.name, operand.memory.name(), written, pieces, operand.shape.bytes)
         };
         self.bench.operands().iter().map(row).collect()

@@ -1,10 +1,12 @@
 //! Instructions: every one a kernel issues goes through [`Machine::issue`].
 
-use std::ffi::CStr;
-
+use super::access::{AccessEvent, Site};
 use super::machine::Machine;
 use super::memory::SystemWorkspace;
-use crate::aicore::operand::{Access, Operand};
+use super::report::Status;
+use super::run::{Next, Run};
+use crate::aicore::issued::Pipe;
+use crate::aicore::operand::Operand;
 use crate::aicore::{Fault, Instruction, Issued, Memory, OpCode};
 
 impl Machine {
@@ -16,8 +18,9 @@ impl Machine {
         self.workspace.as_ref().map_or(std::ptr::null_mut(), SystemWorkspace::base)
     }
 
-    /// Decodes, checks and executes one instruction of the current core; its pipe, and the bytes it wrote.
-    pub(super) fn issue(&mut self, issued: &Issued) -> Result<(u32, u64), Fault> {
+    /// Decodes, checks and executes one instruction of the current core; its pipe, and the bytes it wrote. What it
+    /// touched stays in `operands` until the next one.
+    pub(super) fn issue(&mut self, issued: &Issued) -> Result<(Pipe, u64), Fault> {
         let current = self.current;
         let mut operands = std::mem::take(&mut self.operands);
         operands.clear();
@@ -30,7 +33,7 @@ impl Machine {
             if operand.memory == Memory::Gm {
                 self.check_global(op, operand)?;
             }
-            if operand.access == Access::Write {
+            if operand.access.writes() {
                 bytes += operand.shape.volume();
             }
         }
@@ -38,7 +41,7 @@ impl Machine {
         // against the buffers of the launch, which are mapped while it runs.
         unsafe { instruction.execute(&mut self.cores[current].unit.registers)? };
         self.operands = operands;
-        Ok((op.pipe() as u32, bytes))
+        Ok((op.pipe(), bytes))
     }
 
     fn check_global(&self, op: OpCode, operand: &Operand) -> Result<(), Fault> {
@@ -55,12 +58,24 @@ impl Machine {
     }
 }
 
-/// The line of the call, if the record has it.
-pub(super) fn site(issued: &Issued) -> Option<(String, u32)> {
-    if issued.file.is_null() {
-        return None;
+impl Run {
+    /// An instruction.
+    pub(super) fn issue(&mut self, issued: &Issued) -> Next {
+        let site = Site::line(issued.file, issued.line);
+        let (pipe, bytes) = match self.machine.issue(issued) {
+            Ok(done) => done,
+            Err(fault) => {
+                self.fail(Status::Api, fault.0, site.resolve());
+                return Next::Stop;
+            }
+        };
+        let Self { machine, observer, .. } = self;
+        let (core, op) = (machine.current, observer.cores[machine.current].ops.last().copied());
+        for operand in machine.operands.iter() {
+            let Operand { access, memory, address, shape, .. } = *operand;
+            observer.accessed(&AccessEvent { core, op, access, memory, address, shape, pipe: Some(pipe), site });
+        }
+        self.work(pipe as u32, bytes);
+        Next::Continue
     }
-    // SAFETY: the header passes a string literal.
-    let file = unsafe { CStr::from_ptr(issued.file) }.to_string_lossy().into_owned();
-    Some((file, issued.line))
 }

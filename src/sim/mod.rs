@@ -6,6 +6,7 @@
 //! share memory were really ordered), and the `driver` (the `schedule`, agents, delays, limits). The `engine` resumes
 //! the fiber of the core whose turn it is; at the end `explain` makes the [`Report`].
 
+mod access;
 mod agents;
 #[cfg(test)]
 mod agreement;

@@ -1,5 +1,6 @@
 //! The observer: what is recorded and judged about a run. It changes nothing of the machine it watches.
 
+use super::access::AccessEvent;
 use super::clock::Clock;
 use super::machine::Machine;
 use super::memory::GlobalMemory;
@@ -7,6 +8,7 @@ use super::order::{OrderLog, Part, Precision};
 use super::report::{Counts, Event, Failure, Status};
 use super::request::{EventsSpec, OpSpec, Request};
 use super::topology::{CoreIndex, Topology};
+use crate::aicore::Memory;
 use crate::model::{ByPosition, OpPosition};
 
 /// What is known about one core.
@@ -232,6 +234,13 @@ impl Observer {
     pub(super) fn pause(&mut self, core: CoreIndex, memory: &GlobalMemory) {
         if let (Some(order), Some(part)) = (&mut self.order, &self.cores[core].part) {
             order.pause(part.op, memory);
+        }
+    }
+
+    /// A core touched memory.
+    pub(super) fn accessed(&mut self, event: &AccessEvent) {
+        if let (Some(order), Some(op), Memory::Gm) = (&mut self.order, event.op, event.memory) {
+            order.accessed(op, event);
         }
     }
 

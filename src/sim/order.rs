@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 
+use super::access::AccessEvent;
 use super::clock::Clock;
 use super::memory::GlobalMemory;
 use super::report::Hazard;
@@ -201,6 +202,16 @@ impl OrderLog {
                 shadow.stale = true;
             }
         }
+    }
+
+    /// An operator was seen touching global memory: no value tells it, and no value hides it.
+    pub(crate) fn accessed(&mut self, op: OpPosition, event: &AccessEvent) {
+        let Some(log) = self.ops.get_mut(op.0).filter(|log| !log.declared && event.access.writes()) else { return };
+        event.stretches(|start, end| {
+            for region in &mut log.regions {
+                region.writes |= start < region.address + region.size && region.address < end;
+            }
+        });
     }
 
     /// Somebody else wrote to a buffer.

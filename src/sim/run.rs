@@ -10,7 +10,6 @@ use super::order::{OrderLog, Precision};
 use super::report::Status;
 use super::request::{DelayPoint, EventsSpec, Request};
 use super::topology::{CoreIndex, CrossCoreFlags};
-use crate::aicore::Issued;
 use crate::model::{Chip, OpPosition};
 
 /// What a core does after a service.
@@ -182,20 +181,6 @@ impl Run {
         let text =
             format!("WaitFlag from pipe {source} to pipe {target}, event {id}, without a SetFlag: it never returns");
         self.stop(Status::Api, text)
-    }
-
-    /// An instruction.
-    pub(super) fn issue(&mut self, issued: &Issued) -> Next {
-        match self.machine.issue(issued) {
-            Ok((pipe, bytes)) => {
-                self.work(pipe, bytes);
-                Next::Continue
-            }
-            Err(fault) => {
-                self.fail(Status::Api, fault.0, super::issue::site(issued));
-                Next::Stop
-            }
-        }
     }
 
     /// Bytes moved or computed.

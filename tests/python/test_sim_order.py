@@ -188,6 +188,28 @@ def test_writes_are_observed_where_nothing_is_declared(device: Device, folder: P
     assert report.status == "hazard" and report.hazards[0].conflict == "write after read"
 
 
+def test_a_move_is_seen_whatever_it_moves(device: Device, folder: Path) -> None:
+    """All bytes stay as they are, so no value tells, in the first launch and in the second on the same buffers."""
+    source = """
+    static void op(int number, int in, int out) {
+        SK_OP_BEGIN(number);
+        copy_gm_to_ubuf((void *)0, slot(in), 0, 1, 2, 0, 0);
+        copy_ubuf_to_gm(slot(out), (void *)0, 0, 1, 2, 0, 0);
+        SK_OP_END(number);
+    }
+    static void body() {
+        if (AscendC::GetBlockIdx() == 0) { op(0, 0, 1); } else { op(1, 2, 3); }
+    }
+    """
+    kernel = sim_kernels.kernel(device, folder, source, "0:1")
+    kernel = sim_kernels.with_ops(device, kernel, folder, "0:1", left=1, right=3)
+    x, y, z = (device.buffer(64, name) for name in "xyz")
+    for _ in range(2):
+        report = kernel.launch([x, y, y, z], block_dim=2)
+        assert report.status == "hazard" and report.hazards[0].memory == "`y`"
+    assert kernel.launch([x, y, x, z], block_dim=2).ok
+
+
 def test_large_shared_buffers_need_a_declaration(device: Device, folder: Path) -> None:
     """They are not watched for writes: a warning says so, and declaring the access finds the hazard."""
     kernel = sim_kernels.kernel(device, folder, OBSERVED, "1:1")

@@ -5,7 +5,7 @@
 use crate::aicore::atomic::Atomic;
 use crate::aicore::instruction::Arguments;
 use crate::aicore::memory::Memory;
-use crate::aicore::operand::{Operands, Shape};
+use crate::aicore::operand::{Access, Operand, Operands, Shape};
 use crate::aicore::registers::Register;
 use crate::aicore::{Fault, OpCode};
 
@@ -164,7 +164,9 @@ impl Burst {
         operands.read("src", memory, address, rows(&self.source, self.bytes), alignment(memory));
         let Side { memory, address, .. } = self.target;
         let written = self.padding.map_or(self.bytes, |padding| padding.row);
-        operands.write("dst", memory, address, rows(&self.target, written), alignment(memory));
+        let access = if self.atomic.is_some() { Access::Combine } else { Access::Write };
+        let (shape, alignment) = (rows(&self.target, written), alignment(memory));
+        operands.push(Operand { name: "dst", memory, access, address, shape, alignment });
     }
 
     /// Does it.
