@@ -1,5 +1,10 @@
 //! What a launch must know about a kernel, found out from its files.
 
+mod arguments;
+
+pub(crate) use arguments::{ArgumentName, Given, OpKey, Source};
+
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::artifact::half_name;
@@ -13,9 +18,9 @@ use crate::model::{
     TilingFunctions,
 };
 use crate::shortened::Shortened;
-use crate::sim::SimError;
 use crate::sim::meta;
-use crate::sim::request::Entries;
+use crate::sim::request::{Entries, ParameterSpec};
+use crate::sim::{Request, SimError};
 use crate::store::digest::ContentDigest;
 
 /// Why a kernel's files do not say how to launch it.
@@ -29,7 +34,7 @@ pub(crate) enum LoadError {
     #[error(transparent)]
     Object(#[from] SimError),
     #[error("{problem}")]
-    Argument { problem: String, solution: &'static str },
+    Argument { problem: String, solution: Cow<'static, str> },
     #[error("`{}` is not the object that `{}` describes: its `sha256` is {}, the file's is {found}",
         object.display(), json.display(), Shortened(.stated))]
     OtherObject { object: PathBuf, json: PathBuf, stated: String, found: ContentDigest },
@@ -57,7 +62,7 @@ impl Diagnostic for LoadError {
             Self::Json(error) => error.solution(),
             Self::Model(error) => error.solution(),
             Self::Object(error) => error.solution(),
-            Self::Argument { solution, .. } => (*solution).to_owned(),
+            Self::Argument { solution, .. } => solution.clone().into_owned(),
             Self::OtherObject { .. } => {
                 "build the kernel again, or pass the object that belongs to the JSON".to_owned()
             }
@@ -69,6 +74,13 @@ impl Diagnostic for LoadError {
     }
 }
 
+impl LoadError {
+    /// An argument that makes no sense.
+    pub(crate) fn argument(problem: String, solution: &'static str) -> Self {
+        Self::Argument { problem, solution: solution.into() }
+    }
+}
+
 /// A kernel, known well enough to be launched.
 #[derive(Debug, Clone)]
 pub(crate) struct Launchable {
@@ -76,10 +88,14 @@ pub(crate) struct Launchable {
     pub name: String,
     /// Its object file or archive.
     pub object: PathBuf,
+    /// The chip it is launched on.
+    pub chip: Chip,
     /// The type it is launched as.
     pub kernel_type: KernelType,
     /// Blocks it is launched with; `None`: its files do not say.
     pub blocks: Option<u32>,
+    /// Bytes behind the workspace slot of a super kernel.
+    pub workspace_bytes: u64,
     /// Its parameters: a slot's number is its place here. Empty if its files do not say.
     pub parameters: Vec<Slot>,
     /// What its files describe.
@@ -102,8 +118,8 @@ pub(crate) enum Form {
         entries: Entries,
         /// Functions and type by tiling key.
         tiling_keys: Vec<(u64, KernelType, Entries)>,
-        /// Names of its parameters, if its JSON was there.
-        params: Vec<String>,
+        /// Whether its JSON was there, which names its parameters.
+        described: bool,
     },
 }
 
@@ -116,6 +132,8 @@ pub(crate) struct LaunchableOp {
     pub param_offset: u32,
     /// Slots of its own parameters; `None`: up to the end.
     pub param_count: Option<u32>,
+    /// Blocks it runs on.
+    pub blocks: u32,
 }
 
 /// What becomes of a sub-kernel whose JSON states another `sha256` than its object has.
@@ -140,7 +158,7 @@ pub(crate) fn find(
     let is_json = path.extension().is_some_and(|extension| extension == "json");
     let json_path = if is_json { path.to_path_buf() } else { path.with_extension("json") };
     if !is_json && !json_path.exists() {
-        return from_meta(object.unwrap_or(path));
+        return from_meta(object.unwrap_or(path), chip);
     }
     let object = object.or_else(|| (!is_json).then_some(path));
     let json = JsonFile::read(Document::Result, &json_path, &JsonPath::top(Document::Result))?;
@@ -158,7 +176,7 @@ pub(crate) fn find(
     } else {
         let described = ResultJson::from_node(&json.root())?;
         let stated = described.object_digest.clone();
-        let mut found = from_result(described, &json_path, object);
+        let mut found = from_result(described, &json_path, object, chip);
         check_digest(&found.object, &json_path, stated.as_deref())?;
         // The build record belongs to the JSON beside it, or to another build.
         let record = Manifest::read_file(&json_path.with_extension("manifest.json")).ok();
@@ -185,31 +203,36 @@ pub(crate) fn of_functions(
     entries: Entries,
     kernel_type: &str,
     blocks: Option<u32>,
+    chip: Chip,
 ) -> Result<Launchable, LoadError> {
     let place = JsonPath::default().key("kernel_type");
     let unknown = || ModelError::UnknownKernelType { place, name: kernel_type.to_owned() };
     let kernel_type = KernelType::from_name(kernel_type).ok_or_else(unknown)?;
     let name = entries.aic.clone().or_else(|| entries.aiv.clone()).unwrap_or_default();
-    let form = Form::SubKernel { entries, tiling_keys: Vec::new(), params: Vec::new() };
-    Ok(Launchable { name, object: object.to_path_buf(), kernel_type, blocks, parameters: Vec::new(), form })
+    let form = Form::SubKernel { entries, tiling_keys: Vec::new(), described: false };
+    let (object, parameters) = (object.to_path_buf(), Vec::new());
+    Ok(Launchable { name, object, chip, kernel_type, blocks, workspace_bytes: 0, parameters, form })
 }
 
-fn from_result(json: ResultJson, json_path: &Path, object: Option<&Path>) -> Launchable {
+fn from_result(json: ResultJson, json_path: &Path, object: Option<&Path>, chip: Chip) -> Launchable {
     let object = object.map_or_else(|| json_path.with_file_name(&json.object_file), Path::to_path_buf);
     let ops = json.ops.iter().zip(json.parameter_counts()).map(|(op, count)| LaunchableOp::new(op, count)).collect();
     Launchable {
         form: Form::SuperKernel { entries: entries_of(&json.name, json.kernel_type), ops },
         name: json.name,
         object,
+        chip,
         kernel_type: json.kernel_type.kernel_type(),
         blocks: Some(json.blocks),
+        // Debug output is written behind what the super kernel uses itself.
+        workspace_bytes: json.workspace_size.saturating_add(json.debug_output.map_or(0, |debug| debug.size)),
         parameters: Vec::new(),
     }
 }
 
 impl LaunchableOp {
     fn new(op: &ResultOp, param_count: Option<u32>) -> Self {
-        Self { name: op.name.clone(), param_offset: op.param.0, param_count }
+        Self { name: op.name.clone(), param_offset: op.param.0, param_count, blocks: op.blocks }
     }
 }
 
@@ -258,15 +281,17 @@ fn from_sub_kernel(
     Ok(Launchable {
         name: kernel.kernel_name,
         object,
+        chip,
         kernel_type: kernel.kernel_type,
         blocks,
+        workspace_bytes: 0,
         parameters: kernel.params.iter().map(|name| Slot::of_sub_kernel(name, None)).collect(),
-        form: Form::SubKernel { entries, tiling_keys, params: kernel.params },
+        form: Form::SubKernel { entries, tiling_keys, described: true },
     })
 }
 
 /// A bare object: the entries and the ratio are in its meta sections.
-fn from_meta(object: &Path) -> Result<Launchable, LoadError> {
+fn from_meta(object: &Path, chip: Chip) -> Result<Launchable, LoadError> {
     let name_of = |function: &str| {
         CoreKind::BOTH.iter().find_map(|kind| function.strip_suffix(&half_name("", *kind))).map(str::to_owned)
     };
@@ -278,8 +303,62 @@ fn from_meta(object: &Path) -> Result<Launchable, LoadError> {
         form: Form::SuperKernel { entries: entries_of(&name, kernel_type), ops: Vec::new() },
         name,
         object: object.to_path_buf(),
+        chip,
         kernel_type: kernel_type.kernel_type(),
         blocks: None,
+        workspace_bytes: 0,
         parameters: Vec::new(),
     })
+}
+
+impl Launchable {
+    /// A launch of it with the parameter block `slots`; `blocks` if not those of its files.
+    pub(crate) fn request(
+        &self,
+        library: PathBuf,
+        soc: &str,
+        tiling_key: Option<u64>,
+        blocks: Option<u32>,
+        slots: Vec<u64>,
+    ) -> Result<Request, LoadError> {
+        let (kernel_type, entries) = self.entry(tiling_key)?;
+        let blocks = blocks.or(self.blocks).ok_or_else(|| {
+            LoadError::argument(format!("`{}`: the files do not say how many blocks", self.name), "pass block_dim")
+        })?;
+        let args_offset = match self.form {
+            Form::SuperKernel { .. } => None,
+            Form::SubKernel { .. } => Some(0),
+        };
+        let parameter = |(number, slot): (usize, &Slot)| ParameterSpec {
+            name: self.own_name(number).to_owned(),
+            op: slot.op.map(|op| op.0),
+        };
+        Ok(Request {
+            kernel: self.name.clone(),
+            args_offset,
+            parameters: self.parameters.iter().enumerate().map(parameter).collect(),
+            ..Request::new(library, entries, soc.to_owned(), kernel_type.to_string(), blocks, slots)
+        })
+    }
+
+    /// The functions that run, and as which type.
+    fn entry(&self, tiling_key: Option<u64>) -> Result<(KernelType, Entries), LoadError> {
+        match &self.form {
+            Form::SubKernel { tiling_keys, .. } if !tiling_keys.is_empty() => {
+                let chosen = tiling_keys.iter().find(|(key, ..)| Some(*key) == tiling_key);
+                let (_, kernel_type, entries) = chosen.ok_or_else(|| {
+                    let known: Vec<String> = tiling_keys.iter().map(|(key, ..)| key.to_string()).collect();
+                    let got = tiling_key.map_or_else(|| "None".to_owned(), |key| key.to_string());
+                    LoadError::Argument {
+                        problem: format!("`{}` needs a tiling key, got {got}", self.name),
+                        solution: format!("pass tiling_key, one of {}", known.join(", ")).into(),
+                    }
+                })?;
+                Ok((*kernel_type, entries.clone()))
+            }
+            Form::SuperKernel { entries, .. } | Form::SubKernel { entries, .. } => {
+                Ok((self.kernel_type, entries.clone()))
+            }
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Launches of the simulator: the request, the line to the worker and back, the report.
+//! Launches of the simulator: the line to the worker and back, the report.
 
 use std::collections::BTreeMap;
 
@@ -7,50 +7,16 @@ use serde_json::json;
 
 use super::convert;
 use super::errors::{from_parts, to_python};
-use crate::sim::protocol::{Answer, Pages, WorkOrder};
+use crate::sim::protocol::{Answer, WorkOrder};
 use crate::sim::report::{CoreReport, Event, Hazard, Report};
-use crate::sim::{self, Request, SimError};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<LaunchRequest>()?;
     module.add_class::<SimWorkOrder>()?;
     module.add_class::<SimReport>()?;
     module.add_class::<SimCore>()?;
     module.add_class::<SimEvent>()?;
     module.add_class::<SimHazard>()?;
     module.add_function(wrap_pyfunction!(sim_answer, module)?)
-}
-
-/// One launch of one loaded kernel.
-#[pyclass(frozen, module = "superkernel._core")]
-struct LaunchRequest(Request);
-
-#[pymethods]
-impl LaunchRequest {
-    /// From its JSON, as `superkernel.sim` writes it.
-    #[new]
-    fn new(py: Python<'_>, text: &str) -> PyResult<Self> {
-        let read = serde_json::from_str(text).map_err(|error| SimError::Request(error.to_string()));
-        read.map(Self).map_err(|error| to_python(py, &error))
-    }
-
-    /// The name of the operator at this position.
-    fn op_name(&self, position: usize) -> Option<&str> {
-        self.0.ops.get(position).map(|op| op.name.as_str())
-    }
-
-    /// Runs it in this process.
-    fn launch(&self, py: Python<'_>) -> PyResult<SimReport> {
-        let report = py.detach(|| sim::launch(self.0.clone()));
-        report.map(SimReport).map_err(|error| to_python(py, &error))
-    }
-
-    /// The line that has the worker run it.
-    fn work_order(&self, py: Python<'_>, pages: Vec<(u64, u64, bool)>, timeout: Option<f64>) -> PyResult<String> {
-        let pages = pages.into_iter().map(|(address, size, open)| Pages { address, size, open }).collect();
-        let order = WorkOrder { pages, timeout, launch: self.0.clone() };
-        order.to_line().map_err(|error| to_python(py, &error))
-    }
 }
 
 /// One launch, in the worker.
@@ -90,7 +56,7 @@ fn sim_answer(py: Python<'_>, line: &[u8]) -> PyResult<SimReport> {
 
 /// Everything about a run.
 #[pyclass(frozen, module = "superkernel._core")]
-struct SimReport(Report);
+pub(crate) struct SimReport(pub(super) Report);
 
 #[pymethods]
 impl SimReport {

@@ -1,13 +1,15 @@
 //! What `superkernel.sim` knows about a kernel: typed, read from its files by the core.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
 
 use super::errors::to_python;
-use crate::loader::{self, ForeignDigests, Form, Launchable, LaunchableOp, LoadError};
-use crate::model::{CoreKind, Slot, Soc};
+use crate::loader::{
+    self, ArgumentName, ForeignDigests, Form, Given, Launchable, LaunchableOp, LoadError, OpKey, Source,
+};
+use crate::model::{Slot, SlotRole, Soc};
 use crate::sim::request::Entries;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -30,6 +32,8 @@ struct OpDescription {
     param_offset: u32,
     /// Slots of its own parameters; `None`: up to the end.
     param_count: Option<u32>,
+    /// Blocks it runs on.
+    blocks: u32,
 }
 
 /// One parameter slot of a kernel.
@@ -39,12 +43,18 @@ struct Parameter {
     slot: usize,
     /// Its name: `x_0` is `x` of op 0.
     name: String,
+    /// Its name in its op's own words: `x`.
+    own_name: String,
     /// The op's place in `op_list`.
     op: Option<usize>,
+    /// The op's name, if the description lists it.
+    op_name: Option<String>,
     /// `parameter`, `ffts-address`, `notify-lock`, ...
     role: &'static str,
     /// Whether the op's author does not know of it.
     hidden: bool,
+    /// `in`, `out`, `inout`; `None`: nobody says.
+    direction: Option<&'static str>,
 }
 
 #[pymethods]
@@ -53,9 +63,6 @@ impl Parameter {
         format!("Parameter({}, {:?}, {})", self.slot, self.name, self.role)
     }
 }
-
-/// Functions by core kind, `aic` and `aiv`.
-type Functions = BTreeMap<&'static str, String>;
 
 #[pymethods]
 impl KernelDescription {
@@ -92,14 +99,6 @@ impl KernelDescription {
         }
     }
 
-    /// Functions by core kind; none for a tiling-sink operator.
-    #[getter]
-    fn functions(&self) -> Functions {
-        match &self.0.form {
-            Form::SuperKernel { entries, .. } | Form::SubKernel { entries, .. } => by_kind(entries),
-        }
-    }
-
     /// The operators of a super kernel, as far as its JSON was there.
     #[getter]
     fn ops(&self) -> Vec<OpDescription> {
@@ -115,34 +114,32 @@ impl KernelDescription {
         let parameter = |(number, slot): (usize, &Slot)| Parameter {
             slot: number,
             name: slot.name.clone(),
+            own_name: self.0.own_name(number).to_owned(),
             op: slot.op.map(|op| op.0),
+            op_name: self.0.owner(number).and_then(|(_, name)| name.map(str::to_owned)),
             role: slot.role.as_str(),
             hidden: slot.role.is_hidden(),
+            direction: direction(slot.role),
         };
         self.0.parameters.iter().enumerate().map(parameter).collect()
     }
 
-    /// Names of a sub-kernel's parameters, as far as its JSON was there.
+    /// Bytes behind the workspace slot.
     #[getter]
-    fn params(&self) -> Vec<String> {
-        match &self.0.form {
-            Form::SuperKernel { .. } => Vec::new(),
-            Form::SubKernel { params, .. } => params.clone(),
-        }
+    fn workspace_bytes(&self) -> u64 {
+        self.0.workspace_bytes
     }
 
-    /// Type and functions of every tiling key of a tiling-sink operator.
-    #[getter]
-    fn tiling_keys(&self) -> BTreeMap<u64, (&'static str, Functions)> {
-        match &self.0.form {
-            Form::SuperKernel { .. } => BTreeMap::new(),
-            Form::SubKernel { tiling_keys, .. } => {
-                let entry = |(key, kernel_type, entries): &(u64, crate::model::KernelType, Entries)| {
-                    (*key, (kernel_type.as_str(), by_kind(entries)))
-                };
-                tiling_keys.iter().map(entry).collect()
-            }
-        }
+    /// For every slot the number of the argument that fills it, or the role of one that nobody gave.
+    fn assign_list(&self, py: Python<'_>, count: usize) -> PyResult<Vec<Filling>> {
+        self.assign(py, &Given::List(count))
+    }
+
+    /// The same for arguments by name: (op, parameter) or (`None`, slot).
+    fn assign_names(&self, py: Python<'_>, names: Vec<(Option<OpArgument>, String)>) -> PyResult<Vec<Filling>> {
+        let name = |(op, name): (Option<OpArgument>, String)| ArgumentName { op: op.map(OpKey::from), name };
+        let names: Vec<ArgumentName> = names.into_iter().map(name).collect();
+        self.assign(py, &Given::Names(&names))
     }
 
     fn __repr__(&self) -> String {
@@ -150,15 +147,58 @@ impl KernelDescription {
     }
 }
 
-impl OpDescription {
-    fn new(op: &LaunchableOp) -> Self {
-        Self { name: op.name.clone(), param_offset: op.param_offset, param_count: op.param_count }
+impl KernelDescription {
+    /// What it describes.
+    pub(crate) fn launchable(&self) -> &Launchable {
+        &self.0
+    }
+
+    fn assign(&self, py: Python<'_>, given: &Given<'_>) -> PyResult<Vec<Filling>> {
+        let filling = |source: Source| match source {
+            Source::Argument(number) => (Some(number), None),
+            Source::Own(role) => (None, Some(role.as_str())),
+        };
+        let sources = self.0.assign(given).map_err(|error| to_python(py, &error))?;
+        Ok(sources.into_iter().map(filling).collect())
     }
 }
 
-fn by_kind(entries: &Entries) -> Functions {
-    let found = [(CoreKind::Aic, &entries.aic), (CoreKind::Aiv, &entries.aiv)];
-    found.into_iter().filter_map(|(kind, name)| Some((kind.as_str(), name.clone()?))).collect()
+/// The number of an argument, or what a slot is for.
+type Filling = (Option<usize>, Option<&'static str>);
+
+/// An op in the name of an argument.
+#[derive(FromPyObject)]
+enum OpArgument {
+    #[pyo3(transparent)]
+    Index(usize),
+    #[pyo3(transparent)]
+    Name(String),
+}
+
+impl From<OpArgument> for OpKey {
+    fn from(op: OpArgument) -> Self {
+        match op {
+            OpArgument::Index(index) => Self::Index(index),
+            OpArgument::Name(name) => Self::Name(name),
+        }
+    }
+}
+
+/// Who writes what a slot of this role refers to, as far as the role tells.
+fn direction(role: SlotRole) -> Option<&'static str> {
+    match role {
+        SlotRole::Parameter => None,
+        SlotRole::FftsAddress | SlotRole::TilingKey | SlotRole::BlockNum | SlotRole::TaskId => Some("in"),
+        SlotRole::NotifyLock => Some("out"),
+        SlotRole::TilingLock | SlotRole::WaitLock | SlotRole::Workspace | SlotRole::Profiling => Some("inout"),
+    }
+}
+
+impl OpDescription {
+    fn new(op: &LaunchableOp) -> Self {
+        let LaunchableOp { name, param_offset, param_count, blocks } = op.clone();
+        Self { name, param_offset, param_count, blocks }
+    }
 }
 
 /// Finds out what kind of kernel the files hold. With `strict` every `sha256` must be its object's.
@@ -181,11 +221,9 @@ fn sim_describe(
             found.blocks = block_dim.or(found.blocks);
             return Ok(found);
         };
-        let kernel_type = kernel_type.ok_or_else(|| LoadError::Argument {
-            problem: "functions without a kernel type".to_owned(),
-            solution: "pass kernel_type as well",
-        })?;
-        loader::of_functions(&path, entries(functions)?, &kernel_type, block_dim)
+        let missing = || LoadError::argument("functions without a kernel type".to_owned(), "pass kernel_type as well");
+        let (kernel_type, chip) = (kernel_type.ok_or_else(missing)?, Soc::parse(soc)?.chip());
+        loader::of_functions(&path, entries(functions)?, &kernel_type, block_dim, chip)
     });
     found.map(KernelDescription).map_err(|error| to_python(py, &error))
 }
@@ -197,10 +235,8 @@ fn entries(functions: HashMap<String, String>) -> Result<Entries, LoadError> {
             "aic" => entries.aic = Some(function),
             "aiv" => entries.aiv = Some(function),
             _ => {
-                return Err(LoadError::Argument {
-                    problem: format!("functions for `{kind}`"),
-                    solution: "the keys are \"aic\" and \"aiv\"",
-                });
+                let problem = format!("functions for `{kind}`");
+                return Err(LoadError::argument(problem, "the keys are \"aic\" and \"aiv\""));
             }
         }
     }

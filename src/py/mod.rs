@@ -16,6 +16,7 @@ mod opbuild;
 mod options;
 mod plan;
 mod records;
+mod request;
 mod scope;
 mod settings;
 mod sim;
@@ -36,6 +37,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     plan::register(module)?;
     elf::register(module)?;
     launch::register(module)?;
+    request::register(module)?;
     loader::register(module)?;
     sim::register(module)?;
     aicore::register(module)?;

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use super::convert::time_limit;
 use super::errors::to_python;
 use super::interrupt::interruptible;
+use crate::model::Soc;
 use crate::sim;
 use crate::sim::arena::{self, Access};
 use crate::sim::request;
@@ -14,12 +15,14 @@ use crate::toolchain::HostCompiler;
 use crate::toolchain::host::HostSearch;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("SIM_GUARD_BYTE", sim::memory::GUARD_BYTE)?;
     module.add_function(wrap_pyfunction!(sim_link, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_create, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_attach, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_detach, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_open, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_give_back, module)?)?;
+    module.add_function(wrap_pyfunction!(sim_has_ffts_slot, module)?)?;
     module.add_function(wrap_pyfunction!(sim_choices, module)?)
 }
 
@@ -73,4 +76,11 @@ fn sim_arena_give_back(py: Python<'_>, address: u64, size: u64) -> PyResult<()> 
 #[pyfunction]
 fn sim_choices(argument: &str) -> Vec<String> {
     request::choices(argument)
+}
+
+/// Whether slot 0 of a super kernel for `soc` is the FFTS address.
+#[pyfunction]
+fn sim_has_ffts_slot(py: Python<'_>, soc: &str) -> PyResult<bool> {
+    let soc = Soc::parse(soc).map_err(|error| to_python(py, &error))?;
+    Ok(soc.chip().has_ffts_slot())
 }

@@ -47,9 +47,8 @@ thread_local! {
 /// Runs a launch to its end.
 pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
     let _alone = DRIVING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let library = Library::open(&request.library)?;
-    let argument_error =
-        |problem: String| SimError::Argument { kernel: request.library.display().to_string(), problem };
+    let library = Library::open(&request.library, &request.kernel)?;
+    let argument_error = |problem: String| SimError::Argument { kernel: request.kernel.clone(), problem };
     let soc = Soc::parse(&request.soc).map_err(|error| argument_error(error.to_string()))?;
     let kernel_type = KernelType::from_name(&request.kernel_type)
         .ok_or_else(|| argument_error(format!("unknown kernel type `{}`", request.kernel_type)))?;
@@ -180,7 +179,7 @@ fn state(
 fn delays(request: &Request, topology: &Topology) -> Result<Vec<(CoreIndex, DelaySpec)>, SimError> {
     let delay = |delay: &DelaySpec| {
         let core = topology.find(&delay.core).ok_or_else(|| SimError::Argument {
-            kernel: request.library.display().to_string(),
+            kernel: request.kernel.clone(),
             problem: format!("a delay names core `{}`, which this launch does not have", delay.core),
         })?;
         Ok((core, delay.clone()))

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::diagnostic::Diagnostic;
 use crate::elf::ElfError;
+use crate::shortened::Shortened;
 use crate::store::StoreError;
 use crate::toolchain::ToolchainError;
 
@@ -19,10 +20,20 @@ pub enum SimError {
     /// An argument of the launch makes no sense.
     #[error("launch of `{kernel}`: {problem}")]
     Argument {
-        /// The library of the kernel.
+        /// The kernel.
         kernel: String,
         /// What is wrong.
         problem: String,
+    },
+    /// An argument that takes one of a few values has another.
+    #[error("{argument}='{}'", Shortened(name))]
+    Choice {
+        /// The argument.
+        argument: &'static str,
+        /// Its value.
+        name: String,
+        /// The values it may have.
+        allowed: Vec<String>,
     },
     /// The kernel object could not be linked against the simulator.
     #[error("`{}` cannot be loaded into the simulator:\n{output}", object.display())]
@@ -33,18 +44,18 @@ pub enum SimError {
         output: String,
     },
     /// The dynamic loader refused the library.
-    #[error("cannot load `{}`: {reason}", library.display())]
+    #[error("kernel `{kernel}` cannot be loaded: {reason}")]
     Load {
-        /// The shared library.
-        library: PathBuf,
+        /// The kernel.
+        kernel: String,
         /// What the loader said.
         reason: String,
     },
     /// The kernel has no such function.
-    #[error("`{}` has no function `{symbol}`", library.display())]
+    #[error("kernel `{kernel}` has no function `{symbol}`")]
     MissingFunction {
-        /// The shared library.
-        library: PathBuf,
+        /// The kernel.
+        kernel: String,
         /// The symbol.
         symbol: String,
     },
@@ -81,7 +92,7 @@ impl Diagnostic for SimError {
         match self {
             Self::Request(_) => "SK0901",
             Self::Answer(_) => "SK0923",
-            Self::Argument { .. } => "SK0902",
+            Self::Argument { .. } | Self::Choice { .. } => "SK0902",
             Self::Link { .. } => "SK0904",
             Self::Load { .. } => "SK0905",
             Self::MissingFunction { .. } => "SK0906",
@@ -98,6 +109,7 @@ impl Diagnostic for SimError {
             Self::Request(_) => "use the classes of superkernel.sim, which build the request".to_owned(),
             Self::Answer(_) => "look for a kernel that writes to files it did not open, and launch again".to_owned(),
             Self::Argument { .. } => "correct the argument".to_owned(),
+            Self::Choice { argument, allowed, .. } => format!("`{argument}` is one of '{}'", allowed.join("', '")),
             Self::Link { .. } => {
                 "build the kernel with the host toolchain (position independent, against the package's \
                  kernel_operator.h) and resolve the symbols named"

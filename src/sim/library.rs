@@ -76,23 +76,24 @@ fn compiled_shim(compiler: &HostCompiler, cache: &Path, cancel: &Cancel) -> Resu
 /// A loaded kernel.
 #[derive(Debug)]
 pub(crate) struct Library {
-    path: PathBuf,
+    kernel: String,
     handle: *mut libc::c_void,
     block_local: Vec<(*mut u8, usize)>,
 }
 
 impl Library {
     /// Loads the library and binds its services to [`hooks`].
-    pub(crate) fn open(path: &Path) -> Result<Self, SimError> {
+    pub(crate) fn open(path: &Path, kernel: &str) -> Result<Self, SimError> {
         let data = fs::read(path)?;
+        let refused = |reason: String| SimError::Load { kernel: kernel.to_owned(), reason };
         let name = CString::new(path.as_os_str().as_encoded_bytes())
-            .map_err(|_| SimError::Load { library: path.to_path_buf(), reason: "the path contains a 0 byte".into() })?;
+            .map_err(|_| refused("the path of its library contains a 0 byte".to_owned()))?;
         // SAFETY: dlopen with a valid path. The initialisers of the library are those of the kernel's own globals.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if handle.is_null() {
-            return Err(SimError::Load { library: path.to_path_buf(), reason: loader_message() });
+            return Err(refused(loader_message()));
         }
-        let mut library = Self { path: path.to_path_buf(), handle, block_local: Vec::new() };
+        let mut library = Self { kernel: kernel.to_owned(), handle, block_local: Vec::new() };
         let table = library.symbol("sk_shim_table")?.cast::<*const ()>();
         for (slot, function) in hooks::table().into_iter().enumerate() {
             // SAFETY: the table of the shim has exactly this many pointers, in this order.
@@ -104,7 +105,7 @@ impl Library {
 
     /// The address of a function.
     pub(crate) fn symbol(&self, name: &str) -> Result<*const (), SimError> {
-        let missing = || SimError::MissingFunction { library: self.path.clone(), symbol: name.to_owned() };
+        let missing = || SimError::MissingFunction { kernel: self.kernel.clone(), symbol: name.to_owned() };
         let text = CString::new(name).map_err(|_| missing())?;
         // SAFETY: a live handle and a terminated name.
         let address = unsafe { libc::dlsym(self.handle, text.as_ptr()) };
@@ -118,7 +119,7 @@ impl Library {
 
     /// Sections of per-core variables, at their loaded addresses; a known symbol gives the distance.
     fn find_block_local(&self, data: &[u8], table: usize) -> Result<Vec<(*mut u8, usize)>, SimError> {
-        let broken = |reason: String| SimError::Load { library: self.path.clone(), reason };
+        let broken = |reason: String| SimError::Load { kernel: self.kernel.clone(), reason };
         let file = object::File::parse(data).map_err(|error| broken(error.to_string()))?;
         let linked = file
             .dynamic_symbols()

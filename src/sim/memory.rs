@@ -10,6 +10,9 @@ use crate::model::Chip;
 /// Bytes of a cache line.
 pub(crate) const LINE: u64 = 64;
 
+/// Fills the bytes between the end of a buffer and the end of its last page; a kernel that writes there is found out.
+pub(crate) const GUARD_BYTE: u8 = 0xc3;
+
 /// The buffers of a launch, by address.
 #[derive(Debug)]
 pub(crate) struct GlobalMemory {

@@ -22,7 +22,7 @@ pub(crate) struct KernelMeta {
 /// All kernels of an object.
 pub(crate) fn read(path: &Path) -> Result<Vec<KernelMeta>, SimError> {
     let data = crate::fs::read(path)?;
-    let broken = |reason: String| SimError::Load { library: path.to_path_buf(), reason };
+    let broken = |reason: String| SimError::Load { kernel: path.display().to_string(), reason };
     let file = object::File::parse(&*data).map_err(|error| broken(error.to_string()))?;
     let mut found = Vec::new();
     for section in file.sections() {

@@ -24,7 +24,7 @@ mod issue;
 pub(crate) mod library;
 mod lines;
 mod machine;
-mod memory;
+pub(crate) mod memory;
 pub(crate) mod meta;
 mod observer;
 mod order;

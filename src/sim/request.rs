@@ -1,11 +1,16 @@
-//! What a launch is asked to do. Made by the Python side, handed to the worker process as JSON.
+//! What a launch is asked to do. Handed to the worker process as JSON, which only the core writes and reads.
 
 use serde::{Deserialize, Serialize};
+
+use super::error::SimError;
 
 /// One launch of one loaded kernel.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Request {
+    /// The kernel's name, for messages.
+    #[serde(default)]
+    pub kernel: String,
     /// The shared library made by [`super::library::link`].
     pub library: std::path::PathBuf,
     /// The functions to run.
@@ -21,6 +26,9 @@ pub(crate) struct Request {
     pub blocks: u32,
     /// The parameter block.
     pub slots: Vec<u64>,
+    /// What the slots hold, one by one; empty if nobody knows.
+    #[serde(default)]
+    pub parameters: Vec<ParameterSpec>,
     /// Global memory the kernel may use.
     #[serde(default)]
     pub buffers: Vec<BufferSpec>,
@@ -68,6 +76,45 @@ pub(crate) struct Request {
     pub first_vector_core_id: Option<i64>,
 }
 
+impl Request {
+    /// A launch in which everything else is as usual.
+    pub(crate) fn new(
+        library: std::path::PathBuf,
+        entries: Entries,
+        soc: String,
+        kernel_type: String,
+        blocks: u32,
+        slots: Vec<u64>,
+    ) -> Self {
+        Self {
+            kernel: String::new(),
+            library,
+            entries,
+            args_offset: None,
+            soc,
+            kernel_type,
+            blocks,
+            slots,
+            parameters: Vec::new(),
+            buffers: Vec::new(),
+            ops: Vec::new(),
+            schedule: ScheduleSpec::default(),
+            delays: Vec::new(),
+            agents: Vec::new(),
+            arrivals: ArrivalsSpec::default(),
+            step_limit: default_step_limit(),
+            poll_limit: default_poll_limit(),
+            check_order: yes(),
+            events: EventsSpec::default(),
+            event_limit: default_event_limit(),
+            status_address: 0,
+            poison_local_memory: false,
+            stack_bytes: default_stack_bytes(),
+            first_vector_core_id: None,
+        }
+    }
+}
+
 fn default_step_limit() -> u64 {
     50_000_000
 }
@@ -100,6 +147,16 @@ pub(crate) struct Entries {
     pub aiv: Option<String>,
 }
 
+/// What a slot holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ParameterSpec {
+    /// Its name, as its op has it.
+    pub name: String,
+    /// The op's place in `op_list`.
+    pub op: Option<usize>,
+}
+
 /// A piece of global memory.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -110,6 +167,9 @@ pub(crate) struct BufferSpec {
     pub address: u64,
     /// Number of bytes.
     pub size: u64,
+    /// Bytes behind its end that hold [`super::memory::GUARD_BYTE`]: whoever changes one wrote too far.
+    #[serde(default)]
+    pub guard: u64,
 }
 
 /// One operator of the kernel.
@@ -294,6 +354,15 @@ pub(crate) fn choices(argument: &str) -> Vec<String> {
         ),
         _ => Vec::new(),
     }
+}
+
+/// The value called `name` of an argument that has one of a few.
+pub(crate) fn choice<T: serde::de::DeserializeOwned>(argument: &'static str, name: &str) -> Result<T, SimError> {
+    serde_json::from_value(name.into()).map_err(|_| SimError::Choice {
+        argument,
+        name: name.to_owned(),
+        allowed: choices(argument),
+    })
 }
 
 #[cfg(test)]

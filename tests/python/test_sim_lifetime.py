@@ -309,7 +309,15 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"args": "ab"}, "is a list"),
     ({"args": [1.5]}, "a whole number"),
     ({"args": [None]}, "a whole number"),
-    ({"args": [np.zeros(3)]}, "a whole number"),
+    ({"args": [np.zeros(3, object)]}, "an array of numbers"),
+    ({"args": np.zeros(3)}, "is a list of arguments"),
+    ({"args": {"x": 1}}, "pass a list"),
+    ({"args": {1: 1}}, 'a name is "x_0"'),
+    ({"agents": [Agent("a", delay=-1)]}, "from 0 to"),
+    ({"agents": [Agent("a", times=2**40)]}, "from 0 to"),
+    ({"agents": [Agent("a", writes=[5])]}, "(where, value)"),  # type: ignore[list-item]
+    ({"delays": [{"core": "AIV0", "steps": 1, "op": -1}]}, "from 0 to"),
+    ({"tiling_key": -1}, "from 0 to"),
     ({"args": [2**64]}, "a whole number"),
 ]
 

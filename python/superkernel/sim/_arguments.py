@@ -10,7 +10,7 @@ from typing import Any
 from superkernel import _core
 from superkernel._errors import SuperKernelError, make_error
 
-__all__ = ["choice", "integer", "plain", "refuse", "seconds", "text", "texts"]
+__all__ = ["choice", "integer", "listed", "refuse", "seconds", "shown", "text", "texts"]
 
 #: Longer than any launch, and within what timers of the system take.
 _FOREVER = 1e9
@@ -21,7 +21,8 @@ def refuse(problem: str, solution: str) -> SuperKernelError:
     return make_error("SK0902", problem, solution)
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """A value in a message: short, and whatever it is."""
     try:
         shown = repr(value)
     except Exception:
@@ -33,13 +34,13 @@ def integer(name: str, value: Any, least: int, most: int) -> int:
     """A whole number from ``least`` to ``most``; integers of other libraries are as good."""
     allowed = f"`{name}` is a whole number from {least} to {most}"
     if isinstance(value, bool) or (getattr(value, "ndim", 0) or 0) > 0:
-        raise refuse(f"{name}={_shown(value)}", allowed)
+        raise refuse(f"{name}={shown(value)}", allowed)
     try:
         number = operator.index(value)
     except TypeError:
-        raise refuse(f"{name}={_shown(value)}", allowed) from None
+        raise refuse(f"{name}={shown(value)}", allowed) from None
     if not least <= number <= most:
-        raise refuse(f"{name}={_shown(number)}", allowed)
+        raise refuse(f"{name}={shown(number)}", allowed)
     return number
 
 
@@ -51,9 +52,9 @@ def seconds(name: str, value: Any) -> float | None:
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise refuse(f"{name}={_shown(value)}", allowed) from None
+        raise refuse(f"{name}={shown(value)}", allowed) from None
     if isinstance(value, (str, bytes, bool)) or math.isnan(number) or number <= 0:
-        raise refuse(f"{name}={_shown(value)}", allowed)
+        raise refuse(f"{name}={shown(value)}", allowed)
     return None if number > _FOREVER else number
 
 
@@ -61,7 +62,7 @@ def choice(name: str, value: Any) -> str:
     """One of the values that the core knows for ``name``."""
     allowed = _core.sim_choices(name)
     if not isinstance(value, str) or value not in allowed:
-        raise refuse(f"{name}={_shown(value)}", f"`{name}` is one of {', '.join(map(repr, allowed))}")
+        raise refuse(f"{name}={shown(value)}", f"`{name}` is one of {', '.join(map(repr, allowed))}")
     return value
 
 
@@ -72,19 +73,21 @@ def text(name: str, value: Any) -> str:
             return value
     except UnicodeEncodeError:
         pass
-    raise refuse(f"{name}={_shown(value)}", f"`{name}` is text")
+    raise refuse(f"{name}={shown(value)}", f"`{name}` is text")
 
 
 def texts(name: str, value: Any) -> dict[str, str]:
     """A mapping from text to text that is not empty."""
     if not isinstance(value, Mapping) or not value:
-        raise refuse(f"{name}={_shown(value)}", f"`{name}` is a dict of texts, not empty")
+        raise refuse(f"{name}={shown(value)}", f"`{name}` is a dict of texts, not empty")
     return {text(name, key): text(name, entry) for key, entry in value.items()}
 
 
-def plain(value: Any) -> Any:
-    """For ``json.dumps``: integers of other libraries are integers, anything else unknown is refused."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise refuse(f"{_shown(value)} in the arguments of a launch", "pass numbers, texts, lists and dicts") from None
+def listed(name: str, values: Any) -> list[Any]:
+    """A list, or anything that can be gone through; no text, no mapping."""
+    if not isinstance(values, (str, bytes, Mapping)):
+        try:
+            return list(values)
+        except TypeError:
+            pass
+    raise refuse(f"`{name}` of type {type(values).__name__}", f"`{name}` is a list")

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Union
 
+from superkernel import _core
+from superkernel._errors import SuperKernelError
+from superkernel.sim import _arguments as check
 from superkernel.sim.memory import Buffer
 
 __all__ = ["Agent", "Word", "aicpu_tiling", "event_partner"]
@@ -25,10 +28,6 @@ class Word:
 
 
 Place = Union[Word, Buffer, int]
-
-
-def _address(place: Place) -> int:
-    return place if isinstance(place, int) else place.address
 
 
 @dataclass(frozen=True)
@@ -51,27 +50,48 @@ class Agent:
     #: The run fails if it never acted.
     required: bool = False
 
-    def spec(self) -> dict[str, Any]:
-        """As the native core reads it."""
-        when: Any = "start"
-        if self.step is not None:
-            when = {"step": self.step}
-        elif self.word is not None:
-            when = {"word": {"address": _address(self.word), "equals": self.equals}}
-        elif self.after is not None:
-            when = {"agent": self.after}
-        return {
-            "name": self.name,
-            "when": when,
-            "delay": self.delay,
-            "times": self.times,
-            "required": self.required,
-            "writes": [{"address": _address(place), "bytes": list(_encode(value))} for place, value in self.writes],
-        }
+    def add_to(self, request: _core.LaunchRequest) -> None:
+        """Makes it a part of a launch."""
+        word = None if self.word is None else (_address(self.word), _word("equals", self.equals))
+        request.add_agent(
+            check.text("name", self.name),
+            [(_address(place), _encode(value)) for place, value in self._pairs()],
+            None if self.step is None else check.integer("step", self.step, 0, 2**64 - 1),
+            word,
+            None if self.after is None else check.text("after", self.after),
+            check.integer("delay", self.delay, 0, 2**64 - 1),
+            check.integer("times", self.times, 0, 2**32 - 1),
+            bool(self.required),
+        )
+
+    def _pairs(self) -> list[tuple[Any, Any]]:
+        pairs = [tuple(pair) if isinstance(pair, (tuple, list)) else () for pair in check.listed("writes", self.writes)]
+        if any(len(pair) != 2 for pair in pairs):
+            raise check.refuse(f"`writes` of agent `{self.name}`", "`writes` is a list of (where, value)")
+        return pairs
 
 
-def _encode(value: int | bytes) -> bytes:
-    return (value & (2**64 - 1)).to_bytes(8, "little") if isinstance(value, int) else bytes(value)
+def _address(place: Any) -> int:
+    if isinstance(place, Word):
+        return place.address
+    if isinstance(place, Buffer):
+        return place.at(0)
+    try:
+        return check.integer("address", place, 0, 2**64 - 1)
+    except SuperKernelError:
+        problem = f"{check.shown(place)} as a place in memory"
+        raise check.refuse(problem, "`Agent` takes a `Word`, a buffer or an address") from None
+
+
+def _word(name: str, value: Any) -> int:
+    return check.integer(name, value, -(2**63), 2**64 - 1) & (2**64 - 1)
+
+
+def _encode(value: Any) -> bytes:
+    """Bytes as they are; a number as a word."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    return _word("value", value).to_bytes(8, "little")
 
 
 def aicpu_tiling(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from pathlib import Path
@@ -64,7 +63,7 @@ class Device:
     @property
     def has_ffts_slot(self) -> bool:
         """Whether slot 0 of a super kernel is the FFTS address."""
-        return self.soc != "Ascend950"
+        return _core.sim_has_ffts_slot(self.soc)
 
     def require_open(self) -> None:
         """Raises an error once it is closed, and in another process than the one that made it."""
@@ -132,20 +131,18 @@ class Device:
 
     # -- launching ---------------------------------------------------------------------------------------------------
 
-    def _launch(self, request: dict[str, Any], timeout: float | None) -> reports.Report:
+    def _launch(self, request: _core.LaunchRequest, timeout: float | None, events: int) -> reports.Report:
         with self._lock:
             self.require_open()
             buffers = self._live_buffers()
-            request["buffers"] = [
-                {"name": buffer.name, "address": buffer.address, "size": buffer.nbytes} for buffer in buffers
-            ]
-            request["status_address"] = self._arena.address
+            for buffer in buffers:
+                request.add_buffer(buffer.name, buffer.address, buffer.nbytes, buffer.slack)
+            request.set_status_address(self._arena.address)
             self._arena.clear_status()
-            launch = _core.LaunchRequest(json.dumps(request, default=check.plain))
             if self.isolation == "process":
-                report = self._launch_in_child(launch, timeout, buffers, request["event_limit"])
+                report = self._launch_in_child(request, timeout, buffers, events)
             else:
-                report = reports.from_native(launch.launch())
+                report = reports.from_native(request.launch())
             return self._check_overruns(report, buffers)
 
     def _launch_in_child(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 from superkernel import _core
 from superkernel.sim import _arguments as check
+from superkernel.sim._slots import FFTS_ADDRESS, Argument, Arguments, Slots
 from superkernel.sim.agents import Agent
-from superkernel.sim.memory import Buffer
 from superkernel.sim.report import Report
 
 if TYPE_CHECKING:
@@ -17,12 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Kernel"]
 
-Argument = Union[Buffer, int]
-
 #: Far more than any device has cores.
 _MOST_BLOCKS = 2**32 - 1
-#: Any value but null tells a kernel that the scheduler's message area exists.
-_FFTS_ADDRESS = 0x7FF75000
 
 
 class Kernel:
@@ -39,9 +36,17 @@ class Kernel:
         """The kernel's name."""
         return self.description.name
 
+    @property
+    def parameters(self) -> list[_core.Parameter]:
+        """All slots in order, each with its name, op, role, and whether :meth:`launch` fills it where nobody does.
+
+        Empty if the kernel's files do not name them.
+        """
+        return self.description.parameters
+
     def launch(
         self,
-        args: Iterable[Argument] = (),
+        args: Arguments | Slots = (),
         *,
         block_dim: int | None = None,
         schedule: str = "round-robin",
@@ -50,141 +55,114 @@ class Kernel:
         agents: Iterable[Agent] = (),
         arrivals: str = "per-core",
         check_order: bool = True,
-        accesses: Mapping[str | int, Mapping[str, Iterable[Argument]]] | None = None,
+        accesses: Mapping[str | int, Mapping[str, Iterable[Argument | str]]] | None = None,
         events: str = "ops",
         event_limit: int = 50_000,
         step_limit: int | None = None,
         poll_limit: int | None = None,
         timeout: float | None = None,
-        ffts: int | None = _FFTS_ADDRESS,
-        tiling_key: int | None = None,
+        ffts: int | None = FFTS_ADDRESS,
+        tiling_key: int | Mapping[int | str, int | tuple[int, int]] | None = None,
         op_names: Sequence[str] | None = None,
         poison_local_memory: bool = False,
         first_vector_core_id: int | None = None,
     ) -> Report:
         """Runs the kernel to its end and reports.
 
-        ``args`` fill the parameter block in order, a buffer standing for its address. For a super kernel they start
-        behind the FFTS address, which is put in front where the chip has it (``ffts=None`` stores a null there).
+        ``args`` is a dict by name (``"x_0"``, ``(0, "x")`` or ``("add", "x")``: :attr:`parameters` lists the slots), or
+        a list: all slots of a super kernel behind the FFTS address, or those that are not hidden. A buffer stands for
+        its address; an array is copied to the device and, unless it is read-only, back; the same array twice is the
+        same memory; an int is stored as it is. Hidden slots that nobody gave are filled: the FFTS address
+        (``ffts=None`` stores a null), lock words (what is waited for is there already), workspace, profiling buffer.
 
         ``schedule`` is ``"round-robin"``, ``"random"`` or ``"skewed"``; a ``seed`` alone means ``"random"``.
         ``delays`` hold cores back: ``{"AIV3": 500}`` at the start, or dicts with ``core``, ``steps``, ``at``
         (``start``, ``op``, ``sync-all``, ``complement``, ``set-next-task``, ``wait-pre-task``) and ``op``.
         ``agents`` act on global memory beside the kernel. ``accesses`` declares what an operator (by name or position)
         reads and writes, for order checking; undeclared, its parameters count, and what it writes is observed.
+        ``tiling_key`` picks the function of a lone dynamic operator; for a super kernel it maps dynamic ops (by name or
+        place in ``op_list``) to their key, or to key and block count.
         """
         self._device.require_open()
-        description = self.description
-        kernel_type, functions = self._entry(tiling_key)
-        blocks = description.block_dim if block_dim is None else check.integer("block_dim", block_dim, 1, _MOST_BLOCKS)
-        if blocks is None:
-            raise check.refuse(f"`{self.name}`: the files do not say how many blocks", "pass block_dim")
-        slots = self._slots(_listed("args", args), ffts)
-        policy = check.choice("schedule", schedule)
-        request: dict[str, Any] = {
-            "library": str(self._library),
-            "entries": dict(functions),
-            "args_offset": None if description.is_super_kernel else 0,
-            "soc": self._device.soc,
-            "kernel_type": kernel_type,
-            "blocks": blocks,
-            "slots": slots,
-            "ops": self._op_specs(slots, op_names, accesses or {}),
-            "schedule": {"policy": "random" if seed is not None and policy == "round-robin" else policy},
-            "delays": _delays(delays),
-            "agents": [_agent_spec(agent) for agent in _listed("agents", agents)],
-            "arrivals": check.choice("arrivals", arrivals),
-            "check_order": bool(check_order),
-            "events": check.choice("events", events),
-            "event_limit": check.integer("event_limit", event_limit, 0, 2**31),
-            "poison_local_memory": bool(poison_local_memory),
-            "first_vector_core_id": first_vector_core_id,
-        }
-        if first_vector_core_id is not None:
-            request["first_vector_core_id"] = check.integer(
-                "first_vector_core_id", first_vector_core_id, -(2**63), 2**63 - 1
+        keys: Mapping[Any, Any] = {}
+        if isinstance(tiling_key, Mapping):
+            keys, tiling_key = tiling_key, None
+        tiling_key = _unsigned("tiling_key", tiling_key)
+        # A campaign of launches lays its parameters out once.
+        filled = args if isinstance(args, Slots) else Slots(self._device, self.description, args, ffts, keys)
+        try:
+            policy = check.choice("schedule", schedule)
+            request = _core.LaunchRequest(
+                self.description,
+                self._library,
+                self._device.soc,
+                tiling_key,
+                None if block_dim is None else check.integer("block_dim", block_dim, 1, _MOST_BLOCKS),
+                filled.values,
             )
-        if seed is not None:
-            request["schedule"]["seed"] = check.integer("seed", seed, 0, 2**64 - 1)
-        if step_limit is not None:
-            request["step_limit"] = check.integer("step_limit", step_limit, 0, 2**64 - 1)
-        if poll_limit is not None:
-            request["poll_limit"] = check.integer("poll_limit", poll_limit, 0, 2**64 - 1)
-        limit = check.seconds("timeout", self._device.timeout if timeout is None else timeout)
-        return self._device._launch(request, limit)
+            request.set_schedule(
+                "random" if seed is not None and policy == "round-robin" else policy, _unsigned("seed", seed)
+            )
+            request.set_arrivals(check.choice("arrivals", arrivals))
+            event_limit = check.integer("event_limit", event_limit, 0, 2**31)
+            request.set_events(check.choice("events", events), event_limit)
+            request.set_limits(_unsigned("step_limit", step_limit), _unsigned("poll_limit", poll_limit))
+            request.set_checks(bool(check_order), bool(poison_local_memory))
+            if first_vector_core_id is not None:
+                first = check.integer("first_vector_core_id", first_vector_core_id, -(2**63), 2**63 - 1)
+                request.set_first_vector_core_id(first)
+            self._add_ops(request, filled, op_names, accesses or {})
+            for delay in _delays(delays):
+                request.add_delay(*delay)
+            for agent in check.listed("agents", agents):
+                if not isinstance(agent, Agent):
+                    raise check.refuse(
+                        f"an agent of type {type(agent).__name__}", "make it with `superkernel.sim.Agent`"
+                    )
+                agent.add_to(request)
+            limit = check.seconds("timeout", self._device.timeout if timeout is None else timeout)
+            report = self._device._launch(request, limit, event_limit)
+            return report if filled is args else dataclasses.replace(report, profiling=filled.bring_back())
+        finally:
+            if filled is not args:
+                filled.free()
 
-    def _entry(self, tiling_key: int | None) -> tuple[str, Mapping[str, str]]:
-        keys = self.description.tiling_keys
-        if not keys:
-            return self.description.kernel_type, self.description.functions
-        if tiling_key is not None:
-            tiling_key = check.integer("tiling_key", tiling_key, 0, 2**64 - 1)
-        if tiling_key is None or tiling_key not in keys:
-            known = ", ".join(str(key) for key in keys)
-            problem = f"`{self.name}` needs a tiling key, got {tiling_key}"
-            raise check.refuse(problem, f"pass tiling_key, one of {known}")
-        return keys[tiling_key]
-
-    def _slots(self, args: list[Argument], ffts: int | None) -> list[int]:
-        slots = [_value(argument) for argument in args]
-        ffts = None if ffts is None else check.integer("ffts", ffts, 0, 2**64 - 1)
-        description = self.description
-        if description.is_super_kernel:
-            return [ffts or 0, *slots] if self._device.has_ffts_slot else slots
-        # A mixed sub-kernel lists the FFTS address among its own parameters.
-        if description.params and "ffts" in description.params[0] and len(slots) == len(description.params) - 1:
-            return [ffts or 0, *slots]
-        return slots
-
-    def _op_specs(
+    def _add_ops(
         self,
-        slots: Sequence[int],
+        request: _core.LaunchRequest,
+        filled: Slots,
         op_names: Sequence[str] | None,
-        accesses: Mapping[str | int, Mapping[str, Iterable[Argument]]],
-    ) -> list[dict[str, Any]]:
+        accesses: Mapping[str | int, Mapping[str, Iterable[Argument | str]]],
+    ) -> None:
+        slots = len(filled.values)
         # Name, first slot, number of slots.
         ops = [(op.name, op.param_offset, op.param_count) for op in self.description.ops]
         if not ops and not self.description.is_super_kernel:
             ops = [(self.name, 0, None)]
         accesses = _mapping("accesses", accesses)
         if op_names is not None:
-            op_names = [check.text("op_names", name) for name in _listed("op_names", op_names)]
+            op_names = [check.text("op_names", name) for name in check.listed("op_names", op_names)]
             # Names given by hand, for kernels without a JSON: positions are all that is known.
             known = ops[: len(op_names)]
-            known += [("", len(slots), 0)] * (len(op_names) - len(known))
+            known += [("", slots, 0)] * (len(op_names) - len(known))
             ops = [(name, offset, count) for name, (_, offset, count) in zip(op_names, known)]
-        specs = []
         for position, (name, offset, count) in enumerate(ops):
             declared = accesses.get(position, accesses.get(name))
-            spec: dict[str, Any] = {
-                "name": name,
-                "param_offset": offset,
-                "param_count": max(0, len(slots) - offset) if count is None else count,
-            }
+            reads, writes = None, None
             if declared is not None:
                 declared = _mapping("accesses", declared)
-                spec["reads"] = [_value(argument) for argument in _listed("reads", declared.get("reads", ()))]
-                spec["writes"] = [_value(argument) for argument in _listed("writes", declared.get("writes", ()))]
-            specs.append(spec)
-        return specs
+                reads = [filled.address("reads", place) for place in check.listed("reads", declared.get("reads", ()))]
+                writes = [
+                    filled.address("writes", place) for place in check.listed("writes", declared.get("writes", ()))
+                ]
+            request.add_op(name, offset, max(0, slots - offset) if count is None else count, reads, writes)
 
     def __repr__(self) -> str:
         return f"Kernel({self.name!r}, {self.description.kernel_type})"
 
 
-def _value(argument: Argument) -> int:
-    if isinstance(argument, Buffer):
-        return argument.at(0)
-    return check.integer("argument", argument, -(2**63), 2**64 - 1) & (2**64 - 1)
-
-
-def _listed(name: str, values: Any) -> list[Any]:
-    if not isinstance(values, (str, bytes, Mapping)):
-        try:
-            return list(values)
-        except TypeError:
-            pass
-    raise check.refuse(f"`{name}` of type {type(values).__name__}", f"`{name}` is a list")
+def _unsigned(name: str, value: int | None) -> int | None:
+    return None if value is None else check.integer(name, value, 0, 2**64 - 1)
 
 
 def _mapping(name: str, value: Any) -> Mapping[Any, Any]:
@@ -193,25 +171,21 @@ def _mapping(name: str, value: Any) -> Mapping[Any, Any]:
     return value
 
 
-def _agent_spec(agent: Any) -> dict[str, Any]:
-    if not isinstance(agent, Agent):
-        raise check.refuse(f"an agent of type {type(agent).__name__}", "make it with `superkernel.sim.Agent`")
-    try:
-        return agent.spec()
-    except (AttributeError, TypeError, ValueError) as error:
-        raise check.refuse(f"agent `{agent.name}`: {error}", "look at the types that `Agent` names") from None
-
-
-def _delays(delays: Mapping[str, int] | Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _delays(
+    delays: Mapping[str, int] | Iterable[Mapping[str, Any]],
+) -> Iterable[tuple[str, int, str, int | None]]:
+    """Core, steps, where, operator."""
     if isinstance(delays, Mapping):
         delays = [{"core": core, "steps": steps} for core, steps in delays.items()]
-    given = [dict(_mapping("delays", delay)) for delay in _listed("delays", delays)]
-    for delay in given:
-        unknown = [key for key in delay if key not in ("core", "steps", "at", "op")]
-        if unknown or not {"core", "steps"} <= delay.keys():
-            raise check.refuse(f"a delay of {sorted(map(str, delay))}", "it has `core`, `steps`, perhaps `at` and `op`")
-        delay["core"] = check.text("core", delay["core"])
-        delay["steps"] = check.integer("steps", delay["steps"], 0, 2**64 - 1)
-        if "at" in delay:
-            delay["at"] = check.choice("at", delay["at"])
-    return given
+    for delay in check.listed("delays", delays):
+        given = dict(_mapping("delays", delay))
+        unknown = [key for key in given if key not in ("core", "steps", "at", "op")]
+        if unknown or not {"core", "steps"} <= given.keys():
+            raise check.refuse(f"a delay of {sorted(map(str, given))}", "it has `core`, `steps`, perhaps `at` and `op`")
+        op = given.get("op")
+        yield (
+            check.text("core", given["core"]),
+            check.integer("steps", given["steps"], 0, 2**64 - 1),
+            check.choice("at", given.get("at", "start")),
+            None if op is None else check.integer("op", op, 0, 2**32 - 1),
+        )

@@ -17,13 +17,13 @@ from superkernel.sim._arguments import integer, refuse, text
 if TYPE_CHECKING:
     import numpy
 
-__all__ = ["Arena", "Buffer", "BytesLike"]
+__all__ = ["Arena", "Buffer", "BytesLike", "is_array"]
 
 BytesLike = Union[bytes, bytearray, memoryview]
 
 PAGE = 4096
 #: Fills the bytes between the end of a buffer and the end of its last page; a kernel that writes there is found out.
-CANARY = 0xC3
+CANARY = _core.SIM_GUARD_BYTE
 
 
 class Arena:
@@ -127,12 +127,13 @@ class Buffer:
             self.address: int = arena.allocate(self.nbytes)
             self._live = True
             # Fresh pages are zero.
-            ctypes.memset(self.address + self.nbytes, CANARY, self._slack)
+            ctypes.memset(self.address + self.nbytes, CANARY, self.slack)
             if not isinstance(content, int):
                 ctypes.memmove(self.address, content, self.nbytes)
 
     @property
-    def _slack(self) -> int:
+    def slack(self) -> int:
+        """Bytes between its end and the end of its last page."""
         return _pages(self.nbytes) * PAGE - self.nbytes
 
     def _require(self, offset: int, size: int) -> int:
@@ -192,7 +193,7 @@ class Buffer:
         with self._arena.lock:
             if not self.live:
                 return None
-            slack = ctypes.string_at(self.address + self.nbytes, self._slack)
+            slack = ctypes.string_at(self.address + self.nbytes, self.slack)
         if slack.count(CANARY) == len(slack):
             return None
         return next(at for at, byte in enumerate(slack) if byte != CANARY)
@@ -201,7 +202,7 @@ class Buffer:
         """Restores the guard bytes behind the end."""
         with self._arena.lock:
             if self.live:
-                ctypes.memset(self.address + self.nbytes, CANARY, self._slack)
+                ctypes.memset(self.address + self.nbytes, CANARY, self.slack)
 
     def free(self) -> None:
         """Gives the memory back. Kernel code that still touches it crashes."""
@@ -209,6 +210,11 @@ class Buffer:
             if self._live:
                 self._live = False
                 self._arena.release(self.address, self.nbytes)
+
+    @property
+    def dtype(self) -> Any:
+        """The element type of the array it was made of; ``None`` if it was made of something else."""
+        return self._dtype
 
     @property
     def live(self) -> bool:
@@ -222,6 +228,11 @@ class Buffer:
         return f"Buffer({self.name!r}, {self.nbytes} bytes at {self.address:#x})"
 
 
+def is_array(data: Any) -> bool:
+    """Whether it is an array, or a single value, of numpy."""
+    return hasattr(data, "tobytes") and hasattr(getattr(data, "dtype", None), "isnative")
+
+
 def _content(data: Any) -> tuple[int | bytes, Any, Any]:
     """A number of bytes, or the bytes of an array or of anything bytes-like, with the type and shape of an array.
 
@@ -229,8 +240,8 @@ def _content(data: Any) -> tuple[int | bytes, Any, Any]:
     """
     if isinstance(data, numbers.Integral):
         return integer("data", data, 1, 2**63), None, None
-    kind, shape = getattr(data, "dtype", None), getattr(data, "shape", None)
-    if kind is not None and hasattr(data, "tobytes") and hasattr(kind, "isnative"):
+    if is_array(data):
+        kind, shape = data.dtype, data.shape
         if kind.hasobject:
             raise refuse("an array of Python objects", "give an array of numbers")
         if not kind.isnative:

@@ -9,6 +9,7 @@ from typing import Any
 
 from superkernel import _core
 from superkernel._errors import make_error
+from superkernel.sim.profiling import ProfilingRecord
 
 __all__ = ["CoreReport", "Event", "Hazard", "Report"]
 
@@ -61,6 +62,8 @@ class Report:
     agents: Mapping[str, int] = field(default_factory=dict)
     #: Core, operator, text, file and line of the first failure.
     failure: Mapping[str, Any] | None = None
+    #: What the cores recorded, if the kernel has a profiling slot that nobody filled.
+    profiling: tuple[ProfilingRecord, ...] = ()
 
     @property
     def ok(self) -> bool:
