@@ -1,7 +1,8 @@
 """How large generated sources are and how long they take: planning, printing, compiling on the host.
 
-The source is compared with a copy in which every call and every preload is spelled out where it happens, as a
-generator without helpers would print it. Run: ``python benches/generate_source.py [OPS]``.
+The source is compared with a copy in which every call, preload and hand-over is spelled out where it happens, as a
+generator without helpers would print it: compile time and instruction bytes of one core kind, as the host toolchain
+compiles it (``-O1``) and as a device's would (``-O3``). Run: ``python benches/generate_source.py [OPS]``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import time
 from pathlib import Path
 
 import superkernel
+from ratios import ratio
 
 INCLUDE = Path(superkernel.__file__).parent / "include"
 TYPES = ("AIV_ONLY", "AIC_ONLY", "MIX_AIC_1_2", "AIV_ONLY")
@@ -50,43 +52,61 @@ def write_kernels(folder: Path, count: int) -> list[dict[str, object]]:
 
 
 def spelled_out(source: str, split: int) -> str:
-    """The same source without the helpers that pick a code copy."""
-    source = re.sub(r"#define SK_FUNCTION\(name\)(.*\\\n)+.*\n", "", source)
-    source = source.replace("static __attribute__((noinline, unused))", "static inline")
+    """The same source with every call, preload and hand-over written where it happens, for the same core kind."""
+    shapes: dict[str, str] = {}
 
-    def declare(match: re.Match[str]) -> str:
-        suffixes = ["", *(f"_split{copy}" for copy in range(1, split))]
-        return "".join(f'extern "C" __aicore__ void {match[1]}{suffix}(uint64_t at);\n' for suffix in suffixes)
-
-    source = re.sub(r"^SK_FUNCTION\((\w+)\)\n", declare, source, flags=re.M)
+    def shape(match: re.Match[str]) -> str:
+        shapes[match[1]] = match[2]
+        return ""
 
     def dispatch(use: str) -> str:
         cases = [f"case {copy}: {use.replace('@', f'_split{copy}')} break;" for copy in range(1, split)]
         return "\n".join(["switch (sk_copy()) {", *cases, f"default: {use.replace('@', '')} break;", "}"])
 
     def call(match: re.Match[str]) -> str:
-        name, position, offset = match.groups()
-        return f"SK_OP_BEGIN({position});\n{dispatch(f'{name}@({offset});')}\nSK_OP_END({position});"
+        name, index, count, position, offset = match.groups()
+        called = f"SK_OP_BEGIN({position});\n{dispatch(f'{name}@({offset});')}\nSK_OP_END({position});"
+        return f"if ({index} < {count}) {{\n{called}\n}}"
 
     def preload(match: re.Match[str]) -> str:
-        name, units = match.groups()
-        return dispatch(f"preload((const void *){name}@, {units});")
+        name, index, count, units = match.groups()
+        return f"if ({index} < {count}) {{\n{dispatch(f'preload((const void *){name}@, {units});')}\n}}"
 
-    source = re.sub(r"sk_call_(\w+)\((\d+), (\d+)\);", call, source)
-    return re.sub(r"sk_preload\(sk_address_(\w+)\(\), (\d+)\);", preload, source)
+    # The shapes of one kind have the numbers of the other's: half by half.
+    halves = re.split(r"(?=^#if defined\(__DAV_)", source, flags=re.M)
+    for place, half in enumerate(halves):
+        shapes.clear()
+        half = re.sub(r"^SK_SHARED void (sk_between_\d+)\([^)]*\) \{\n(.*?)^\}\n", shape, half, flags=re.M | re.S)
+        half = re.sub(r"(sk_between_\d+)\([^)]*\);", lambda match: shapes[match[1]], half)
+        half = re.sub(r"^ *const uint64_t sk_code_\w+ = .*\n", "", half, flags=re.M)
+        half = re.sub(r"sk_call\(sk_code_(\w+), (\w+), (\d+), (\d+), (\d+)\);", call, half)
+        half = re.sub(r"sk_preload\(sk_code_(\w+), (\w+), (\d+), (\d+)\);", preload, half)
+        halves[place] = half
+    source = "".join(halves)
+    copy = f"static inline uint32_t sk_copy() {{ return (uint8_t)get_coreid() % {split}u; }}\n"
+    source = re.sub(r"SK_SHARED uint64_t sk_copy\(.*?\n\}\n", copy, source, flags=re.S)
+    return source.replace("static __attribute__((noinline, unused)) __aicore__", "static inline")
 
 
-def compile_seconds(source: str, folder: Path, name: str) -> float:
-    """Time for one core kind, as the host toolchain compiles it."""
+def compiled(source: str, folder: Path, name: str, level: str) -> tuple[float, int]:
+    """Processor time for one core kind, as the host toolchain compiles it, and the bytes of its instructions."""
     path = folder / f"{name}.cpp"
     path.write_text(source)
-    defines = ["-D__DAV_VEC__", "-D__NPU_ARCH__=2201", "-D__MIX_CORE_MACRO__=1", "-DASCENDC_DUMP=0"]
-    early = ["-D__ASCENDC_ENABLE_SET_NEXT_TASK_START", "-D__ASCENDC_ENABLE_WAIT_PRE_TASK_END"]
-    command = ["g++", "-std=c++17", "-O2", "-c", f"-I{INCLUDE}", *defines, *early, "-o", f"{path}.o", str(path)]
+    defines = [
+        "-D__SK_HOST__=1",
+        "-D__DAV_VEC__=1",
+        "-D__NPU_ARCH__=2201",
+        "-D__MIX_CORE_MACRO__=1",
+        "-DASCENDC_DUMP=0",
+    ]
+    early = ["-D__ASCENDC_ENABLE_SET_NEXT_TASK_START", "-D__ASCENDC_ENABLE_WAIT_PRE_TASK_END", "-DTILING_KEY_VAR=0UL"]
+    flags = ["-std=c++17", "-fPIC", "-fno-strict-aliasing", level, "-c", f"-I{INCLUDE}", *defines, *early]
     # Processor time: the machine may be busy with other things.
     started = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    subprocess.run(command, check=True)
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - started
+    subprocess.run(["g++", *flags, "-o", f"{path}.o", str(path)], check=True)
+    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - started
+    sections = superkernel.elf.sections(Path(f"{path}.o").read_bytes())
+    return seconds, sum(section.size for section in sections if section.name.startswith(".text"))
 
 
 def two_streams(ops: list[dict[str, object]]) -> dict[str, object]:
@@ -115,9 +135,13 @@ def main() -> None:
         print(f"{count} ops: generated in {time.perf_counter() - started:.2f} s, {len(source):,} bytes")
         inlined = spelled_out(source, 4)
         print(f"  spelled out: {len(inlined):,} bytes ({len(inlined) / len(source):.1f} times)")
-        with_helpers = compile_seconds(source, folder, "helpers")
-        without = compile_seconds(inlined, folder, "inlined")
-        print(f"  g++ -O2, one core kind: {with_helpers:.1f} s of processor time; spelled out {without:.1f} s")
+        for level in ("-O1", "-O3"):
+            ours, code = compiled(source, folder, "ours", level)
+            theirs, spelled = compiled(inlined, folder, "spelled", level)
+            print(f"  g++ {level}, vector cores: {ours:.2f} s of processor time; spelled out {theirs:.2f} s")
+            print(f"  instructions per op: {code / count:.0f} bytes; spelled out {spelled / count:.0f} bytes")
+            ratio(f"compile time of {count} distinct ops, spelled out / ours, {level}", theirs / ours)
+            ratio(f"instruction bytes per op, spelled out / ours, {level}", spelled / code)
         for item in ops:  # own sets and waits need one stream
             path = Path(str(item["json_path"]))
             path.write_text(path.read_text().replace("true", "false"))

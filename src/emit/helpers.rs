@@ -1,15 +1,16 @@
 //! Declarations and small functions at the top of the file.
 
-use super::profiling;
 use super::uses;
 use super::writer::CppWriter;
-use crate::artifact::copy_name;
-use crate::model::{Chip, CoreClass, CoreKind};
-use crate::program::{Action, Barrier, Direction, Kinds, Part, Program};
+use super::{functions, profiling};
+use crate::model::{Chip, CoreClass};
+use crate::program::{Action, Barrier, Direction, Program};
 
 pub(super) fn write(program: &Program, out: &mut CppWriter) {
     markers(out);
-    functions(program, out);
+    if !program.functions.is_empty() {
+        functions::write_helpers(program.split, out);
+    }
     early_start(program, out);
     feed_sync_all(program, out);
     barriers(program, out);
@@ -37,9 +38,11 @@ fn markers(out: &mut CppWriter) {
     out.line("#define SK_OP_END(position) ((void)(position))");
     out.line("#endif");
     out.blank();
+    out.line("// Code that ops share is there once: less to compile, and less to fetch.");
+    out.line("#define SK_SHARED static __attribute__((noinline, unused)) __aicore__");
     out.line("// A host compiler need not look into the same helper thousands of times.");
     out.line("#ifdef __SK_HOST__");
-    out.line("#define SK_HELPER static __attribute__((noinline, unused))");
+    out.line("#define SK_HELPER SK_SHARED");
     out.line("#else");
     out.line("#define SK_HELPER static __aicore__ inline");
     out.line("#endif");
@@ -82,73 +85,6 @@ fn feed_sync_all(program: &Program, out: &mut CppWriter) {
             out.line(format_args!("AscendC::SuperKernelAutoSyncAll{function}();"));
         });
         out.blank();
-    }
-}
-
-/// The sub-kernel functions with all their copies, and for each a way to use the copy of this core.
-fn functions(program: &Program, out: &mut CppWriter) {
-    if program.functions.is_empty() {
-        return;
-    }
-    if program.split > 1 {
-        out.line("// Cores fetch their instructions from different copies of the same code.");
-        out.block("SK_HELPER uint32_t sk_copy()", |out| {
-            out.line(format_args!("return (uint8_t)get_coreid() % {}u;", program.split));
-        });
-        out.blank();
-    }
-    out.block("SK_HELPER void sk_preload(uint64_t address, int64_t units)", |out| {
-        out.line("preload((const void *)address, units);");
-    });
-    out.blank();
-    out.line("// Declares a function with its copies; sk_call_NAME and sk_address_NAME take this core's copy.");
-    function_macro(program.split, out);
-    out.blank();
-    for function in &program.functions {
-        out.line(format_args!("SK_FUNCTION({})", function.name));
-    }
-    out.blank();
-}
-
-fn function_macro(split: u32, out: &mut CppWriter) {
-    let mut lines = vec!["#define SK_FUNCTION(name)".to_owned()];
-    for copy in 0..split {
-        // `name##_split1`: the macro's argument with the copy's suffix.
-        let symbol = if copy == 0 { "name".to_owned() } else { copy_name("name##", copy) };
-        lines.push(format!("    extern \"C\" __aicore__ void {symbol}(uint64_t args_offset);"));
-    }
-    let mut dispatch = |head: &str, before: &[&str], use_copy: &dyn Fn(&str) -> String, after: &[&str]| {
-        lines.push(format!("    SK_HELPER {head} {{"));
-        lines.extend(before.iter().map(|line| format!("        {line}")));
-        if split == 1 {
-            lines.push(format!("        {}", use_copy("name")));
-        } else {
-            lines.push("        switch (sk_copy()) {".to_owned());
-            for copy in 1..split {
-                let symbol = copy_name("name##", copy);
-                lines.push(format!("            case {copy}: {} break;", use_copy(&symbol)));
-            }
-            lines.push(format!("            default: {} break;", use_copy("name")));
-            lines.push("        }".to_owned());
-        }
-        lines.extend(after.iter().map(|line| format!("        {line}")));
-        lines.push("    }".to_owned());
-    };
-    dispatch(
-        "void sk_call_##name(uint32_t position, uint64_t offset)",
-        &["SK_OP_BEGIN(position);"],
-        &|symbol| format!("{symbol}(offset);"),
-        &["SK_OP_END(position);"],
-    );
-    dispatch(
-        "uint64_t sk_address_##name()",
-        &["uint64_t address = 0;"],
-        &|symbol| format!("address = (uint64_t){symbol};"),
-        &["return address;"],
-    );
-    let last = lines.len() - 1;
-    for (number, line) in lines.iter().enumerate() {
-        out.line(if number == last { line.clone() } else { format!("{line} \\") });
     }
 }
 
@@ -273,25 +209,4 @@ fn clear_workspace(program: &Program, out: &mut CppWriter) {
         out.line("AscendC::PipeBarrier<PIPE_ALL>();");
     });
     out.blank();
-}
-
-/// The condition that picks the cores of a step inside the code of its kind; `None`: all.
-pub(super) fn part_condition(kinds: Kinds, part: Part) -> Option<String> {
-    use crate::program::CoreIndex;
-    let register = |index: CoreIndex| match index {
-        CoreIndex::Block => "block_index",
-        CoreIndex::Core => "core_index",
-    };
-    match part {
-        Part::All => None,
-        Part::Below(index, count) => Some(format!("{} < {count}", register(index))),
-        Part::From(index, count) => Some(format!("{} >= {count}", register(index))),
-        Part::First => {
-            let kind = match kinds {
-                Kinds::Only(kind) => kind,
-                Kinds::Every => CoreKind::Aiv,
-            };
-            Some(format!("{} == 0", register(CoreIndex::first_of(kind))))
-        }
-    }
 }

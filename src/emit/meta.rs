@@ -37,17 +37,22 @@ pub(super) fn sections(program: &Program, out: &mut CppWriter) {
     out.line("#if TILING_KEY_VAR == 0UL");
     let symbols = SuperKernelSymbols::new(&program.kernel_name);
     for &kind in program.kinds() {
-        let guarded = program.kernel_type.is_mix();
-        if guarded {
-            out.line(format_args!("#if {}", built_for(program, kind)));
-        }
         let lines = meta_declaration(program.kernel_type.kernel_type(), &symbols.entry(kind));
-        lines.into_iter().for_each(|line| out.line(line));
-        if guarded {
-            out.line("#endif");
-        }
+        for_kind(program, kind, out, |out| lines.into_iter().for_each(|line| out.line(line)));
     }
     out.line("#endif");
+}
+
+/// What only the build for `kind` sees; a kernel with one kind needs no condition.
+pub(super) fn for_kind(program: &Program, kind: CoreKind, out: &mut CppWriter, write: impl FnOnce(&mut CppWriter)) {
+    let guarded = program.kernel_type.is_mix();
+    if guarded {
+        out.line(format_args!("#if {}", built_for(program, kind)));
+    }
+    write(out);
+    if guarded {
+        out.line("#endif");
+    }
 }
 
 /// Preprocessor condition: this is the build for `kind`.

@@ -1,14 +1,17 @@
 //! Prints C++ from a [program](crate::program).
 //!
-//! Everything is decided before: a step becomes a line or two. What steps have in common (picking a code copy, locks,
-//! barriers, records, the clearing of the workspace) is a small helper at the top of the file, there only if used.
+//! Everything is decided before: a step becomes a line or two. What steps have in common (picking a code copy, calls,
+//! locks, barriers, records, the clearing of the workspace) is a small helper at the top of the file, there only if used.
+//! Behind them comes the code of each core kind, with the steps of that kind alone.
 
+mod code;
 mod dynamic;
-mod entry;
 mod error;
+mod functions;
 mod helpers;
 mod meta;
 mod profiling;
+mod step;
 mod writer;
 
 pub use error::EmitError;
@@ -29,8 +32,9 @@ pub fn emit(program: &Program) -> Result<String, EmitError> {
     meta::title(program, &mut out);
     meta::run_config(program, &mut out);
     helpers::write(program, &mut out);
-    dynamic::write(program, &mut out);
-    entry::write(program, &mut out);
+    for &kind in program.kinds() {
+        meta::for_kind(program, kind, &mut out, |out| code::write(program, kind, out));
+    }
     meta::sections(program, &mut out);
     out.line("#endif");
     Ok(out.finish())

@@ -50,6 +50,13 @@ impl CppWriter {
         self.line("}");
     }
 
+    /// The body one level deeper, without braces.
+    pub(crate) fn indented(&mut self, body: impl FnOnce(&mut Self)) {
+        self.depth += 1;
+        body(self);
+        self.depth -= 1;
+    }
+
     /// Opens a block that [`CppWriter::close`] ends.
     pub(crate) fn open(&mut self, head: impl Display) {
         self.line(format_args!("{head} {{"));

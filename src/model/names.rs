@@ -99,7 +99,7 @@ const KEYWORDS: [&str; 93] = [
 
 /// What the generated source and the headers it needs mean something else by, parameters and variables included: a
 /// function of such a name would be hidden by them, or would be them.
-const TAKEN: [&str; 153] = [
+const TAKEN: [&str; 155] = [
     "ASCENDC_DUMP",
     "ASCENDC_DUMP_SIZE",
     "ASCENDC_TIME_STAMP_ON",
@@ -130,16 +130,19 @@ const TAKEN: [&str; 153] = [
     "PIPE_S",
     "PipeBarrier",
     "PreLoad",
+    "SK_COPY",
     "SK_FUNCTION",
     "SK_HELPER",
     "SK_OP_BEGIN",
     "SK_OP_END",
+    "SK_SHARED",
     "SYNC_AIC_AIV_FLAG",
     "SYNC_AIC_FLAG",
     "SYNC_AIV_FLAG",
     "SYNC_AIV_ONLY_ALL",
     "SetFlag",
     "SetNextTaskStart",
+    "SkFrame",
     "SkPicked",
     "SkProfile",
     "SuperKernelAutoSyncAllComplementImpl",
@@ -150,9 +153,7 @@ const TAKEN: [&str; 153] = [
     "WaitFlag",
     "WaitPreTaskEndImpl",
     "address",
-    "aic",
     "aic_offset",
-    "aiv",
     "aiv_offset",
     "aligned",
     "area",
@@ -162,12 +163,14 @@ const TAKEN: [&str; 153] = [
     "buffer",
     "bytes",
     "cache_line_t",
+    "code",
     "config",
     "copy_cbuf_to_gm",
     "copy_ubuf_to_gm",
     "copy_ubuf_to_gm_align_v2",
     "core",
     "core_index",
+    "count",
     "create_cbuf_matrix",
     "dcci",
     "dcci_dst_t",
@@ -175,6 +178,7 @@ const TAKEN: [&str; 153] = [
     "done",
     "end",
     "ffts_cross_core_sync",
+    "frame",
     "g_opSystemRunCfg",
     "g_superKernelAutoSyncAllConfigGmAddr",
     "g_superKernelAutoSyncAllConfigGmBaseAddr",
@@ -191,9 +195,6 @@ const TAKEN: [&str; 153] = [
     "index",
     "int64_t",
     "int8_t",
-    "is_aic",
-    "is_aiv",
-    "is_mix",
     "key",
     "lock",
     "main",
@@ -214,6 +215,7 @@ const TAKEN: [&str; 153] = [
     "set_ffts_base_addr",
     "share",
     "size",
+    "sk_call",
     "sk_clear",
     "sk_clear_workspace",
     "sk_complement_sync_all",
@@ -256,7 +258,7 @@ const TAKEN: [&str; 153] = [
 ];
 
 /// Names that the generated source makes from those of functions.
-const TAKEN_PREFIXES: [&str; 3] = ["sk_call_", "sk_address_", "sk_switch_"];
+const TAKEN_PREFIXES: [&str; 6] = ["sk_between_", "sk_call_", "sk_code_", "sk_copy_", "sk_part_", "sk_switch_"];
 
 /// Letters, digits and `_`, no digit in front.
 pub(crate) fn is_identifier(name: &str) -> bool {

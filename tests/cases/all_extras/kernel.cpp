@@ -15,35 +15,34 @@ extern __gm__ struct OpSystemRunCfg g_opSystemRunCfg;
 #define SK_OP_END(position) ((void)(position))
 #endif
 
+// Code that ops share is there once: less to compile, and less to fetch.
+#define SK_SHARED static __attribute__((noinline, unused)) __aicore__
 // A host compiler need not look into the same helper thousands of times.
 #ifdef __SK_HOST__
-#define SK_HELPER static __attribute__((noinline, unused))
+#define SK_HELPER SK_SHARED
 #else
 #define SK_HELPER static __aicore__ inline
 #endif
 
-SK_HELPER void sk_preload(uint64_t address, int64_t units) {
-    preload((const void *)address, units);
+// Both are for the cores whose index is below the count.
+SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+    if (index < count) {
+        preload((const void *)code, units);
+    }
 }
 
-// Declares a function with its copies; sk_call_NAME and sk_address_NAME take this core's copy.
-#define SK_FUNCTION(name) \
-    extern "C" __aicore__ void name(uint64_t args_offset); \
-    SK_HELPER void sk_call_##name(uint32_t position, uint64_t offset) { \
-        SK_OP_BEGIN(position); \
-        name(offset); \
-        SK_OP_END(position); \
-    } \
-    SK_HELPER uint64_t sk_address_##name() { \
-        uint64_t address = 0; \
-        address = (uint64_t)name; \
-        return address; \
+SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+    if (index < count) {
+        SK_OP_BEGIN(position);
+        ((void (*)(uint64_t))code)(offset);
+        SK_OP_END(position);
     }
+}
 
-SK_FUNCTION(k0_aiv)
-SK_FUNCTION(k1_aic)
-SK_FUNCTION(k1_aiv)
-SK_FUNCTION(k2_aic)
+// Declares a function with its copies; SK_COPY is the address of this core's copy.
+#define SK_FUNCTION(name) \
+    extern "C" __aicore__ void name(uint64_t args_offset);
+#define SK_COPY(name) (uint64_t)name
 
 SK_HELPER void sk_set_next() {
     AscendC::SetNextTaskStart();
@@ -182,6 +181,74 @@ SK_HELPER void sk_record(SkProfile &profile, uint32_t index, uint32_t type, uint
     sk_profile_write(profile, (uint64_t)index << 32 | (uint64_t)end << 12 | (uint64_t)type << 8);
 }
 
+#if defined(__DAV_CUBE__) && __NPU_ARCH__ == 2201
+SK_FUNCTION(k1_aic)
+SK_FUNCTION(k2_aic)
+
+extern "C" __global__ __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
+    [[maybe_unused]] const int64_t block_index = get_block_idx();
+    SkProfile profile = {nullptr, 0, 0, false};
+    [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
+    [[maybe_unused]] GM_ADDR workspace = param_base[6];
+    AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr = workspace;
+#if defined ASCENDC_DUMP || defined ASCENDC_TIME_STAMP_ON
+    constexpr uint32_t ASCENDC_DUMP_SIZE = 0;
+    AscendC::InitDump(true, workspace + 4096, ASCENDC_DUMP_SIZE);
+#endif
+    sk_profile_start(profile, param_base[7], (uint64_t)param_base[8]);
+    if (param_base[0] != nullptr) {
+        set_ffts_base_addr((uint64_t)param_base[0]);
+    }
+    sk_wait_for_aiv(); // workspace cleared
+    AscendC::PreLoad(8);
+    sk_record(profile, 0u, 0x0, 0);
+    // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 4 blocks, stream 0)
+    sk_feed_sync_all(0, 192);
+    sk_record(profile, 1u, 0x8, 0);
+    AscendC::g_superKernelAutoSyncAllEnable = false;
+    pipe_barrier(PIPE_ALL); // debug-dcci-all
+    sk_flush(); // debug-dcci-all
+    sk_meet_all(); // debug-sync-all
+    sk_record(profile, 1u, 0x8, 1);
+    // op 1: k1 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
+    g_super_kernel_early_start_config = 6;
+    sk_wait_previous<6>(); // list order
+    sk_meet_all(); // after outer wait
+    sk_feed_sync_all(64, 256);
+    sk_record(profile, 2u, 0x8, 0);
+    const uint64_t sk_code_k1_aic = SK_COPY(k1_aic);
+    sk_call(sk_code_k1_aic, block_index, 4, 1, 3);
+    if (block_index < 4) { sk_end_sync_all(); }
+    if (block_index >= 4) { sk_complement_sync_all(); }
+    AscendC::g_superKernelAutoSyncAllEnable = false;
+    pipe_barrier(PIPE_ALL); // debug-dcci-all
+    sk_flush(); // debug-dcci-all
+    sk_meet_all(); // debug-sync-all
+    sk_record(profile, 2u, 0x8, 1);
+    // op 2: k2 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
+    sk_set_next(); // list order
+    g_super_kernel_early_start_config = 8;
+    sk_wait_previous<8>(); // list order
+    AscendC::g_superKernelAutoSyncAllEnable = false;
+    sk_record(profile, 3u, 0x8, 0);
+    const uint64_t sk_code_k2_aic = SK_COPY(k2_aic);
+    sk_call(sk_code_k2_aic, block_index, 8, 2, 5);
+    pipe_barrier(PIPE_ALL); // debug-dcci-all
+    sk_flush(); // debug-dcci-all
+    sk_record(profile, 3u, 0x8, 1);
+    if (block_index >= 8) {
+        sk_set_next(); // the op sets itself
+    }
+    g_super_kernel_early_start_config = 0;
+    sk_wait_previous<0>(); // the op sets itself
+    sk_meet_all(); // debug-sync-all
+    sk_record(profile, 0u, 0x0, 1);
+}
+#endif
+#if defined(__DAV_VEC__) && __NPU_ARCH__ == 2201
+SK_FUNCTION(k0_aiv)
+SK_FUNCTION(k1_aiv)
+
 extern "C" __global__ __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
     [[maybe_unused]] const int64_t block_index = get_block_idx();
     [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
@@ -197,105 +264,69 @@ extern "C" __global__ __aicore__ void auto_gen_te_superkernel_test_kernel(void) 
     if (param_base[0] != nullptr) {
         set_ffts_base_addr((uint64_t)param_base[0]);
     }
-    if ASCEND_IS_AIV {
-        sk_clear_workspace(workspace, 512);
-        sk_meet_aiv(); // workspace cleared
-        sk_tell_aic(); // workspace cleared
-    }
-    if ASCEND_IS_AIC {
-        sk_wait_for_aiv(); // workspace cleared
-    }
+    sk_clear_workspace(workspace, 512);
+    sk_meet_aiv(); // workspace cleared
+    sk_tell_aic(); // workspace cleared
     AscendC::PreLoad(8);
     sk_record(profile, 0u, 0x0, 0);
     // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 4 blocks, stream 0)
     sk_feed_sync_all(0, 192);
     sk_record(profile, 1u, 0x8, 0);
-    if ASCEND_IS_AIV {
-        sk_flush();
-        if (core_index < 4) {
-            sk_call_k0_aiv(0, 1);
-            sk_end_sync_all();
-        }
-        if (core_index >= 4) { sk_complement_sync_all(); }
-        sk_flush();
-    }
+    sk_flush();
+    const uint64_t sk_code_k0_aiv = SK_COPY(k0_aiv);
+    sk_call(sk_code_k0_aiv, core_index, 4, 0, 1);
+    if (core_index < 4) { sk_end_sync_all(); }
+    if (core_index >= 4) { sk_complement_sync_all(); }
+    sk_flush();
     AscendC::g_superKernelAutoSyncAllEnable = false;
     pipe_barrier(PIPE_ALL); // debug-dcci-all
     sk_flush(); // debug-dcci-all
     sk_meet_all(); // debug-sync-all
     sk_record(profile, 1u, 0x8, 1);
-    if ASCEND_IS_AIV {
-        sk_set_next(); // list order
-    }
     // op 1: k1 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
+    sk_set_next(); // list order
     g_super_kernel_early_start_config = 6;
     sk_wait_previous<6>(); // list order
-    if ASCEND_IS_AIV {
-        sk_record(profile, 7u, 0x4, 0);
-        if (core_index == 0) {
-            sk_publish(param_base[2], 1); // outer event 7
-        }
-        sk_record(profile, 7u, 0x4, 1);
-        sk_record(profile, 8u, 0xc, 0);
-        if (core_index == 0) {
-            sk_wait_until_set(param_base[4]); // outer event 8
-        }
-        sk_record(profile, 8u, 0xc, 1);
+    sk_record(profile, 7u, 0x4, 0);
+    if (core_index == 0) {
+        sk_publish(param_base[2], 1); // outer event 7
     }
+    sk_record(profile, 7u, 0x4, 1);
+    sk_record(profile, 8u, 0xc, 0);
+    if (core_index == 0) {
+        sk_wait_until_set(param_base[4]); // outer event 8
+    }
+    sk_record(profile, 8u, 0xc, 1);
     sk_meet_all(); // after outer wait
     sk_feed_sync_all(64, 256);
     sk_record(profile, 2u, 0x8, 0);
-    if ASCEND_IS_AIC {
-        if (block_index < 4) {
-            sk_call_k1_aic(1, 3);
-            sk_end_sync_all();
-        }
-        if (block_index >= 4) { sk_complement_sync_all(); }
-    }
-    if ASCEND_IS_AIV {
-        if (block_index < 4) {
-            sk_call_k1_aiv(1, 3);
-            sk_end_sync_all();
-        }
-        if (block_index >= 4) { sk_complement_sync_all(); }
-    }
+    const uint64_t sk_code_k1_aiv = SK_COPY(k1_aiv);
+    sk_call(sk_code_k1_aiv, block_index, 4, 1, 3);
+    if (block_index < 4) { sk_end_sync_all(); }
+    if (block_index >= 4) { sk_complement_sync_all(); }
     AscendC::g_superKernelAutoSyncAllEnable = false;
     pipe_barrier(PIPE_ALL); // debug-dcci-all
     sk_flush(); // debug-dcci-all
     sk_meet_all(); // debug-sync-all
     sk_record(profile, 2u, 0x8, 1);
-    if ASCEND_IS_AIC {
-        sk_set_next(); // list order
-    }
-    if ASCEND_IS_AIV {
-        sk_set_next(); // list order
-    }
     // op 2: k2 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
+    sk_set_next(); // list order
     g_super_kernel_early_start_config = 8;
     sk_wait_previous<8>(); // list order
     AscendC::g_superKernelAutoSyncAllEnable = false;
     sk_record(profile, 3u, 0x8, 0);
-    if ASCEND_IS_AIC {
-        if (block_index < 8) { sk_call_k2_aic(2, 5); }
-    }
     pipe_barrier(PIPE_ALL); // debug-dcci-all
     sk_flush(); // debug-dcci-all
     sk_record(profile, 3u, 0x8, 1);
-    if ASCEND_IS_AIC {
-        if (block_index >= 8) {
-            sk_set_next(); // the op sets itself
-        }
-    }
     g_super_kernel_early_start_config = 0;
     sk_wait_previous<0>(); // the op sets itself
     sk_meet_all(); // debug-sync-all
-    if ASCEND_IS_AIV {
-        if (core_index == 0) {
-            sk_clear(param_base[4]); // outer event 8
-        }
+    if (core_index == 0) {
+        sk_clear(param_base[4]); // outer event 8
     }
     sk_record(profile, 0u, 0x0, 1);
 }
+#endif
 
 #if TILING_KEY_VAR == 0UL
 #if defined(__DAV_CUBE__) && __NPU_ARCH__ == 2201

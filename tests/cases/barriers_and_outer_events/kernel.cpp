@@ -9,54 +9,47 @@
 #define SK_OP_END(position) ((void)(position))
 #endif
 
+// Code that ops share is there once: less to compile, and less to fetch.
+#define SK_SHARED static __attribute__((noinline, unused)) __aicore__
 // A host compiler need not look into the same helper thousands of times.
 #ifdef __SK_HOST__
-#define SK_HELPER static __attribute__((noinline, unused))
+#define SK_HELPER SK_SHARED
 #else
 #define SK_HELPER static __aicore__ inline
 #endif
 
 // Cores fetch their instructions from different copies of the same code.
-SK_HELPER uint32_t sk_copy() {
-    return (uint8_t)get_coreid() % 4u;
+SK_SHARED uint64_t sk_copy(uint64_t sk_copy_0, uint64_t sk_copy_1, uint64_t sk_copy_2, uint64_t sk_copy_3) {
+    switch ((uint8_t)get_coreid() % 4u) {
+        case 1: return sk_copy_1;
+        case 2: return sk_copy_2;
+        case 3: return sk_copy_3;
+        default: return sk_copy_0;
+    }
 }
 
-SK_HELPER void sk_preload(uint64_t address, int64_t units) {
-    preload((const void *)address, units);
+// Both are for the cores whose index is below the count.
+SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+    if (index < count) {
+        preload((const void *)code, units);
+    }
 }
 
-// Declares a function with its copies; sk_call_NAME and sk_address_NAME take this core's copy.
+SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+    if (index < count) {
+        SK_OP_BEGIN(position);
+        ((void (*)(uint64_t))code)(offset);
+        SK_OP_END(position);
+    }
+}
+
+// Declares a function with its copies; SK_COPY is the address of this core's copy.
 #define SK_FUNCTION(name) \
     extern "C" __aicore__ void name(uint64_t args_offset); \
     extern "C" __aicore__ void name##_split1(uint64_t args_offset); \
     extern "C" __aicore__ void name##_split2(uint64_t args_offset); \
-    extern "C" __aicore__ void name##_split3(uint64_t args_offset); \
-    SK_HELPER void sk_call_##name(uint32_t position, uint64_t offset) { \
-        SK_OP_BEGIN(position); \
-        switch (sk_copy()) { \
-            case 1: name##_split1(offset); break; \
-            case 2: name##_split2(offset); break; \
-            case 3: name##_split3(offset); break; \
-            default: name(offset); break; \
-        } \
-        SK_OP_END(position); \
-    } \
-    SK_HELPER uint64_t sk_address_##name() { \
-        uint64_t address = 0; \
-        switch (sk_copy()) { \
-            case 1: address = (uint64_t)name##_split1; break; \
-            case 2: address = (uint64_t)name##_split2; break; \
-            case 3: address = (uint64_t)name##_split3; break; \
-            default: address = (uint64_t)name; break; \
-        } \
-        return address; \
-    }
-
-SK_FUNCTION(k0_aic)
-SK_FUNCTION(k0_aiv)
-SK_FUNCTION(k1_aic)
-SK_FUNCTION(k2_aiv)
-SK_FUNCTION(k3_aiv)
+    extern "C" __aicore__ void name##_split3(uint64_t args_offset);
+#define SK_COPY(name) sk_copy((uint64_t)name, (uint64_t)name##_split1, (uint64_t)name##_split2, (uint64_t)name##_split3)
 
 // All cores of both kinds meet.
 SK_HELPER void sk_meet_all() {
@@ -81,6 +74,46 @@ SK_HELPER void sk_clear(GM_ADDR address) {
     *lock = 0;
 }
 
+#if defined(__DAV_CUBE__) && __NPU_ARCH__ == 2201
+SK_FUNCTION(k0_aic)
+SK_FUNCTION(k1_aic)
+
+extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
+    [[maybe_unused]] const int64_t block_index = get_block_idx();
+    [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
+    if (param_base[0] != nullptr) {
+        set_ffts_base_addr((uint64_t)param_base[0]);
+    }
+    // op 0: k0 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
+    const uint64_t sk_code_k0_aic = SK_COPY(k0_aic);
+    sk_call(sk_code_k0_aic, block_index, 4, 0, 1);
+    // op 1: k1 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
+    sk_meet_all(); // before outer notify
+    if (block_index == 0) {
+        sk_publish(param_base[2], 1); // outer event 7
+        sk_wait_until_set(param_base[5]); // outer event 8
+    }
+    sk_meet_all(); // after outer wait
+    const uint64_t sk_code_k1_aic = SK_COPY(k1_aic);
+    sk_call(sk_code_k1_aic, block_index, 8, 1, 3);
+    // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
+    sk_meet_all(); // before outer notify
+    if (block_index == 0) {
+        sk_publish(param_base[4], 1); // outer event 9
+    }
+    // op 3: k3 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
+    sk_meet_all(); // after outer wait
+    sk_meet_all(); // list order
+    if (block_index == 0) {
+        sk_clear(param_base[5]); // outer event 8
+    }
+}
+#endif
+#if defined(__DAV_VEC__) && __NPU_ARCH__ == 2201
+SK_FUNCTION(k0_aiv)
+SK_FUNCTION(k2_aiv)
+SK_FUNCTION(k3_aiv)
+
 extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
     [[maybe_unused]] const int64_t block_index = get_block_idx();
     [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
@@ -88,57 +121,29 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     if (param_base[0] != nullptr) {
         set_ffts_base_addr((uint64_t)param_base[0]);
     }
-    if ASCEND_IS_AIC {
-        // op 0: k0 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
-        if (block_index < 4) { sk_call_k0_aic(0, 1); }
-    }
-    if ASCEND_IS_AIV {
-        if (block_index < 4) { sk_call_k0_aiv(0, 1); }
-    }
+    // op 0: k0 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
+    const uint64_t sk_code_k0_aiv = SK_COPY(k0_aiv);
+    sk_call(sk_code_k0_aiv, block_index, 4, 0, 1);
     // op 1: k1 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
-    sk_meet_all(); // before outer notify
-    if ASCEND_IS_AIC {
-        if (block_index == 0) {
-            sk_publish(param_base[2], 1); // outer event 7
-            sk_wait_until_set(param_base[5]); // outer event 8
-        }
-    }
-    sk_meet_all(); // after outer wait
-    if ASCEND_IS_AIC {
-        if (block_index < 8) { sk_call_k1_aic(1, 3); }
-    }
     // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
     sk_meet_all(); // before outer notify
-    if ASCEND_IS_AIC {
-        if (block_index == 0) {
-            sk_publish(param_base[4], 1); // outer event 9
-        }
-    }
-    if ASCEND_IS_AIV {
-        if (core_index == 0) {
-            sk_wait_until_set(param_base[7]); // outer event 10
-        }
+    sk_meet_all(); // after outer wait
+    sk_meet_all(); // before outer notify
+    if (core_index == 0) {
+        sk_wait_until_set(param_base[7]); // outer event 10
     }
     sk_meet_all(); // after outer wait
-    if ASCEND_IS_AIV {
-        if (core_index < 8) { sk_call_k2_aiv(2, 6); }
-    }
+    const uint64_t sk_code_k2_aiv = SK_COPY(k2_aiv);
+    sk_call(sk_code_k2_aiv, core_index, 8, 2, 6);
     // op 3: k3 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
     sk_meet_all(); // list order
-    if ASCEND_IS_AIV {
-        if (core_index < 8) { sk_call_k3_aiv(3, 8); }
-    }
-    if ASCEND_IS_AIC {
-        if (block_index == 0) {
-            sk_clear(param_base[5]); // outer event 8
-        }
-    }
-    if ASCEND_IS_AIV {
-        if (core_index == 0) {
-            sk_clear(param_base[7]); // outer event 10
-        }
+    const uint64_t sk_code_k3_aiv = SK_COPY(k3_aiv);
+    sk_call(sk_code_k3_aiv, core_index, 8, 3, 8);
+    if (core_index == 0) {
+        sk_clear(param_base[7]); // outer event 10
     }
 }
+#endif
 
 #if TILING_KEY_VAR == 0UL
 #if defined(__DAV_CUBE__) && __NPU_ARCH__ == 2201

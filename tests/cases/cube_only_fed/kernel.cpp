@@ -9,48 +9,45 @@
 #define SK_OP_END(position) ((void)(position))
 #endif
 
+// Code that ops share is there once: less to compile, and less to fetch.
+#define SK_SHARED static __attribute__((noinline, unused)) __aicore__
 // A host compiler need not look into the same helper thousands of times.
 #ifdef __SK_HOST__
-#define SK_HELPER static __attribute__((noinline, unused))
+#define SK_HELPER SK_SHARED
 #else
 #define SK_HELPER static __aicore__ inline
 #endif
 
 // Cores fetch their instructions from different copies of the same code.
-SK_HELPER uint32_t sk_copy() {
-    return (uint8_t)get_coreid() % 3u;
+SK_SHARED uint64_t sk_copy(uint64_t sk_copy_0, uint64_t sk_copy_1, uint64_t sk_copy_2) {
+    switch ((uint8_t)get_coreid() % 3u) {
+        case 1: return sk_copy_1;
+        case 2: return sk_copy_2;
+        default: return sk_copy_0;
+    }
 }
 
-SK_HELPER void sk_preload(uint64_t address, int64_t units) {
-    preload((const void *)address, units);
+// Both are for the cores whose index is below the count.
+SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+    if (index < count) {
+        preload((const void *)code, units);
+    }
 }
 
-// Declares a function with its copies; sk_call_NAME and sk_address_NAME take this core's copy.
+SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+    if (index < count) {
+        SK_OP_BEGIN(position);
+        ((void (*)(uint64_t))code)(offset);
+        SK_OP_END(position);
+    }
+}
+
+// Declares a function with its copies; SK_COPY is the address of this core's copy.
 #define SK_FUNCTION(name) \
     extern "C" __aicore__ void name(uint64_t args_offset); \
     extern "C" __aicore__ void name##_split1(uint64_t args_offset); \
-    extern "C" __aicore__ void name##_split2(uint64_t args_offset); \
-    SK_HELPER void sk_call_##name(uint32_t position, uint64_t offset) { \
-        SK_OP_BEGIN(position); \
-        switch (sk_copy()) { \
-            case 1: name##_split1(offset); break; \
-            case 2: name##_split2(offset); break; \
-            default: name(offset); break; \
-        } \
-        SK_OP_END(position); \
-    } \
-    SK_HELPER uint64_t sk_address_##name() { \
-        uint64_t address = 0; \
-        switch (sk_copy()) { \
-            case 1: address = (uint64_t)name##_split1; break; \
-            case 2: address = (uint64_t)name##_split2; break; \
-            default: address = (uint64_t)name; break; \
-        } \
-        return address; \
-    }
-
-SK_FUNCTION(k0_aic)
-SK_FUNCTION(k1_aic)
+    extern "C" __aicore__ void name##_split2(uint64_t args_offset);
+#define SK_COPY(name) sk_copy((uint64_t)name, (uint64_t)name##_split1, (uint64_t)name##_split2)
 
 SK_HELPER void sk_set_next() {
     AscendC::SetNextTaskStart();
@@ -103,6 +100,9 @@ SK_HELPER void sk_clear_workspace(GM_ADDR workspace, uint64_t bytes) {
     AscendC::PipeBarrier<PIPE_ALL>();
 }
 
+SK_FUNCTION(k0_aic)
+SK_FUNCTION(k1_aic)
+
 extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
     [[maybe_unused]] const int64_t block_index = get_block_idx();
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
@@ -113,22 +113,22 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     }
     sk_clear_workspace(workspace, 512);
     sk_meet_aic(); // workspace cleared
-    if (block_index < 4) { sk_preload(sk_address_k0_aic(), 1); }
-    if (block_index < 8) { sk_preload(sk_address_k1_aic(), 2); }
+    const uint64_t sk_code_k0_aic = SK_COPY(k0_aic);
+    sk_preload(sk_code_k0_aic, block_index, 4, 1);
+    const uint64_t sk_code_k1_aic = SK_COPY(k1_aic);
+    sk_preload(sk_code_k1_aic, block_index, 8, 2);
     // op 0: k0 (KERNEL_TYPE_AIC_ONLY, 4 blocks, stream 0)
     sk_feed_sync_all(0, 128);
-    if (block_index < 4) {
-        sk_call_k0_aic(0, 1);
-        sk_end_sync_all();
-    }
+    sk_call(sk_code_k0_aic, block_index, 4, 0, 1);
+    // op 1: k1 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
+    if (block_index < 4) { sk_end_sync_all(); }
     if (block_index >= 4) { sk_complement_sync_all(); }
     AscendC::g_superKernelAutoSyncAllEnable = false;
     sk_set_next(); // list order
-    // op 1: k1 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
     g_super_kernel_early_start_config = 0;
     sk_wait_previous<0>(); // list order
     AscendC::g_superKernelAutoSyncAllEnable = false;
-    if (block_index < 8) { sk_call_k1_aic(1, 2); }
+    sk_call(sk_code_k1_aic, block_index, 8, 1, 2);
 }
 
 #if TILING_KEY_VAR == 0UL

@@ -9,58 +9,47 @@
 #define SK_OP_END(position) ((void)(position))
 #endif
 
+// Code that ops share is there once: less to compile, and less to fetch.
+#define SK_SHARED static __attribute__((noinline, unused)) __aicore__
 // A host compiler need not look into the same helper thousands of times.
 #ifdef __SK_HOST__
-#define SK_HELPER static __attribute__((noinline, unused))
+#define SK_HELPER SK_SHARED
 #else
 #define SK_HELPER static __aicore__ inline
 #endif
 
 // Cores fetch their instructions from different copies of the same code.
-SK_HELPER uint32_t sk_copy() {
-    return (uint8_t)get_coreid() % 4u;
+SK_SHARED uint64_t sk_copy(uint64_t sk_copy_0, uint64_t sk_copy_1, uint64_t sk_copy_2, uint64_t sk_copy_3) {
+    switch ((uint8_t)get_coreid() % 4u) {
+        case 1: return sk_copy_1;
+        case 2: return sk_copy_2;
+        case 3: return sk_copy_3;
+        default: return sk_copy_0;
+    }
 }
 
-SK_HELPER void sk_preload(uint64_t address, int64_t units) {
-    preload((const void *)address, units);
+// Both are for the cores whose index is below the count.
+SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+    if (index < count) {
+        preload((const void *)code, units);
+    }
 }
 
-// Declares a function with its copies; sk_call_NAME and sk_address_NAME take this core's copy.
+SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+    if (index < count) {
+        SK_OP_BEGIN(position);
+        ((void (*)(uint64_t))code)(offset);
+        SK_OP_END(position);
+    }
+}
+
+// Declares a function with its copies; SK_COPY is the address of this core's copy.
 #define SK_FUNCTION(name) \
     extern "C" __aicore__ void name(uint64_t args_offset); \
     extern "C" __aicore__ void name##_split1(uint64_t args_offset); \
     extern "C" __aicore__ void name##_split2(uint64_t args_offset); \
-    extern "C" __aicore__ void name##_split3(uint64_t args_offset); \
-    SK_HELPER void sk_call_##name(uint32_t position, uint64_t offset) { \
-        SK_OP_BEGIN(position); \
-        switch (sk_copy()) { \
-            case 1: name##_split1(offset); break; \
-            case 2: name##_split2(offset); break; \
-            case 3: name##_split3(offset); break; \
-            default: name(offset); break; \
-        } \
-        SK_OP_END(position); \
-    } \
-    SK_HELPER uint64_t sk_address_##name() { \
-        uint64_t address = 0; \
-        switch (sk_copy()) { \
-            case 1: address = (uint64_t)name##_split1; break; \
-            case 2: address = (uint64_t)name##_split2; break; \
-            case 3: address = (uint64_t)name##_split3; break; \
-            default: address = (uint64_t)name; break; \
-        } \
-        return address; \
-    }
-
-SK_FUNCTION(k0_aiv)
-SK_FUNCTION(k1_7_aiv)
-SK_FUNCTION(k1_10_aic)
-SK_FUNCTION(k1_11_aic)
-SK_FUNCTION(k1_10000_aic)
-SK_FUNCTION(k1_10000_aiv)
-SK_FUNCTION(k1_18446744073709551615_aic)
-SK_FUNCTION(k1_18446744073709551615_aiv)
-SK_FUNCTION(k2_3_aiv)
+    extern "C" __aicore__ void name##_split3(uint64_t args_offset);
+#define SK_COPY(name) sk_copy((uint64_t)name, (uint64_t)name##_split1, (uint64_t)name##_split2, (uint64_t)name##_split3)
 
 SK_HELPER void sk_set_next() {
     AscendC::SetNextTaskStart();
@@ -100,10 +89,15 @@ SK_HELPER void sk_flush() {
     dcci((__gm__ uint64_t *)0, cache_line_t::ENTIRE_DATA_CACHE, dcci_dst_t::CACHELINE_OUT);
 }
 
-// What a switch picked: this core's copies, and the kernel type above the block count.
+#if defined(__DAV_CUBE__) && __NPU_ARCH__ == 2201
+SK_FUNCTION(k1_10_aic)
+SK_FUNCTION(k1_11_aic)
+SK_FUNCTION(k1_10000_aic)
+SK_FUNCTION(k1_18446744073709551615_aic)
+
+// What a switch picked: this core's copy, and the kernel type above the block count.
 struct SkPicked {
-    uint64_t aic;
-    uint64_t aiv;
+    uint64_t code;
     uint64_t type_and_blocks;
 };
 
@@ -115,36 +109,36 @@ SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
         if (key < 10ULL) {
             if (key == 7ULL) {
                 // KERNEL_TYPE_AIV_ONLY
-                return SkPicked{0, sk_address_k1_7_aiv(), 0ULL << 32 | blocks};
+                return SkPicked{0, 0ULL << 32 | blocks};
             }
         } else {
             if (key == 10ULL) {
                 // KERNEL_TYPE_AIC_ONLY
-                return SkPicked{sk_address_k1_10_aic(), 0, 1ULL << 32 | blocks};
+                return SkPicked{SK_COPY(k1_10_aic), 1ULL << 32 | blocks};
             }
         }
     } else {
         if (key < 10000ULL) {
             if (key == 11ULL) {
                 // KERNEL_TYPE_MIX_AIC_1_0
-                return SkPicked{sk_address_k1_11_aic(), 0, 5ULL << 32 | blocks};
+                return SkPicked{SK_COPY(k1_11_aic), 5ULL << 32 | blocks};
             }
         } else {
             if (key < 18446744073709551615ULL) {
                 if (key == 10000ULL) {
                     // KERNEL_TYPE_MIX_AIC_1_2
-                    return SkPicked{sk_address_k1_10000_aic(), sk_address_k1_10000_aiv(), 7ULL << 32 | blocks};
+                    return SkPicked{SK_COPY(k1_10000_aic), 7ULL << 32 | blocks};
                 }
             } else {
                 if (key == 18446744073709551615ULL) {
                     // KERNEL_TYPE_MIX_AIC_1_1
-                    return SkPicked{sk_address_k1_18446744073709551615_aic(), sk_address_k1_18446744073709551615_aiv(), 6ULL << 32 | blocks};
+                    return SkPicked{SK_COPY(k1_18446744073709551615_aic), 6ULL << 32 | blocks};
                 }
             }
         }
     }
     trap();
-    return SkPicked{0, 0, 0xffULL << 32 | blocks};
+    return SkPicked{0, 0xffULL << 32 | blocks};
 }
 
 SK_HELPER SkPicked sk_switch_1(GM_ADDR *slots) {
@@ -153,97 +147,168 @@ SK_HELPER SkPicked sk_switch_1(GM_ADDR *slots) {
     const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
     if (key == 3ULL) {
         // KERNEL_TYPE_MIX_AIV_1_0
-        return SkPicked{0, sk_address_k2_3_aiv(), 4ULL << 32 | blocks};
+        return SkPicked{0, 4ULL << 32 | blocks};
     }
     trap();
-    return SkPicked{0, 0, 0xffULL << 32 | blocks};
-}
-
-SK_HELPER void sk_call_address(uint64_t address, uint32_t position, uint64_t offset) {
-    SK_OP_BEGIN(position);
-    ((void (*)(uint64_t))address)(offset);
-    SK_OP_END(position);
+    return SkPicked{0, 0xffULL << 32 | blocks};
 }
 
 // All cores of the picked type's kinds call; those beyond its block count leave by themselves.
 SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
     g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;
     const uint64_t type = picked.type_and_blocks >> 32;
-    const bool is_mix = type == 6 || type == 7;
-    [[maybe_unused]] const bool is_aic = type == 1 || type == 5;
-    [[maybe_unused]] const bool is_aiv = type == 0 || type == 4;
-    if ASCEND_IS_AIC {
-        if ((is_mix || is_aic) && get_block_idx() < 24) {
-            sk_call_address(picked.aic, position, offset);
-        }
-    }
-    if ASCEND_IS_AIV {
-        if (is_mix && get_block_idx() < 24) {
-            sk_call_address(picked.aiv, position, offset);
-        }
-        if (is_aiv && AscendC::GetBlockIdx() < 48) {
-            sk_call_address(picked.aiv, position, offset);
-        }
+    if (type == 1 || type == 5 || type == 6 || type == 7) {
+        sk_call(picked.code, get_block_idx(), 24, position, offset);
     }
 }
 
 extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
     [[maybe_unused]] const int64_t block_index = get_block_idx();
-    [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
-    [[maybe_unused]] SkPicked picked = {0, 0, 0};
+    [[maybe_unused]] SkPicked picked = {0, 0};
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
     if (param_base[0] != nullptr) {
         set_ffts_base_addr((uint64_t)param_base[0]);
     }
-    if ASCEND_IS_AIV {
-        if (core_index < 8) {
-            sk_preload(sk_address_k0_aiv(), 2);
-            // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
-            sk_call_k0_aiv(0, 1);
-        }
-        sk_set_next(); // list order
-    }
     // op 1: k1 (KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, stream 0)
     g_super_kernel_early_start_config = 6;
     sk_wait_previous<6>(); // list order
-    if ASCEND_IS_AIV {
-        if (core_index == 0) {
-            sk_publish(param_base[2], 1); // outer event 7
-        }
-    }
     picked = sk_switch_0(param_base + 4); // tiling at run time
     pipe_barrier(PIPE_ALL); // all have polled
     sk_meet_all(); // all have polled
     sk_flush();
     sk_call_picked(picked, 1, 3);
     sk_flush();
-    if ASCEND_IS_AIC {
-        if (block_index == 0) { sk_publish(param_base[6], 0); }
-        sk_set_next(); // list order
-    }
-    if ASCEND_IS_AIV {
-        sk_set_next(); // list order
-    }
+    if (block_index == 0) { sk_publish(param_base[6], 0); }
     // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 48 blocks, stream 0)
+    sk_set_next(); // list order
     g_super_kernel_early_start_config = 9;
     sk_wait_previous<9>(); // list order
-    if ASCEND_IS_AIV {
-        if (core_index == 0) {
-            sk_wait_until_set(param_base[11]); // outer event 9
+    sk_meet_all(); // after outer wait
+    picked = sk_switch_1(param_base + 8); // tiling at run time
+    pipe_barrier(PIPE_ALL); // all have polled
+    sk_meet_all(); // all have polled
+    sk_call_picked(picked, 2, 7);
+}
+#endif
+#if defined(__DAV_VEC__) && __NPU_ARCH__ == 2201
+SK_FUNCTION(k0_aiv)
+SK_FUNCTION(k1_7_aiv)
+SK_FUNCTION(k1_10000_aiv)
+SK_FUNCTION(k1_18446744073709551615_aiv)
+SK_FUNCTION(k2_3_aiv)
+
+// What a switch picked: this core's copy, and the kernel type above the block count.
+struct SkPicked {
+    uint64_t code;
+    uint64_t type_and_blocks;
+};
+
+SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
+    sk_wait_until_set(slots[2]);
+    [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
+    const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
+    if (key < 11ULL) {
+        if (key < 10ULL) {
+            if (key == 7ULL) {
+                // KERNEL_TYPE_AIV_ONLY
+                return SkPicked{SK_COPY(k1_7_aiv), 0ULL << 32 | blocks};
+            }
+        } else {
+            if (key == 10ULL) {
+                // KERNEL_TYPE_AIC_ONLY
+                return SkPicked{0, 1ULL << 32 | blocks};
+            }
         }
+    } else {
+        if (key < 10000ULL) {
+            if (key == 11ULL) {
+                // KERNEL_TYPE_MIX_AIC_1_0
+                return SkPicked{0, 5ULL << 32 | blocks};
+            }
+        } else {
+            if (key < 18446744073709551615ULL) {
+                if (key == 10000ULL) {
+                    // KERNEL_TYPE_MIX_AIC_1_2
+                    return SkPicked{SK_COPY(k1_10000_aiv), 7ULL << 32 | blocks};
+                }
+            } else {
+                if (key == 18446744073709551615ULL) {
+                    // KERNEL_TYPE_MIX_AIC_1_1
+                    return SkPicked{SK_COPY(k1_18446744073709551615_aiv), 6ULL << 32 | blocks};
+                }
+            }
+        }
+    }
+    trap();
+    return SkPicked{0, 0xffULL << 32 | blocks};
+}
+
+SK_HELPER SkPicked sk_switch_1(GM_ADDR *slots) {
+    sk_wait_until_set(slots[2]);
+    [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
+    const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
+    if (key == 3ULL) {
+        // KERNEL_TYPE_MIX_AIV_1_0
+        return SkPicked{SK_COPY(k2_3_aiv), 4ULL << 32 | blocks};
+    }
+    trap();
+    return SkPicked{0, 0xffULL << 32 | blocks};
+}
+
+// All cores of the picked type's kinds call; those beyond its block count leave by themselves.
+SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
+    g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;
+    const uint64_t type = picked.type_and_blocks >> 32;
+    if (type == 6 || type == 7) {
+        sk_call(picked.code, get_block_idx(), 24, position, offset);
+    }
+    if (type == 0 || type == 4) {
+        sk_call(picked.code, AscendC::GetBlockIdx(), 48, position, offset);
+    }
+}
+
+extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
+    [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
+    [[maybe_unused]] SkPicked picked = {0, 0};
+    [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
+    if (param_base[0] != nullptr) {
+        set_ffts_base_addr((uint64_t)param_base[0]);
+    }
+    const uint64_t sk_code_k0_aiv = SK_COPY(k0_aiv);
+    sk_preload(sk_code_k0_aiv, core_index, 8, 2);
+    // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
+    sk_call(sk_code_k0_aiv, core_index, 8, 0, 1);
+    // op 1: k1 (KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, stream 0)
+    sk_set_next(); // list order
+    g_super_kernel_early_start_config = 6;
+    sk_wait_previous<6>(); // list order
+    if (core_index == 0) {
+        sk_publish(param_base[2], 1); // outer event 7
+    }
+    picked = sk_switch_0(param_base + 4); // tiling at run time
+    pipe_barrier(PIPE_ALL); // all have polled
+    sk_meet_all(); // all have polled
+    sk_flush();
+    sk_call_picked(picked, 1, 3);
+    // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 48 blocks, stream 0)
+    sk_flush();
+    sk_set_next(); // list order
+    g_super_kernel_early_start_config = 9;
+    sk_wait_previous<9>(); // list order
+    if (core_index == 0) {
+        sk_wait_until_set(param_base[11]); // outer event 9
     }
     sk_meet_all(); // after outer wait
     picked = sk_switch_1(param_base + 8); // tiling at run time
     pipe_barrier(PIPE_ALL); // all have polled
     sk_meet_all(); // all have polled
     sk_call_picked(picked, 2, 7);
-    if ASCEND_IS_AIV {
-        if (core_index == 0) {
-            sk_publish(param_base[10], 0);
-            sk_clear(param_base[11]); // outer event 9
-        }
+    if (core_index == 0) {
+        sk_publish(param_base[10], 0);
+        sk_clear(param_base[11]); // outer event 9
     }
 }
+#endif
 
 #if TILING_KEY_VAR == 0UL
 #if defined(__DAV_CUBE__) && __NPU_ARCH__ == 2201

@@ -15,34 +15,34 @@ extern __gm__ struct OpSystemRunCfg g_opSystemRunCfg;
 #define SK_OP_END(position) ((void)(position))
 #endif
 
+// Code that ops share is there once: less to compile, and less to fetch.
+#define SK_SHARED static __attribute__((noinline, unused)) __aicore__
 // A host compiler need not look into the same helper thousands of times.
 #ifdef __SK_HOST__
-#define SK_HELPER static __attribute__((noinline, unused))
+#define SK_HELPER SK_SHARED
 #else
 #define SK_HELPER static __aicore__ inline
 #endif
 
-SK_HELPER void sk_preload(uint64_t address, int64_t units) {
-    preload((const void *)address, units);
+// Both are for the cores whose index is below the count.
+SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+    if (index < count) {
+        preload((const void *)code, units);
+    }
 }
 
-// Declares a function with its copies; sk_call_NAME and sk_address_NAME take this core's copy.
-#define SK_FUNCTION(name) \
-    extern "C" __aicore__ void name(uint64_t args_offset); \
-    SK_HELPER void sk_call_##name(uint32_t position, uint64_t offset) { \
-        SK_OP_BEGIN(position); \
-        name(offset); \
-        SK_OP_END(position); \
-    } \
-    SK_HELPER uint64_t sk_address_##name() { \
-        uint64_t address = 0; \
-        address = (uint64_t)name; \
-        return address; \
+SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+    if (index < count) {
+        SK_OP_BEGIN(position);
+        ((void (*)(uint64_t))code)(offset);
+        SK_OP_END(position);
     }
+}
 
-SK_FUNCTION(k0_3_aiv)
-SK_FUNCTION(k0_4_aiv)
-SK_FUNCTION(k1_aiv)
+// Declares a function with its copies; SK_COPY is the address of this core's copy.
+#define SK_FUNCTION(name) \
+    extern "C" __aicore__ void name(uint64_t args_offset);
+#define SK_COPY(name) (uint64_t)name
 
 SK_HELPER void sk_set_next() {
     AscendC::SetNextTaskStart();
@@ -73,10 +73,13 @@ SK_HELPER void sk_wait_until_set(GM_ADDR address) {
     } while (*lock != 1);
 }
 
-// What a switch picked: this core's copies, and the kernel type above the block count.
+SK_FUNCTION(k0_3_aiv)
+SK_FUNCTION(k0_4_aiv)
+SK_FUNCTION(k1_aiv)
+
+// What a switch picked: this core's copy, and the kernel type above the block count.
 struct SkPicked {
-    uint64_t aic;
-    uint64_t aiv;
+    uint64_t code;
     uint64_t type_and_blocks;
 };
 
@@ -87,66 +90,51 @@ SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
     if (key < 4ULL) {
         if (key == 3ULL) {
             // KERNEL_TYPE_AIV_ONLY
-            return SkPicked{0, sk_address_k0_3_aiv(), 0ULL << 32 | blocks};
+            return SkPicked{SK_COPY(k0_3_aiv), 0ULL << 32 | blocks};
         }
     } else {
         if (key == 4ULL) {
             // KERNEL_TYPE_MIX_AIV_1_0
-            return SkPicked{0, sk_address_k0_4_aiv(), 4ULL << 32 | blocks};
+            return SkPicked{SK_COPY(k0_4_aiv), 4ULL << 32 | blocks};
         }
     }
     trap();
-    return SkPicked{0, 0, 0xffULL << 32 | blocks};
-}
-
-SK_HELPER void sk_call_address(uint64_t address, uint32_t position, uint64_t offset) {
-    SK_OP_BEGIN(position);
-    ((void (*)(uint64_t))address)(offset);
-    SK_OP_END(position);
+    return SkPicked{0, 0xffULL << 32 | blocks};
 }
 
 // All cores of the picked type's kinds call; those beyond its block count leave by themselves.
 SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
     g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;
     const uint64_t type = picked.type_and_blocks >> 32;
-    const bool is_mix = type == 6 || type == 7;
-    [[maybe_unused]] const bool is_aic = type == 1 || type == 5;
-    [[maybe_unused]] const bool is_aiv = type == 0 || type == 4;
-    if ASCEND_IS_AIC {
-        if ((is_mix || is_aic) && get_block_idx() < 48) {
-            sk_call_address(picked.aic, position, offset);
-        }
+    if (type == 6 || type == 7) {
+        sk_call(picked.code, get_block_idx(), 48, position, offset);
     }
-    if ASCEND_IS_AIV {
-        if (is_mix && get_block_idx() < 48) {
-            sk_call_address(picked.aiv, position, offset);
-        }
-        if (is_aiv && AscendC::GetBlockIdx() < 48) {
-            sk_call_address(picked.aiv, position, offset);
-        }
+    if (type == 0 || type == 4) {
+        sk_call(picked.code, AscendC::GetBlockIdx(), 48, position, offset);
     }
 }
 
 extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
     [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
-    [[maybe_unused]] SkPicked picked = {0, 0, 0};
+    [[maybe_unused]] SkPicked picked = {0, 0};
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
     if (param_base[0] != nullptr) {
         set_ffts_base_addr((uint64_t)param_base[0]);
     }
-    if (core_index < 8) { sk_preload(sk_address_k1_aiv(), 2); }
+    const uint64_t sk_code_k1_aiv = SK_COPY(k1_aiv);
+    sk_preload(sk_code_k1_aiv, core_index, 8, 2);
     // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 48 blocks, stream 0)
     picked = sk_switch_0(param_base + 2); // tiling at run time
-    if (core_index < 48) { sk_preload(picked.aiv, 8); }
+    sk_preload(picked.code, core_index, 48, 8);
     pipe_barrier(PIPE_ALL); // all have polled
     sk_meet_aiv(); // all have polled
     sk_call_picked(picked, 0, 1);
     if (core_index == 0) { sk_publish(param_base[4], 0); }
-    sk_set_next(); // list order
     // op 1: k1 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
+    sk_set_next(); // list order
     g_super_kernel_early_start_config = 5;
     sk_wait_previous<5>(); // list order
-    if (core_index < 8) { sk_call_k1_aiv(1, 5); }
+    sk_call(sk_code_k1_aiv, core_index, 8, 1, 5);
 }
 
 #if TILING_KEY_VAR == 0UL

@@ -9,50 +9,43 @@
 #define SK_OP_END(position) ((void)(position))
 #endif
 
+// Code that ops share is there once: less to compile, and less to fetch.
+#define SK_SHARED static __attribute__((noinline, unused)) __aicore__
 // A host compiler need not look into the same helper thousands of times.
 #ifdef __SK_HOST__
-#define SK_HELPER static __attribute__((noinline, unused))
+#define SK_HELPER SK_SHARED
 #else
 #define SK_HELPER static __aicore__ inline
 #endif
 
 // Cores fetch their instructions from different copies of the same code.
-SK_HELPER uint32_t sk_copy() {
-    return (uint8_t)get_coreid() % 2u;
+SK_SHARED uint64_t sk_copy(uint64_t sk_copy_0, uint64_t sk_copy_1) {
+    switch ((uint8_t)get_coreid() % 2u) {
+        case 1: return sk_copy_1;
+        default: return sk_copy_0;
+    }
 }
 
-SK_HELPER void sk_preload(uint64_t address, int64_t units) {
-    preload((const void *)address, units);
+// Both are for the cores whose index is below the count.
+SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+    if (index < count) {
+        preload((const void *)code, units);
+    }
 }
 
-// Declares a function with its copies; sk_call_NAME and sk_address_NAME take this core's copy.
+SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+    if (index < count) {
+        SK_OP_BEGIN(position);
+        ((void (*)(uint64_t))code)(offset);
+        SK_OP_END(position);
+    }
+}
+
+// Declares a function with its copies; SK_COPY is the address of this core's copy.
 #define SK_FUNCTION(name) \
     extern "C" __aicore__ void name(uint64_t args_offset); \
-    extern "C" __aicore__ void name##_split1(uint64_t args_offset); \
-    SK_HELPER void sk_call_##name(uint32_t position, uint64_t offset) { \
-        SK_OP_BEGIN(position); \
-        switch (sk_copy()) { \
-            case 1: name##_split1(offset); break; \
-            default: name(offset); break; \
-        } \
-        SK_OP_END(position); \
-    } \
-    SK_HELPER uint64_t sk_address_##name() { \
-        uint64_t address = 0; \
-        switch (sk_copy()) { \
-            case 1: address = (uint64_t)name##_split1; break; \
-            default: address = (uint64_t)name; break; \
-        } \
-        return address; \
-    }
-
-SK_FUNCTION(k0_aiv)
-SK_FUNCTION(k1_aic)
-SK_FUNCTION(k1_aiv)
-SK_FUNCTION(k2_aic)
-SK_FUNCTION(k3_aiv)
-SK_FUNCTION(k4_aic)
-SK_FUNCTION(k4_aiv)
+    extern "C" __aicore__ void name##_split1(uint64_t args_offset);
+#define SK_COPY(name) sk_copy((uint64_t)name, (uint64_t)name##_split1)
 
 SK_HELPER void sk_set_next() {
     AscendC::SetNextTaskStart();
@@ -87,133 +80,124 @@ SK_HELPER void sk_clear(GM_ADDR address) {
     *lock = 0;
 }
 
+#if defined(__DAV_CUBE__) && __NPU_ARCH__ == 3510
+SK_FUNCTION(k1_aic)
+SK_FUNCTION(k2_aic)
+SK_FUNCTION(k4_aic)
+
+extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
+    [[maybe_unused]] const int64_t block_index = get_block_idx();
+    [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
+    const uint64_t sk_code_k1_aic = SK_COPY(k1_aic);
+    sk_preload(sk_code_k1_aic, block_index, 8, 2);
+    // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 4 blocks, stream 0)
+    g_super_kernel_early_start_config = 5;
+    sk_wait_previous<5>(); // the op waits itself
+    const uint64_t sk_code_k2_aic = SK_COPY(k2_aic);
+    sk_preload(sk_code_k2_aic, block_index, 6, 4);
+    // op 1: k1 (KERNEL_TYPE_MIX_AIC_1_2, 8 blocks, stream 0)
+    g_super_kernel_early_start_config = 6;
+    sk_wait_previous<6>(); // list order
+    sk_meet_all(); // after outer wait
+    if (block_index >= 8) {
+        sk_wait_previous<6>(); // the op waits itself
+    }
+    sk_call(sk_code_k1_aic, block_index, 8, 1, 2);
+    // op 2: k2 (KERNEL_TYPE_AIC_ONLY, 6 blocks, stream 0)
+    if (block_index >= 8) {
+        sk_set_next(); // list order
+    }
+    g_super_kernel_early_start_config = 8;
+    sk_wait_previous<8>(); // list order
+    sk_call(sk_code_k2_aic, block_index, 6, 2, 4);
+    const uint64_t sk_code_k4_aic = SK_COPY(k4_aic);
+    sk_preload(sk_code_k4_aic, block_index, 4, 7);
+    // op 3: k3 (KERNEL_TYPE_AIV_ONLY, 16 blocks, stream 0)
+    // op 4: k4 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
+    if (block_index >= 6) {
+        sk_set_next(); // list order
+    }
+    g_super_kernel_early_start_config = 1;
+    sk_wait_previous<1>(); // list order
+    g_super_kernel_early_start_config = 6;
+    sk_wait_previous<6>(); // list order
+    sk_call(sk_code_k4_aic, block_index, 4, 4, 6);
+    if (block_index >= 4) {
+        sk_set_next(); // the op sets itself
+    }
+    g_super_kernel_early_start_config = 10;
+    sk_wait_previous<10>(); // the op sets itself
+}
+#endif
+#if defined(__DAV_VEC__) && __NPU_ARCH__ == 3510
+SK_FUNCTION(k0_aiv)
+SK_FUNCTION(k1_aiv)
+SK_FUNCTION(k3_aiv)
+SK_FUNCTION(k4_aiv)
+
+// What several ops have in common between them.
+SK_SHARED void sk_between_0() {
+    sk_set_next();
+    g_super_kernel_early_start_config = 6;
+    sk_wait_previous<6>();
+}
+
 extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
     [[maybe_unused]] const int64_t block_index = get_block_idx();
     [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
-    if ASCEND_IS_AIV {
-        if (core_index < 4) { sk_preload(sk_address_k0_aiv(), 2); }
-    }
-    if ASCEND_IS_AIC {
-        if (block_index < 8) { sk_preload(sk_address_k1_aic(), 2); }
-    }
-    if ASCEND_IS_AIV {
-        if (block_index < 8) { sk_preload(sk_address_k1_aiv(), 2); }
-    }
+    const uint64_t sk_code_k0_aiv = SK_COPY(k0_aiv);
+    sk_preload(sk_code_k0_aiv, core_index, 4, 2);
+    const uint64_t sk_code_k1_aiv = SK_COPY(k1_aiv);
+    sk_preload(sk_code_k1_aiv, block_index, 8, 2);
     // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 4 blocks, stream 0)
     g_super_kernel_early_start_config = 5;
-    if ASCEND_IS_AIV {
-        sk_set_next(); // the op waits itself
-    }
-    if ASCEND_IS_AIC {
+    sk_set_next(); // the op waits itself
+    if (core_index >= 4) {
         sk_wait_previous<5>(); // the op waits itself
     }
-    if ASCEND_IS_AIV {
-        if (core_index >= 4) {
-            sk_wait_previous<5>(); // the op waits itself
-        }
-        if (core_index < 4) { sk_call_k0_aiv(0, 0); }
-    }
-    if ASCEND_IS_AIC {
-        if (block_index < 6) { sk_preload(sk_address_k2_aic(), 4); }
-    }
-    if ASCEND_IS_AIV {
-        sk_set_next(); // list order
-    }
+    sk_call(sk_code_k0_aiv, core_index, 4, 0, 0);
     // op 1: k1 (KERNEL_TYPE_MIX_AIC_1_2, 8 blocks, stream 0)
-    g_super_kernel_early_start_config = 6;
-    sk_wait_previous<6>(); // list order
-    if ASCEND_IS_AIV {
-        if (core_index == 0) {
-            sk_publish(param_base[1], 1); // outer event 7
-            sk_wait_until_set(param_base[3]); // outer event 8
-        }
+    sk_between_0(); // list order
+    if (core_index == 0) {
+        sk_publish(param_base[1], 1); // outer event 7
+        sk_wait_until_set(param_base[3]); // outer event 8
     }
     sk_meet_all(); // after outer wait
-    if ASCEND_IS_AIV {
-        sk_set_next(); // the op waits itself
+    sk_set_next(); // the op waits itself
+    if (block_index >= 8) {
+        sk_wait_previous<6>(); // the op waits itself
     }
-    if ASCEND_IS_AIC {
-        if (block_index >= 8) {
-            sk_wait_previous<6>(); // the op waits itself
-        }
-    }
-    if ASCEND_IS_AIV {
-        if (block_index >= 8) {
-            sk_wait_previous<6>(); // the op waits itself
-        }
-    }
-    if ASCEND_IS_AIC {
-        if (block_index < 8) { sk_call_k1_aic(1, 2); }
-    }
-    if ASCEND_IS_AIV {
-        if (block_index < 8) { sk_call_k1_aiv(1, 2); }
-        if (core_index < 16) { sk_preload(sk_address_k3_aiv(), 4); }
-    }
-    if ASCEND_IS_AIC {
-        if (block_index >= 8) {
-            sk_set_next(); // list order
-        }
-    }
-    if ASCEND_IS_AIV {
-        if (block_index >= 8) {
-            sk_set_next(); // list order
-        }
-    }
+    sk_call(sk_code_k1_aiv, block_index, 8, 1, 2);
+    const uint64_t sk_code_k3_aiv = SK_COPY(k3_aiv);
+    sk_preload(sk_code_k3_aiv, core_index, 16, 4);
     // op 2: k2 (KERNEL_TYPE_AIC_ONLY, 6 blocks, stream 0)
-    g_super_kernel_early_start_config = 8;
-    sk_wait_previous<8>(); // list order
-    if ASCEND_IS_AIC {
-        if (block_index < 6) { sk_call_k2_aic(2, 4); }
-        if (block_index < 4) { sk_preload(sk_address_k4_aic(), 7); }
-    }
-    if ASCEND_IS_AIV {
-        if (block_index < 4) { sk_preload(sk_address_k4_aiv(), 4); }
-    }
-    if ASCEND_IS_AIC {
-        if (block_index >= 6) {
-            sk_set_next(); // list order
-        }
-    }
-    // op 3: k3 (KERNEL_TYPE_AIV_ONLY, 16 blocks, stream 0)
-    g_super_kernel_early_start_config = 1;
-    if ASCEND_IS_AIC {
-        sk_wait_previous<1>(); // list order
-    }
-    if ASCEND_IS_AIV {
-        if (core_index >= 16) {
-            sk_wait_previous<1>(); // list order
-        }
-        if (core_index < 16) { sk_call_k3_aiv(3, 5); }
+    if (block_index >= 8) {
         sk_set_next(); // list order
     }
+    g_super_kernel_early_start_config = 8;
+    sk_wait_previous<8>(); // list order
+    const uint64_t sk_code_k4_aiv = SK_COPY(k4_aiv);
+    sk_preload(sk_code_k4_aiv, block_index, 4, 4);
+    // op 3: k3 (KERNEL_TYPE_AIV_ONLY, 16 blocks, stream 0)
+    g_super_kernel_early_start_config = 1;
+    if (core_index >= 16) {
+        sk_wait_previous<1>(); // list order
+    }
+    sk_call(sk_code_k3_aiv, core_index, 16, 3, 5);
     // op 4: k4 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
-    g_super_kernel_early_start_config = 6;
-    sk_wait_previous<6>(); // list order
-    if ASCEND_IS_AIC {
-        if (block_index < 4) { sk_call_k4_aic(4, 6); }
-    }
-    if ASCEND_IS_AIV {
-        if (block_index < 4) { sk_call_k4_aiv(4, 6); }
-    }
-    if ASCEND_IS_AIC {
-        if (block_index >= 4) {
-            sk_set_next(); // the op sets itself
-        }
-    }
-    if ASCEND_IS_AIV {
-        if (block_index >= 4) {
-            sk_set_next(); // the op sets itself
-        }
+    sk_between_0(); // list order
+    sk_call(sk_code_k4_aiv, block_index, 4, 4, 6);
+    if (block_index >= 4) {
+        sk_set_next(); // the op sets itself
     }
     g_super_kernel_early_start_config = 10;
     sk_wait_previous<10>(); // the op sets itself
-    if ASCEND_IS_AIV {
-        if (core_index == 0) {
-            sk_clear(param_base[3]); // outer event 8
-        }
+    if (core_index == 0) {
+        sk_clear(param_base[3]); // outer event 8
     }
 }
+#endif
 
 #if TILING_KEY_VAR == 0UL
 #if defined(__DAV_CUBE__) && __NPU_ARCH__ == 3510

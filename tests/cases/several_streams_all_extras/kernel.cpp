@@ -9,57 +9,47 @@
 #define SK_OP_END(position) ((void)(position))
 #endif
 
+// Code that ops share is there once: less to compile, and less to fetch.
+#define SK_SHARED static __attribute__((noinline, unused)) __aicore__
 // A host compiler need not look into the same helper thousands of times.
 #ifdef __SK_HOST__
-#define SK_HELPER static __attribute__((noinline, unused))
+#define SK_HELPER SK_SHARED
 #else
 #define SK_HELPER static __aicore__ inline
 #endif
 
 // Cores fetch their instructions from different copies of the same code.
-SK_HELPER uint32_t sk_copy() {
-    return (uint8_t)get_coreid() % 4u;
+SK_SHARED uint64_t sk_copy(uint64_t sk_copy_0, uint64_t sk_copy_1, uint64_t sk_copy_2, uint64_t sk_copy_3) {
+    switch ((uint8_t)get_coreid() % 4u) {
+        case 1: return sk_copy_1;
+        case 2: return sk_copy_2;
+        case 3: return sk_copy_3;
+        default: return sk_copy_0;
+    }
 }
 
-SK_HELPER void sk_preload(uint64_t address, int64_t units) {
-    preload((const void *)address, units);
+// Both are for the cores whose index is below the count.
+SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+    if (index < count) {
+        preload((const void *)code, units);
+    }
 }
 
-// Declares a function with its copies; sk_call_NAME and sk_address_NAME take this core's copy.
+SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+    if (index < count) {
+        SK_OP_BEGIN(position);
+        ((void (*)(uint64_t))code)(offset);
+        SK_OP_END(position);
+    }
+}
+
+// Declares a function with its copies; SK_COPY is the address of this core's copy.
 #define SK_FUNCTION(name) \
     extern "C" __aicore__ void name(uint64_t args_offset); \
     extern "C" __aicore__ void name##_split1(uint64_t args_offset); \
     extern "C" __aicore__ void name##_split2(uint64_t args_offset); \
-    extern "C" __aicore__ void name##_split3(uint64_t args_offset); \
-    SK_HELPER void sk_call_##name(uint32_t position, uint64_t offset) { \
-        SK_OP_BEGIN(position); \
-        switch (sk_copy()) { \
-            case 1: name##_split1(offset); break; \
-            case 2: name##_split2(offset); break; \
-            case 3: name##_split3(offset); break; \
-            default: name(offset); break; \
-        } \
-        SK_OP_END(position); \
-    } \
-    SK_HELPER uint64_t sk_address_##name() { \
-        uint64_t address = 0; \
-        switch (sk_copy()) { \
-            case 1: address = (uint64_t)name##_split1; break; \
-            case 2: address = (uint64_t)name##_split2; break; \
-            case 3: address = (uint64_t)name##_split3; break; \
-            default: address = (uint64_t)name; break; \
-        } \
-        return address; \
-    }
-
-SK_FUNCTION(k0_aic)
-SK_FUNCTION(k1_aiv)
-SK_FUNCTION(k2_aic)
-SK_FUNCTION(k2_aiv)
-SK_FUNCTION(k3_1_aic)
-SK_FUNCTION(k3_1_aiv)
-SK_FUNCTION(k3_7_aiv)
-SK_FUNCTION(k4_aic)
+    extern "C" __aicore__ void name##_split3(uint64_t args_offset);
+#define SK_COPY(name) sk_copy((uint64_t)name, (uint64_t)name##_split1, (uint64_t)name##_split2, (uint64_t)name##_split3)
 
 // Each kind has its own record of an op's SyncAll calls.
 SK_HELPER void sk_feed_sync_all(uint64_t aic_offset, uint64_t aiv_offset) {
@@ -203,10 +193,15 @@ SK_HELPER void sk_record(SkProfile &profile, uint32_t index, uint32_t type, uint
     sk_profile_write(profile, (uint64_t)index << 32 | (uint64_t)end << 12 | (uint64_t)type << 8);
 }
 
-// What a switch picked: this core's copies, and the kernel type above the block count.
+#if defined(__DAV_CUBE__) && __NPU_ARCH__ == 2201
+SK_FUNCTION(k0_aic)
+SK_FUNCTION(k2_aic)
+SK_FUNCTION(k3_1_aic)
+SK_FUNCTION(k4_aic)
+
+// What a switch picked: this core's copy, and the kernel type above the block count.
 struct SkPicked {
-    uint64_t aic;
-    uint64_t aiv;
+    uint64_t code;
     uint64_t type_and_blocks;
 };
 
@@ -217,51 +212,39 @@ SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
     if (key < 7ULL) {
         if (key == 1ULL) {
             // KERNEL_TYPE_MIX_AIC_1_2
-            return SkPicked{sk_address_k3_1_aic(), sk_address_k3_1_aiv(), 7ULL << 32 | blocks};
+            return SkPicked{SK_COPY(k3_1_aic), 7ULL << 32 | blocks};
         }
     } else {
         if (key == 7ULL) {
             // KERNEL_TYPE_AIV_ONLY
-            return SkPicked{0, sk_address_k3_7_aiv(), 0ULL << 32 | blocks};
+            return SkPicked{0, 0ULL << 32 | blocks};
         }
     }
     trap();
-    return SkPicked{0, 0, 0xffULL << 32 | blocks};
-}
-
-SK_HELPER void sk_call_address(uint64_t address, uint32_t position, uint64_t offset) {
-    SK_OP_BEGIN(position);
-    ((void (*)(uint64_t))address)(offset);
-    SK_OP_END(position);
+    return SkPicked{0, 0xffULL << 32 | blocks};
 }
 
 // All cores of the picked type's kinds call; those beyond its block count leave by themselves.
 SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
     g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;
     const uint64_t type = picked.type_and_blocks >> 32;
-    const bool is_mix = type == 6 || type == 7;
-    [[maybe_unused]] const bool is_aic = type == 1 || type == 5;
-    [[maybe_unused]] const bool is_aiv = type == 0 || type == 4;
-    if ASCEND_IS_AIC {
-        if ((is_mix || is_aic) && get_block_idx() < 24) {
-            sk_call_address(picked.aic, position, offset);
-        }
+    if (type == 1 || type == 5 || type == 6 || type == 7) {
+        sk_call(picked.code, get_block_idx(), 24, position, offset);
     }
-    if ASCEND_IS_AIV {
-        if (is_mix && get_block_idx() < 24) {
-            sk_call_address(picked.aiv, position, offset);
-        }
-        if (is_aiv && AscendC::GetBlockIdx() < 48) {
-            sk_call_address(picked.aiv, position, offset);
-        }
-    }
+}
+
+// What several ops have in common between them.
+SK_SHARED void sk_between_0() {
+    pipe_barrier(PIPE_ALL);
+    sk_flush();
+    pipe_barrier(PIPE_ALL);
+    sk_meet_aic_after_mte3();
 }
 
 extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
     [[maybe_unused]] const int64_t block_index = get_block_idx();
-    [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
     SkProfile profile = {nullptr, 0, 0, false};
-    [[maybe_unused]] SkPicked picked = {0, 0, 0};
+    [[maybe_unused]] SkPicked picked = {0, 0};
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
     [[maybe_unused]] GM_ADDR workspace = param_base[10];
     AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr = workspace;
@@ -270,125 +253,170 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
         set_ffts_base_addr((uint64_t)param_base[0]);
     }
     sk_record(profile, 0u, 0x0, 0);
-    if ASCEND_IS_AIV {
-        sk_clear_workspace(workspace, 512);
-        sk_meet_aiv(); // workspace cleared
-        sk_tell_aic(); // workspace cleared
-    }
-    if ASCEND_IS_AIC {
-        sk_wait_for_aiv(); // workspace cleared
-        AscendC::PreLoad(8);
-        // op 0: k0 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
-        sk_feed_sync_all(0, 320);
-        sk_record(profile, 1u, 0x8, 0);
-        sk_flush();
-        if (block_index < 8) {
-            sk_call_k0_aic(0, 1);
-            sk_end_sync_all();
-        }
-        if (block_index >= 8) { sk_complement_sync_all(); }
-        AscendC::g_superKernelAutoSyncAllEnable = false;
-        pipe_barrier(PIPE_ALL); // debug-dcci-all
-        sk_flush(); // debug-dcci-all
-        pipe_barrier(PIPE_ALL); // debug-sync-all
-        sk_meet_aic_after_mte3(); // debug-sync-all
-        sk_record(profile, 1u, 0x8, 1);
-        sk_meet_aic(); // same stream 0
-        sk_tell_aiv(); // same stream 0
-        // op 2: k2 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
-        sk_wait_for_aiv(); // same stream 1
-        sk_feed_sync_all(128, 448);
-        sk_record(profile, 3u, 0x8, 0);
-        if (block_index < 4) {
-            sk_call_k2_aic(2, 3);
-            sk_end_sync_all();
-        }
-        if (block_index >= 4) { sk_complement_sync_all(); }
-        AscendC::g_superKernelAutoSyncAllEnable = false;
-        pipe_barrier(PIPE_ALL); // debug-dcci-all
-        sk_flush(); // debug-dcci-all
-        pipe_barrier(PIPE_ALL); // debug-sync-all
-        sk_meet_aic_after_mte3(); // debug-sync-all
-        sk_record(profile, 3u, 0x8, 1);
-        sk_meet_all(); // before outer notify
-        // op 3: k3 (KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, stream 1)
-        sk_wait_for_aiv(); // same stream 0
-        picked = sk_switch_0(param_base + 6); // tiling at run time
-        sk_meet_all(); // all have polled
-        AscendC::g_superKernelAutoSyncAllEnable = false;
-        sk_record(profile, 4u, 0x8, 0);
-        sk_call_picked(picked, 3, 5);
-        if (block_index == 0) { sk_publish(param_base[8], 0); }
-        pipe_barrier(PIPE_ALL); // debug-dcci-all
-        sk_flush(); // debug-dcci-all
-        pipe_barrier(PIPE_ALL); // debug-sync-all
-        sk_meet_aic_after_mte3(); // debug-sync-all
-        sk_record(profile, 4u, 0x8, 1);
-        pipe_barrier(PIPE_ALL);
-        // op 4: k4 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
-        AscendC::g_superKernelAutoSyncAllEnable = false;
-        sk_record(profile, 5u, 0x8, 0);
-        if (block_index < 8) { sk_call_k4_aic(4, 9); }
-        pipe_barrier(PIPE_ALL); // debug-dcci-all
-        sk_flush(); // debug-dcci-all
-        pipe_barrier(PIPE_ALL); // debug-sync-all
-        sk_meet_aic_after_mte3(); // debug-sync-all
-        sk_record(profile, 5u, 0x8, 1);
-    }
-    if ASCEND_IS_AIV {
-        AscendC::PreLoad(8);
-        // op 1: k1 (KERNEL_TYPE_AIV_ONLY, 4 blocks, stream 1)
-        sk_feed_sync_all(64, 384);
-        sk_record(profile, 2u, 0x8, 0);
-        if (core_index < 4) {
-            sk_call_k1_aiv(1, 2);
-            sk_end_sync_all();
-        }
-        if (core_index >= 4) { sk_complement_sync_all(); }
-        AscendC::g_superKernelAutoSyncAllEnable = false;
-        pipe_barrier(PIPE_ALL); // debug-dcci-all
-        sk_flush(); // debug-dcci-all
-        pipe_barrier(PIPE_ALL); // debug-sync-all
-        sk_meet_aiv(); // debug-sync-all
-        sk_record(profile, 2u, 0x8, 1);
-        sk_meet_aiv(); // same stream 1
-        sk_tell_aic(); // same stream 1
-        // op 2: k2 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
-        sk_wait_for_aic(); // same stream 0
-        sk_feed_sync_all(128, 448);
-        sk_record(profile, 3u, 0x8, 0);
-        if (block_index < 4) {
-            sk_call_k2_aiv(2, 3);
-            sk_end_sync_all();
-        }
-        if (block_index >= 4) { sk_complement_sync_all(); }
-        AscendC::g_superKernelAutoSyncAllEnable = false;
-        pipe_barrier(PIPE_ALL); // debug-dcci-all
-        sk_flush(); // debug-dcci-all
-        pipe_barrier(PIPE_ALL); // debug-sync-all
-        sk_meet_aiv(); // debug-sync-all
-        sk_record(profile, 3u, 0x8, 1);
-        sk_meet_all(); // before outer notify
-        sk_tell_aic(); // same stream 0
-        sk_record(profile, 90u, 0x4, 0);
-        if (core_index == 0) {
-            sk_publish(param_base[4], 1); // outer event 90
-        }
-        sk_record(profile, 90u, 0x4, 1);
-        // op 3: k3 (KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, stream 1)
-        picked = sk_switch_0(param_base + 6); // tiling at run time
-        sk_meet_all(); // all have polled
-        AscendC::g_superKernelAutoSyncAllEnable = false;
-        sk_record(profile, 4u, 0x8, 0);
-        sk_call_picked(picked, 3, 5);
-        pipe_barrier(PIPE_ALL); // debug-dcci-all
-        sk_flush(); // debug-dcci-all
-        pipe_barrier(PIPE_ALL); // debug-sync-all
-        sk_meet_aiv(); // debug-sync-all
-        sk_record(profile, 4u, 0x8, 1);
-    }
+    sk_wait_for_aiv(); // workspace cleared
+    AscendC::PreLoad(8);
+    // op 0: k0 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
+    sk_feed_sync_all(0, 320);
+    sk_record(profile, 1u, 0x8, 0);
+    sk_flush();
+    const uint64_t sk_code_k0_aic = SK_COPY(k0_aic);
+    sk_call(sk_code_k0_aic, block_index, 8, 0, 1);
+    if (block_index < 8) { sk_end_sync_all(); }
+    if (block_index >= 8) { sk_complement_sync_all(); }
+    AscendC::g_superKernelAutoSyncAllEnable = false;
+    pipe_barrier(PIPE_ALL); // debug-dcci-all
+    sk_flush(); // debug-dcci-all
+    pipe_barrier(PIPE_ALL); // debug-sync-all
+    sk_meet_aic_after_mte3(); // debug-sync-all
+    sk_record(profile, 1u, 0x8, 1);
+    // op 2: k2 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
+    sk_meet_aic(); // same stream 0
+    sk_tell_aiv(); // same stream 0
+    sk_wait_for_aiv(); // same stream 1
+    sk_feed_sync_all(128, 448);
+    sk_record(profile, 3u, 0x8, 0);
+    const uint64_t sk_code_k2_aic = SK_COPY(k2_aic);
+    sk_call(sk_code_k2_aic, block_index, 4, 2, 3);
+    if (block_index < 4) { sk_end_sync_all(); }
+    if (block_index >= 4) { sk_complement_sync_all(); }
+    AscendC::g_superKernelAutoSyncAllEnable = false;
+    pipe_barrier(PIPE_ALL); // debug-dcci-all
+    sk_flush(); // debug-dcci-all
+    pipe_barrier(PIPE_ALL); // debug-sync-all
+    sk_meet_aic_after_mte3(); // debug-sync-all
+    sk_record(profile, 3u, 0x8, 1);
+    // op 3: k3 (KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, stream 1)
+    sk_meet_all(); // before outer notify
+    sk_wait_for_aiv(); // same stream 0
+    picked = sk_switch_0(param_base + 6); // tiling at run time
+    sk_meet_all(); // all have polled
+    AscendC::g_superKernelAutoSyncAllEnable = false;
+    sk_record(profile, 4u, 0x8, 0);
+    sk_call_picked(picked, 3, 5);
+    if (block_index == 0) { sk_publish(param_base[8], 0); }
+    sk_between_0(); // debug-dcci-all, debug-sync-all
+    sk_record(profile, 4u, 0x8, 1);
+    // op 4: k4 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
+    pipe_barrier(PIPE_ALL);
+    AscendC::g_superKernelAutoSyncAllEnable = false;
+    sk_record(profile, 5u, 0x8, 0);
+    const uint64_t sk_code_k4_aic = SK_COPY(k4_aic);
+    sk_call(sk_code_k4_aic, block_index, 8, 4, 9);
+    sk_between_0(); // debug-dcci-all, debug-sync-all
+    sk_record(profile, 5u, 0x8, 1);
     sk_record(profile, 0u, 0x0, 1);
 }
+#endif
+#if defined(__DAV_VEC__) && __NPU_ARCH__ == 2201
+SK_FUNCTION(k1_aiv)
+SK_FUNCTION(k2_aiv)
+SK_FUNCTION(k3_1_aiv)
+SK_FUNCTION(k3_7_aiv)
+
+// What a switch picked: this core's copy, and the kernel type above the block count.
+struct SkPicked {
+    uint64_t code;
+    uint64_t type_and_blocks;
+};
+
+SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
+    sk_wait_until_set(slots[2]);
+    [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
+    const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
+    if (key < 7ULL) {
+        if (key == 1ULL) {
+            // KERNEL_TYPE_MIX_AIC_1_2
+            return SkPicked{SK_COPY(k3_1_aiv), 7ULL << 32 | blocks};
+        }
+    } else {
+        if (key == 7ULL) {
+            // KERNEL_TYPE_AIV_ONLY
+            return SkPicked{SK_COPY(k3_7_aiv), 0ULL << 32 | blocks};
+        }
+    }
+    trap();
+    return SkPicked{0, 0xffULL << 32 | blocks};
+}
+
+// All cores of the picked type's kinds call; those beyond its block count leave by themselves.
+SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
+    g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;
+    const uint64_t type = picked.type_and_blocks >> 32;
+    if (type == 6 || type == 7) {
+        sk_call(picked.code, get_block_idx(), 24, position, offset);
+    }
+    if (type == 0 || type == 4) {
+        sk_call(picked.code, AscendC::GetBlockIdx(), 48, position, offset);
+    }
+}
+
+extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
+    [[maybe_unused]] const int64_t block_index = get_block_idx();
+    [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
+    SkProfile profile = {nullptr, 0, 0, false};
+    [[maybe_unused]] SkPicked picked = {0, 0};
+    [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
+    [[maybe_unused]] GM_ADDR workspace = param_base[10];
+    AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr = workspace;
+    sk_profile_start(profile, param_base[11], (uint64_t)param_base[12]);
+    if (param_base[0] != nullptr) {
+        set_ffts_base_addr((uint64_t)param_base[0]);
+    }
+    sk_record(profile, 0u, 0x0, 0);
+    sk_clear_workspace(workspace, 512);
+    sk_meet_aiv(); // workspace cleared
+    sk_tell_aic(); // workspace cleared
+    AscendC::PreLoad(8);
+    // op 1: k1 (KERNEL_TYPE_AIV_ONLY, 4 blocks, stream 1)
+    sk_feed_sync_all(64, 384);
+    sk_record(profile, 2u, 0x8, 0);
+    const uint64_t sk_code_k1_aiv = SK_COPY(k1_aiv);
+    sk_call(sk_code_k1_aiv, core_index, 4, 1, 2);
+    if (core_index < 4) { sk_end_sync_all(); }
+    if (core_index >= 4) { sk_complement_sync_all(); }
+    AscendC::g_superKernelAutoSyncAllEnable = false;
+    pipe_barrier(PIPE_ALL); // debug-dcci-all
+    sk_flush(); // debug-dcci-all
+    pipe_barrier(PIPE_ALL); // debug-sync-all
+    sk_meet_aiv(); // debug-sync-all
+    sk_record(profile, 2u, 0x8, 1);
+    // op 2: k2 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
+    sk_meet_aiv(); // same stream 1
+    sk_tell_aic(); // same stream 1
+    sk_wait_for_aic(); // same stream 0
+    sk_feed_sync_all(128, 448);
+    sk_record(profile, 3u, 0x8, 0);
+    const uint64_t sk_code_k2_aiv = SK_COPY(k2_aiv);
+    sk_call(sk_code_k2_aiv, block_index, 4, 2, 3);
+    if (block_index < 4) { sk_end_sync_all(); }
+    if (block_index >= 4) { sk_complement_sync_all(); }
+    AscendC::g_superKernelAutoSyncAllEnable = false;
+    pipe_barrier(PIPE_ALL); // debug-dcci-all
+    sk_flush(); // debug-dcci-all
+    pipe_barrier(PIPE_ALL); // debug-sync-all
+    sk_meet_aiv(); // debug-sync-all
+    sk_record(profile, 3u, 0x8, 1);
+    sk_meet_all(); // before outer notify
+    sk_tell_aic(); // same stream 0
+    sk_record(profile, 90u, 0x4, 0);
+    if (core_index == 0) {
+        sk_publish(param_base[4], 1); // outer event 90
+    }
+    sk_record(profile, 90u, 0x4, 1);
+    // op 3: k3 (KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, stream 1)
+    picked = sk_switch_0(param_base + 6); // tiling at run time
+    sk_meet_all(); // all have polled
+    AscendC::g_superKernelAutoSyncAllEnable = false;
+    sk_record(profile, 4u, 0x8, 0);
+    sk_call_picked(picked, 3, 5);
+    pipe_barrier(PIPE_ALL); // debug-dcci-all
+    sk_flush(); // debug-dcci-all
+    pipe_barrier(PIPE_ALL); // debug-sync-all
+    sk_meet_aiv(); // debug-sync-all
+    sk_record(profile, 4u, 0x8, 1);
+    sk_record(profile, 0u, 0x0, 1);
+}
+#endif
 
 #if TILING_KEY_VAR == 0UL
 #if defined(__DAV_CUBE__) && __NPU_ARCH__ == 2201

@@ -9,51 +9,47 @@
 #define SK_OP_END(position) ((void)(position))
 #endif
 
+// Code that ops share is there once: less to compile, and less to fetch.
+#define SK_SHARED static __attribute__((noinline, unused)) __aicore__
 // A host compiler need not look into the same helper thousands of times.
 #ifdef __SK_HOST__
-#define SK_HELPER static __attribute__((noinline, unused))
+#define SK_HELPER SK_SHARED
 #else
 #define SK_HELPER static __aicore__ inline
 #endif
 
 // Cores fetch their instructions from different copies of the same code.
-SK_HELPER uint32_t sk_copy() {
-    return (uint8_t)get_coreid() % 4u;
+SK_SHARED uint64_t sk_copy(uint64_t sk_copy_0, uint64_t sk_copy_1, uint64_t sk_copy_2, uint64_t sk_copy_3) {
+    switch ((uint8_t)get_coreid() % 4u) {
+        case 1: return sk_copy_1;
+        case 2: return sk_copy_2;
+        case 3: return sk_copy_3;
+        default: return sk_copy_0;
+    }
 }
 
-SK_HELPER void sk_preload(uint64_t address, int64_t units) {
-    preload((const void *)address, units);
+// Both are for the cores whose index is below the count.
+SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+    if (index < count) {
+        preload((const void *)code, units);
+    }
 }
 
-// Declares a function with its copies; sk_call_NAME and sk_address_NAME take this core's copy.
+SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+    if (index < count) {
+        SK_OP_BEGIN(position);
+        ((void (*)(uint64_t))code)(offset);
+        SK_OP_END(position);
+    }
+}
+
+// Declares a function with its copies; SK_COPY is the address of this core's copy.
 #define SK_FUNCTION(name) \
     extern "C" __aicore__ void name(uint64_t args_offset); \
     extern "C" __aicore__ void name##_split1(uint64_t args_offset); \
     extern "C" __aicore__ void name##_split2(uint64_t args_offset); \
-    extern "C" __aicore__ void name##_split3(uint64_t args_offset); \
-    SK_HELPER void sk_call_##name(uint32_t position, uint64_t offset) { \
-        SK_OP_BEGIN(position); \
-        switch (sk_copy()) { \
-            case 1: name##_split1(offset); break; \
-            case 2: name##_split2(offset); break; \
-            case 3: name##_split3(offset); break; \
-            default: name(offset); break; \
-        } \
-        SK_OP_END(position); \
-    } \
-    SK_HELPER uint64_t sk_address_##name() { \
-        uint64_t address = 0; \
-        switch (sk_copy()) { \
-            case 1: address = (uint64_t)name##_split1; break; \
-            case 2: address = (uint64_t)name##_split2; break; \
-            case 3: address = (uint64_t)name##_split3; break; \
-            default: address = (uint64_t)name; break; \
-        } \
-        return address; \
-    }
-
-SK_FUNCTION(pow_aiv)
-SK_FUNCTION(isinf_aiv)
+    extern "C" __aicore__ void name##_split3(uint64_t args_offset);
+#define SK_COPY(name) sk_copy((uint64_t)name, (uint64_t)name##_split1, (uint64_t)name##_split2, (uint64_t)name##_split3)
 
 SK_HELPER void sk_set_next() {
     AscendC::SetNextTaskStart();
@@ -65,23 +61,26 @@ SK_HELPER void sk_wait_previous() {
     AscendC::WaitPreTaskEndImpl<config>();
 }
 
+SK_FUNCTION(pow_aiv)
+SK_FUNCTION(isinf_aiv)
+
 extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
     [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
     if (param_base[0] != nullptr) {
         set_ffts_base_addr((uint64_t)param_base[0]);
     }
-    if (core_index < 8) {
-        sk_preload(sk_address_pow_aiv(), 2);
-        sk_preload(sk_address_isinf_aiv(), 2);
-        // op 0: pow (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
-        sk_call_pow_aiv(0, 1);
-    }
-    sk_set_next(); // list order
+    const uint64_t sk_code_pow_aiv = SK_COPY(pow_aiv);
+    sk_preload(sk_code_pow_aiv, core_index, 8, 2);
+    const uint64_t sk_code_isinf_aiv = SK_COPY(isinf_aiv);
+    sk_preload(sk_code_isinf_aiv, core_index, 8, 2);
+    // op 0: pow (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
+    sk_call(sk_code_pow_aiv, core_index, 8, 0, 1);
     // op 1: isinf (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
+    sk_set_next(); // list order
     g_super_kernel_early_start_config = 5;
     sk_wait_previous<5>(); // list order
-    if (core_index < 8) { sk_call_isinf_aiv(1, 2); }
+    sk_call(sk_code_isinf_aiv, core_index, 8, 1, 2);
 }
 
 #if TILING_KEY_VAR == 0UL

@@ -1,0 +1,236 @@
+//! One step as a line or two.
+
+use std::collections::HashMap;
+
+use super::writer::CppWriter;
+use crate::model::{CoreKind, OpPosition};
+use crate::program::{
+    Action, Barrier, CoreIndex, Cores, Direction, FunctionId, Kinds, Part, Program, Reason, RecordEdge, Step,
+};
+
+/// Where a step is written.
+pub(super) struct Place<'p> {
+    pub program: &'p Program,
+    /// The variables that hold this core's copies of functions.
+    pub taken: &'p HashMap<FunctionId, String>,
+    /// No condition stands around the step: what it calls is told whom it is for.
+    pub asked_by_callee: bool,
+}
+
+/// Does the step name no value of its op, so that others may be written the same?
+pub(super) fn is_common(action: &Action) -> bool {
+    match action {
+        Action::PipeBarrier
+        | Action::Barrier(_)
+        | Action::SetFlag { .. }
+        | Action::WaitFlag { .. }
+        | Action::EarlyStartSet { .. }
+        | Action::EarlyStartConfig { .. }
+        | Action::EarlyStartWait { .. }
+        | Action::DisableSyncAll
+        | Action::EndSyncAll
+        | Action::ComplementSyncAll
+        | Action::Flush => true,
+        Action::LoadParameters
+        | Action::LoadWorkspace { .. }
+        | Action::SetSyncAllBase
+        | Action::InitDump { .. }
+        | Action::InitProfiling { .. }
+        | Action::SetFftsBase { .. }
+        | Action::ClearWorkspace { .. }
+        | Action::PreloadHere { .. }
+        | Action::Preload { .. }
+        | Action::PreloadPicked { .. }
+        | Action::Record { .. }
+        | Action::Notify { .. }
+        | Action::WaitEvent { .. }
+        | Action::ClearEvent { .. }
+        | Action::EnableSyncAll { .. }
+        | Action::Call { .. }
+        | Action::Switch { .. }
+        | Action::CallPicked { .. }
+        | Action::ReleaseLock { .. } => false,
+    }
+}
+
+/// The sub-kernel's function that the step needs.
+pub(super) fn function(action: &Action) -> Option<FunctionId> {
+    if let Action::Preload { function, .. } | Action::Call { function, .. } = action { Some(*function) } else { None }
+}
+
+/// Is whatever the step calls told the cores it is for, so that no condition is needed around it?
+pub(super) fn passes_its_cores(step: &Step) -> bool {
+    let is_told = matches!(step.action, Action::Preload { .. } | Action::PreloadPicked { .. } | Action::Call { .. });
+    is_told
+        && match step.cores.part {
+            Part::All | Part::Below(..) => true,
+            Part::From(..) | Part::First => false,
+        }
+}
+
+/// Do two neighbours belong to one run: both without values of their ops, or both behind one condition?
+pub(super) fn stand_together(before: &Step, after: &Step) -> bool {
+    let (first, second) = (is_common(&before.action), is_common(&after.action));
+    let behind_condition = |step: &Step| step.cores.part != Part::All && !passes_its_cores(step);
+    match (first, second) {
+        (true, true) => true,
+        (false, false) => before.cores.part == after.cores.part && behind_condition(before) && behind_condition(after),
+        (true, false) | (false, true) => false,
+    }
+}
+
+/// Why the step is there, if that needs words: the usual case does not, nor does what only prepares a wait.
+pub(super) fn reason(step: &Step) -> Option<Reason> {
+    step.reason
+        .filter(|reason| *reason != Reason::NextOnThisCore && !matches!(step.action, Action::EarlyStartConfig { .. }))
+}
+
+/// The variable with an index of the core.
+pub(super) fn register(index: CoreIndex) -> &'static str {
+    match index {
+        CoreIndex::Block => "block_index",
+        CoreIndex::Core => "core_index",
+    }
+}
+
+/// Does the step's condition ask for this index?
+pub(super) fn asks(step: &Step, wanted: CoreIndex) -> bool {
+    match (step.cores.part, step.cores.kinds) {
+        (Part::All, _) => false,
+        (Part::Below(index, _) | Part::From(index, _), _) => index == wanted,
+        (Part::First, Kinds::Only(kind)) => CoreIndex::first_of(kind) == wanted,
+        (Part::First, Kinds::Every) => wanted == CoreIndex::Core,
+    }
+}
+
+/// The condition that picks the cores of a step inside the code of `kind`; `None`: all.
+pub(super) fn condition(cores: Cores) -> Option<String> {
+    match cores.part {
+        Part::All => None,
+        Part::Below(index, count) => Some(format!("{} < {count}", register(index))),
+        Part::From(index, count) => Some(format!("{} >= {count}", register(index))),
+        Part::First => {
+            let kind = match cores.kinds {
+                Kinds::Only(kind) => kind,
+                Kinds::Every => CoreKind::Aiv,
+            };
+            Some(format!("{} == 0", register(CoreIndex::first_of(kind))))
+        }
+    }
+}
+
+/// Index and limit for a helper that is told its cores.
+fn told_cores(place: &Place<'_>, step: &Step) -> String {
+    match step.cores.part {
+        Part::Below(index, count) if place.asked_by_callee => format!("{}, {count}", register(index)),
+        // All that come here.
+        Part::All | Part::Below(..) | Part::From(..) | Part::First => "0, 1".to_owned(),
+    }
+}
+
+/// Writes one step; `why` is a comment to put behind it, or empty.
+pub(super) fn write(place: &Place<'_>, step: &Step, why: &str, out: &mut CppWriter) {
+    let program = place.program;
+    // The trace of a simulated run names ops by position.
+    let position = step.op.unwrap_or(OpPosition::FIRST).0;
+    let code = |function: &FunctionId| match place.taken.get(function) {
+        Some(variable) => variable.clone(),
+        None => super::functions::copy_of(&program.functions[function.0].name),
+    };
+    match &step.action {
+        Action::LoadParameters => {
+            out.line("[[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();");
+        }
+        Action::LoadWorkspace { slot } => {
+            out.line(format_args!("[[maybe_unused]] GM_ADDR workspace = param_base[{slot}];"));
+        }
+        Action::SetSyncAllBase => out.line("AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr = workspace;"),
+        Action::InitDump { offset } => {
+            out.line("#if defined ASCENDC_DUMP || defined ASCENDC_TIME_STAMP_ON");
+            out.line("constexpr uint32_t ASCENDC_DUMP_SIZE = 0;");
+            let mix = program.kernel_type.is_mix();
+            out.line(format_args!("AscendC::InitDump({mix}, workspace + {offset}, ASCENDC_DUMP_SIZE);"));
+            out.line("#endif");
+        }
+        Action::InitProfiling { buffer, task_id } => {
+            out.line(format_args!("sk_profile_start(profile, param_base[{buffer}], (uint64_t)param_base[{task_id}]);"))
+        }
+        Action::SetFftsBase { slot } => {
+            out.block(format_args!("if (param_base[{slot}] != nullptr)"), |out| {
+                out.line(format_args!("set_ffts_base_addr((uint64_t)param_base[{slot}]);"));
+            });
+        }
+        Action::ClearWorkspace { bytes } => out.line(format_args!("sk_clear_workspace(workspace, {bytes});")),
+        Action::PreloadHere { units } => out.line(format_args!("AscendC::PreLoad({units});")),
+        Action::Preload { function, units } => {
+            let (code, cores, units) = (code(function), told_cores(place, step), units.unwrap_or(0));
+            out.line(format_args!("sk_preload({code}, {cores}, {units});"));
+        }
+        Action::PreloadPicked { units } => {
+            out.line(format_args!("sk_preload(picked.code, {}, {units});", told_cores(place, step)));
+        }
+        Action::Record { subject, edge } => {
+            let end = match edge {
+                RecordEdge::Start => 0,
+                RecordEdge::End => 1,
+            };
+            let (index, number) = (subject.index(), subject.type_number());
+            out.line(format_args!("sk_record(profile, {index}u, {number:#x}, {end});"));
+        }
+        Action::PipeBarrier => out.line(format_args!("pipe_barrier(PIPE_ALL);{why}")),
+        Action::Barrier(barrier) => out.line(format_args!("{}();{why}", barrier_function(*barrier))),
+        Action::SetFlag { direction, .. } => out.line(format_args!("{}();{why}", set_function(*direction))),
+        Action::WaitFlag { direction, .. } => out.line(format_args!("{}();{why}", wait_function(*direction))),
+        Action::EarlyStartSet { .. } => out.line(format_args!("sk_set_next();{why}")),
+        Action::EarlyStartConfig { config } => {
+            out.line(format_args!("g_super_kernel_early_start_config = {config};"));
+        }
+        Action::EarlyStartWait { config, .. } => out.line(format_args!("sk_wait_previous<{config}>();{why}")),
+        Action::Notify { slot, .. } => out.line(format_args!("sk_publish(param_base[{slot}], 1);{why}")),
+        Action::WaitEvent { slot, .. } => out.line(format_args!("sk_wait_until_set(param_base[{slot}]);{why}")),
+        Action::ClearEvent { slot, event } => {
+            out.line(format_args!("sk_clear(param_base[{slot}]); // outer event {event}"));
+        }
+        Action::EnableSyncAll { aic_offset, aiv_offset } => {
+            out.line(format_args!("sk_feed_sync_all({aic_offset}, {aiv_offset});"));
+        }
+        Action::DisableSyncAll => out.line("AscendC::g_superKernelAutoSyncAllEnable = false;"),
+        Action::EndSyncAll => out.line("sk_end_sync_all();"),
+        Action::ComplementSyncAll => out.line("sk_complement_sync_all();"),
+        Action::Flush => out.line(format_args!("sk_flush();{why}")),
+        Action::Call { function, offset } => {
+            let (code, cores) = (code(function), told_cores(place, step));
+            out.line(format_args!("sk_call({code}, {cores}, {position}, {offset});"));
+        }
+        Action::Switch { table, key_slot } => {
+            out.line(format_args!("picked = sk_switch_{}(param_base + {key_slot});{why}", table.0));
+        }
+        Action::CallPicked { offset, .. } => {
+            out.line(format_args!("sk_call_picked(picked, {position}, {offset});"));
+        }
+        Action::ReleaseLock { slot } => out.line(format_args!("sk_publish(param_base[{slot}], 0);")),
+    }
+}
+
+fn barrier_function(barrier: Barrier) -> &'static str {
+    match barrier {
+        Barrier::Aic => "sk_meet_aic",
+        Barrier::AicAfterMte3 => "sk_meet_aic_after_mte3",
+        Barrier::Aiv => "sk_meet_aiv",
+        Barrier::All => "sk_meet_all",
+    }
+}
+
+fn set_function(direction: Direction) -> &'static str {
+    match direction {
+        Direction::CubeToVector => "sk_tell_aiv",
+        Direction::VectorToCube => "sk_tell_aic",
+    }
+}
+
+fn wait_function(direction: Direction) -> &'static str {
+    match direction {
+        Direction::CubeToVector => "sk_wait_for_aic",
+        Direction::VectorToCube => "sk_wait_for_aiv",
+    }
+}
