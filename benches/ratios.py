@@ -1,7 +1,7 @@
 """What benchmarks measure, as ratios within one run: they hold on a slow and on a busy machine too.
 
-A benchmark calls :func:`ratio` for each figure. Run by itself it only prints them; ``benches/run.py`` collects them (the
-file named by ``SUPERKERNEL_RATIOS``) and compares them with those on record in ``benches/recorded.json``.
+A benchmark calls :func:`ratio` for each figure. Run by itself it only prints them; ``benches/run.py`` collects them
+(the file named by ``SUPERKERNEL_RATIOS``) and compares them with those on record in ``benches/recorded.json``.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::requires::index_of_class;
 use super::{CoreId, CoreIndex, Cores, Part, Program};
+use crate::model::CoreKind;
 
 /// Blocks that behave differently: block 0, and two of each group that the conditions of the steps or the block counts
 /// of the ops tell apart.
@@ -35,6 +36,25 @@ pub(crate) fn representative_blocks(program: &Program) -> Vec<u32> {
     blocks
 }
 
+/// Blocks that every condition of a step, and every op's block count, treats alike: the first of each row of them, and
+/// how many they are. Block 0 stands alone.
+pub(super) fn block_groups(program: &Program) -> Vec<(u32, u32)> {
+    let per_block = u32::from(program.kernel_type.task_ratio().1).max(1);
+    let mut starts: Vec<u32> = vec![0, 1];
+    for (index, count) in conditions(program) {
+        match index {
+            CoreIndex::Block => starts.push(count),
+            // On cube cores this index is the block; on vector cores a block may be cut in two.
+            CoreIndex::Core => starts.extend([count, count / per_block, count.div_ceil(per_block)]),
+        }
+    }
+    starts.retain(|block| *block < program.block_num);
+    starts.sort_unstable();
+    starts.dedup();
+    let ends = starts.iter().copied().skip(1).chain([program.block_num]);
+    starts.iter().zip(ends).map(|(&start, end)| (start, end - start)).collect()
+}
+
 /// Where groups of cores end: by steps, and by ops.
 fn conditions(program: &Program) -> HashSet<(CoreIndex, u32)> {
     let by_steps = program.steps.iter().filter_map(|step| match step.cores.part {
@@ -45,19 +65,19 @@ fn conditions(program: &Program) -> HashSet<(CoreIndex, u32)> {
     by_steps.chain(by_ops).collect()
 }
 
-/// One core of each class: two cores are of one class if every step and every op is for both or for neither.
-pub(crate) fn one_of_each_class(program: &Program, cores: &[CoreId]) -> Vec<usize> {
-    let groups: HashSet<Cores> = program.steps.iter().map(|step| step.cores).collect();
+/// One core of each class: of each kind, and of each row of cores that every condition treats alike.
+pub(super) fn one_of_each_class(program: &Program) -> Vec<CoreId> {
     let conditions = conditions(program);
-    let mut seen: HashSet<Vec<bool>> = HashSet::new();
-    let mut signature = |core: CoreId| {
-        let steps = groups.iter().map(|group| group.contain(core));
-        let ops = conditions.iter().map(|(index, count)| core.index(*index) < u64::from(*count));
-        let firsts = std::iter::once(core.index(CoreIndex::first_of(core.kind)) == 0);
-        let kind = std::iter::once(core.kind == crate::model::CoreKind::Aic);
-        seen.insert(steps.chain(ops).chain(firsts).chain(kind).collect())
+    let mut seen: HashSet<(CoreKind, bool, Vec<bool>)> = HashSet::new();
+    let mut is_new = |core: &CoreId| {
+        let sides = conditions.iter().map(|(index, count)| core.index(*index) < u64::from(*count)).collect();
+        seen.insert((core.kind, core.index(CoreIndex::first_of(core.kind)) == 0, sides))
     };
-    (0..cores.len()).filter(|&core| signature(cores[core])).collect()
+    program
+        .cores(block_groups(program).into_iter().map(|(first, _)| first))
+        .into_iter()
+        .filter(|core| is_new(core))
+        .collect()
 }
 
 /// The steps that a core takes, for any core: who takes what is decided once per kind of condition.

@@ -13,10 +13,10 @@ use super::{
 use crate::model::{ByPosition, CoreKind, OpPosition, StreamForm};
 
 /// Walks the steps of one core of each class.
-pub(super) fn check(program: &Program, cores: impl Iterator<Item = CoreId>) -> Vec<Violation> {
+pub(super) fn check(program: &Program, cores: &[CoreId]) -> Vec<Violation> {
     let takers = Takers::of(program);
     let mut found = Found::default();
-    for core in cores {
+    for &core in cores {
         let mut walk = Walk::new(program, core, &mut found);
         for step in takers.steps_of(core) {
             walk.take(step, &program.steps[step]);

@@ -351,7 +351,7 @@ impl Direction {
 }
 
 /// The two ends of a flag between the kinds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pair {
     /// From one op to another.
     Ops {
@@ -365,7 +365,7 @@ pub enum Pair {
 }
 
 /// One early-start hand-over: sets first, then waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Round {
     /// From the op before it to the op at this position.
     Into(OpPosition),
@@ -435,7 +435,7 @@ pub enum RecordEdge {
 }
 
 /// Why a step is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reason {
     /// The op at hand comes after the op before it.
     ListOrder,

@@ -14,10 +14,8 @@
 
 use std::fmt;
 
-use super::classes::{one_of_each_class, representative_blocks};
-use super::launch::stall::Scripts;
-use super::launch::{self, Accounting, Schedule};
-use super::{CoreId, Kinds, Program, Step, duties};
+use super::classes::one_of_each_class;
+use super::{CoreId, Kinds, Program, Step, duties, launch};
 use crate::model::{CoreKind, OpIndex};
 
 /// A rule that a program breaks.
@@ -117,24 +115,9 @@ pub fn verify(program: &Program) -> Result<(), Vec<Violation>> {
     for (number, step) in program.steps.iter().enumerate() {
         check_step(program, number, step, &mut violations);
     }
-    let blocks = representative_blocks(program);
-    let cores = program.cores(blocks.iter().copied());
-    let different = one_of_each_class(program, &cores);
-    violations.extend(duties::check(program, different.iter().map(|&core| cores[core])));
+    violations.extend(duties::check(program, &one_of_each_class(program)));
     if violations.is_empty() {
-        // Core by core, sets and waits meet in the same way whoever runs first: one order will do.
-        let played = launch::play(program, &blocks, Schedule::Eager(CoreKind::Aic), Accounting::PerCore);
-        violations.extend(played.err().into_iter().flatten());
-    }
-    if violations.is_empty() {
-        let scripts = Scripts::of(program, cores);
-        for slow in different {
-            for violation in scripts.stall(slow) {
-                if !violations.contains(&violation) {
-                    violations.push(violation);
-                }
-            }
-        }
+        violations = launch::check(program);
     }
     if violations.is_empty() { Ok(()) } else { Err(violations) }
 }

@@ -165,13 +165,13 @@ fn every_core_of_the_kind_enters_a_dynamic_op_and_unknown_keys_trap() {
     let keys: Vec<(u64, KernelType)> = (0..9).map(|key| (key * 1000, KernelType::ALL[key as usize % 6])).collect();
     let program = KernelBuilder::new("").op(OpBuilder::mix(1).dynamic(&keys)).plan();
     let source = emit(&program).unwrap();
-    assert!(source.contains("AscendC::GetBlockIdx() < 48"), "{source}");
-    assert!(source.contains("get_block_idx() < 24"), "{source}");
+    assert!(source.contains("sk_call(picked.code, AscendC::GetBlockIdx(), 48, position, offset);"), "{source}");
+    assert_eq!(source.matches("sk_call(picked.code, get_block_idx(), 24, position, offset);").count(), 2, "{source}");
     assert!(source.contains("trap();"));
     for (key, _) in keys {
         assert!(source.contains(&format!("key == {key}ULL")), "{source}");
     }
-    assert_eq!(source.matches("if (key < ").count(), 8);
+    assert_eq!(source.matches("if (key < ").count(), 2 * 8, "one search per core kind");
 }
 
 /// DIFF-6, DIFF-11.

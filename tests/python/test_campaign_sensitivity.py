@@ -11,7 +11,7 @@ from kernels.handmade import build_sources
 from kernels.programs import Program, chain
 from kernels.runner import NAME, Fused, Workshop, platform
 
-#: Statements of a generated entry whose only purpose is order.
+#: Statements of generated code whose only purpose is order.
 SYNCHRONISES = re.compile(
     r"\bsk_(set_next|wait_previous|meet_\w+|tell_\w+|wait_for_\w+|end_sync_all|complement_sync_all)\b"
 )
@@ -27,7 +27,8 @@ class Sabotage:
         with platform(program.chip):
             self.plan = superkernel.plan(infos, NAME)
             self.lines = superkernel.generate(infos, NAME).split("\n")
-        start = next(n for n, line in enumerate(self.lines) if f"auto_gen_{NAME}_kernel(void)" in line)
+        # Behind the helpers: the code of either core kind.
+        start = next(n for n, line in enumerate(self.lines) if line.startswith("SK_FUNCTION("))
         self.candidates = [n for n in range(start, len(self.lines)) if SYNCHRONISES.search(self.lines[n])]
 
     def build(self, directory: Path, missing: int | None) -> Fused:

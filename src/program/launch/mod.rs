@@ -11,6 +11,7 @@
 pub(crate) mod clock;
 pub(crate) mod flags;
 pub(crate) mod micro;
+mod script;
 pub(super) mod stall;
 
 use std::rc::Rc;
@@ -21,7 +22,8 @@ use crate::model::{CoreClass, CoreKind, EventId, OpPosition, StreamForm};
 use clock::{Clock, Times};
 pub use flags::Accounting;
 use flags::{Flags, Received};
-use micro::{Flag, Micro, MicroList, expand};
+use micro::{Flag, Micro};
+use script::Cast;
 
 /// Which core goes on when several could.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,13 +48,28 @@ pub fn play(
     schedule: Schedule,
     accounting: Accounting,
 ) -> Result<Outcome, Vec<Violation>> {
-    let mut launch = Launch::new(program, blocks, accounting);
+    let cast = Cast::of_blocks(program, blocks);
+    let mut launch = Launch::new(program, &cast, accounting);
     launch.run(schedule);
     launch.finish()
 }
 
+/// Plays every order that matters: no violation is possible where this finds none. The cost does not depend on how many
+/// different block counts the ops have.
+pub(super) fn check(program: &Program) -> Vec<Violation> {
+    let cast = Cast::of_classes(program);
+    // Core by core, sets and waits meet in the same way whoever runs first: one order will do.
+    let mut launch = Launch::new(program, &cast, Accounting::PerCore);
+    launch.run(Schedule::Eager(CoreKind::Aic));
+    match launch.finish() {
+        Ok(_) => stall::check(program, &cast),
+        Err(violations) => violations,
+    }
+}
+
 struct Launch<'a> {
     program: &'a Program,
+    cast: &'a Cast,
     cores: Vec<Core>,
     flags: Flags<Rc<Clock>>,
     accounting: Accounting,
@@ -68,13 +85,11 @@ struct Launch<'a> {
 #[derive(PartialEq, Eq, Hash)]
 struct Workspace;
 
-/// One core on its way through the program.
+/// One core on its way through its script.
 struct Core {
     id: CoreId,
-    step: usize,
-    /// Micro steps of `step` that are done.
-    done: usize,
-    micros: MicroList,
+    /// Micro steps that are done.
+    place: usize,
     clock: Clock,
 }
 
@@ -86,20 +101,14 @@ enum Progress {
 }
 
 impl<'a> Launch<'a> {
-    fn new(program: &'a Program, blocks: &[u32], accounting: Accounting) -> Self {
-        let ids = program.cores(blocks.iter().copied());
-        let count = ids.len();
-        let mut cores: Vec<Core> = ids
-            .iter()
-            .map(|&id| Core { id, step: 0, done: 0, micros: MicroList::default(), clock: Clock::new(count) })
-            .collect();
-        for core in &mut cores {
-            core.micros = first_micros(program, core);
-        }
+    fn new(program: &'a Program, cast: &'a Cast, accounting: Accounting) -> Self {
+        let count = cast.cores.len();
+        let cores = cast.cores.iter().map(|&id| Core { id, place: 0, clock: Clock::new(count) }).collect();
         Self {
             program,
+            cast,
             cores,
-            flags: Flags::new(ids, accounting),
+            flags: Flags::new(cast.cores.clone(), accounting),
             accounting,
             ends: Times::default(),
             waited: Times::default(),
@@ -171,9 +180,8 @@ impl<'a> Launch<'a> {
     }
 
     fn is_blocked(&self, core: usize) -> bool {
-        let state = &self.cores[core];
-        match state.micros.get(state.done) {
-            Some(Micro::Wait { flag, .. }) => self.flags.count(core, flag) == 0,
+        match self.cast.next(core, self.cores[core].place) {
+            Some((Micro::Wait { flag, .. }, _)) => self.flags.count(core, flag) == 0,
             Some(_) => false,
             None => true,
         }
@@ -181,7 +189,7 @@ impl<'a> Launch<'a> {
 
     /// Lets a core take its next micro step.
     fn advance(&mut self, core: usize) -> Progress {
-        let Some(micro) = self.cores[core].micros.get(self.cores[core].done) else {
+        let Some((micro, _)) = self.cast.next(core, self.cores[core].place) else {
             return Progress::Ended;
         };
         if matches!(micro, Micro::Wait { flag, .. } if self.flags.count(core, flag) == 0) {
@@ -189,14 +197,7 @@ impl<'a> Launch<'a> {
         }
         self.cores[core].clock.tick(core);
         self.take(core, micro);
-        let program = self.program;
-        let state = &mut self.cores[core];
-        state.done += 1;
-        if state.done == state.micros.len() {
-            state.step += 1;
-            state.micros = first_micros(program, state);
-            state.done = 0;
-        }
+        self.cores[core].place += 1;
         Progress::Made
     }
 
@@ -273,12 +274,9 @@ impl<'a> Launch<'a> {
     /// Does this core know that every core that runs `op` has ended it?
     fn knows_end(&self, core: usize, op: OpPosition) -> bool {
         let clock = &self.cores[core].clock;
-        let runs = |id: CoreId| micro::runs(self.program, id, op);
-        self.cores
-            .iter()
-            .enumerate()
-            .filter(|(_, other)| runs(other.id))
-            .all(|(other, _)| self.ends.before(op, other, clock))
+        (0..self.cores.len())
+            .filter(|&other| self.cast.script(other).runs(op))
+            .all(|other| self.ends.before(op, other, clock))
     }
 
     fn report(&mut self, violation: Violation) {
@@ -290,8 +288,8 @@ impl<'a> Launch<'a> {
     fn finish(mut self) -> Result<Outcome, Vec<Violation>> {
         for core in 0..self.cores.len() {
             let state = &self.cores[core];
-            if let Some(Micro::Wait { flag, tag }) = state.micros.get(state.done) {
-                let step = &self.program.steps[state.step];
+            if let Some((Micro::Wait { flag, tag }, step)) = self.cast.next(core, state.place) {
+                let step = &self.program.steps[step];
                 self.report(Violation::Stuck {
                     core: state.id,
                     flag: flag.number(),
@@ -309,20 +307,6 @@ impl<'a> Launch<'a> {
         }
         if self.violations.is_empty() { Ok(Outcome { most_ahead: self.most_ahead }) } else { Err(self.violations) }
     }
-}
-
-/// The micro steps of the first step from `core.step` on that has any for this core; `core.step` moves there.
-fn first_micros(program: &Program, core: &mut Core) -> MicroList {
-    while let Some(step) = program.steps.get(core.step) {
-        if step.cores.contain(core.id) {
-            let micros = expand(program, step, core.id);
-            if micros.len() > 0 {
-                return micros;
-            }
-        }
-        core.step += 1;
-    }
-    MicroList::default()
 }
 
 /// Does this core poll the lock of a dynamic op?

@@ -4,16 +4,16 @@
 //! somebody else: whatever is possible stays possible until it is done. So, with one core held at some place, the
 //! others get equally far in whatever order they run, and no schedule gets them further. Holding the core at each of
 //! its places in turn, and letting it go on only when nobody else can, shows everything that can happen before it: what
-//! starts though it has not ended, and how far its own counters run. Done once for each class of cores, this covers all
-//! orders. Sets counted core by core never complete a round sooner than sets counted in sum, so this covers those too.
+//! starts though it has not ended, and how far its own counters run. Done once for each script, this covers all orders.
+//! Sets counted core by core never complete a round sooner than sets counted in sum, so this covers those too.
 
 use std::collections::HashSet;
 
-use super::super::classes::Takers;
 use super::super::requires::is_first_of;
-use super::super::{CoreId, OuterEvent, Program, Violation};
+use super::super::{OuterEvent, Program, Violation};
 use super::flags::{Carried, Flags, Received};
-use super::micro::{Flag, Micro, Tag, expand, runs};
+use super::micro::{Flag, Micro, Tag};
+use super::script::Cast;
 use super::{Accounting, clears, polls};
 use crate::model::{ByPosition, EventId, OpPosition};
 
@@ -54,39 +54,42 @@ impl From<Micro> for Move {
     }
 }
 
+/// Plays with one core of each script as the slow one.
+pub(super) fn check(program: &Program, cast: &Cast) -> Vec<Violation> {
+    let scripts = Scripts::of(program, cast);
+    let mut violations = Vec::new();
+    for slow in cast.one_of_each() {
+        let mut stalled = Stalled::new(&scripts, slow);
+        stalled.run();
+        stalled.violations.into_iter().for_each(|violation| report(&mut violations, violation));
+    }
+    violations
+}
+
 /// What every core does.
-pub(crate) struct Scripts<'a> {
+struct Scripts<'a> {
     program: &'a Program,
-    cores: Vec<CoreId>,
-    moves: Vec<Vec<Move>>,
+    cast: &'a Cast,
+    /// By micro step of the cast.
+    moves: Vec<Move>,
     /// The ops that come after each op.
     followers: ByPosition<Vec<OpPosition>>,
 }
 
 impl<'a> Scripts<'a> {
-    pub(crate) fn of(program: &'a Program, cores: Vec<CoreId>) -> Self {
-        let takers = Takers::of(program);
-        let moves = |core: CoreId| {
-            let of_step = |step: usize| {
-                let micros = expand(program, &program.steps[step], core);
-                (0..micros.len()).filter_map(move |place| micros.get(place)).map(Move::from)
-            };
-            takers.steps_of(core).flat_map(of_step).collect()
-        };
+    fn of(program: &'a Program, cast: &'a Cast) -> Self {
         let mut followers = ByPosition::filled(program.ops.len(), Vec::new());
         for (op, required) in program.requires.ops.enumerate() {
             for first in &required.after {
                 followers[*first].push(op);
             }
         }
-        Self { program, moves: cores.iter().map(|core| moves(*core)).collect(), cores, followers }
+        Self { program, cast, moves: cast.micros.iter().copied().map(Move::from).collect(), followers }
     }
 
-    /// Plays with this core as the slow one.
-    pub(crate) fn stall(&self, slow: usize) -> Vec<Violation> {
-        let mut stalled = Stalled::new(self, slow);
-        stalled.run();
-        stalled.violations
+    fn next(&self, core: usize, place: usize) -> Option<Move> {
+        let entry = self.cast.script(core).entries.get(place)?;
+        Some(self.moves[entry.micro as usize])
     }
 }
 
@@ -110,8 +113,8 @@ impl<'a> Stalled<'a> {
         Self {
             scripts,
             slow,
-            places: vec![0; scripts.cores.len()],
-            flags: Flags::new(scripts.cores.clone(), Accounting::Summed),
+            places: vec![0; scripts.cast.cores.len()],
+            flags: Flags::new(scripts.cast.cores.clone(), Accounting::Summed),
             outside: Outside::new(scripts),
             ended: ByPosition::filled(count, false),
             switched: ByPosition::filled(count, false),
@@ -124,7 +127,10 @@ impl<'a> Stalled<'a> {
     fn run(&mut self) {
         loop {
             let mut moved = false;
-            for core in (0..self.places.len()).filter(|&core| core != self.slow).collect::<Vec<_>>() {
+            for core in 0..self.places.len() {
+                if core == self.slow {
+                    continue;
+                }
                 while self.advance(core).is_some() {
                     moved = true;
                 }
@@ -154,7 +160,7 @@ impl<'a> Stalled<'a> {
 
     /// Lets a core take its next move, if it can.
     fn advance(&mut self, core: usize) -> Option<Move> {
-        let next = *self.scripts.moves[core].get(self.places[core])?;
+        let next = self.scripts.next(core, self.places[core])?;
         match next {
             Move::Wait(flag) if self.flags.count(core, flag) == 0 => return None,
             Move::Waited(op, _) | Move::Switched(op) if !self.outside.answers(op) => return None,
@@ -176,8 +182,9 @@ impl<'a> Stalled<'a> {
 
     fn take(&mut self, core: usize, next: Move) {
         let program = self.scripts.program;
-        let (slow, is_slow) = (self.scripts.cores[self.slow], core == self.slow);
-        let unended = |ended: &ByPosition<bool>, op| runs(program, slow, op) && !ended[op];
+        let (slow, is_slow) = (self.scripts.cast.cores[self.slow], core == self.slow);
+        let script = self.scripts.cast.script(self.slow);
+        let unended = |ended: &ByPosition<bool>, op| script.runs(op) && !ended[op];
         match next {
             Move::Set(flag) => {
                 let arrival = Received { tag: Tag::Barrier(None, None), carried: () };
@@ -229,9 +236,9 @@ impl<'a> Stalled<'a> {
     fn finish(&mut self) {
         let program = self.scripts.program;
         for core in 0..self.places.len() {
-            match self.scripts.moves[core].get(self.places[core]) {
+            match self.scripts.next(core, self.places[core]) {
                 Some(Move::Waited(op, _) | Move::Switched(op)) => {
-                    self.report(Violation::Unanswered { op: program.index(*op) });
+                    self.report(Violation::Unanswered { op: program.index(op) });
                 }
                 // Stuck for that reason, or found by the play that counts core by core.
                 Some(
