@@ -14,6 +14,10 @@ export PYTHON
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # Whatever virtual environment the caller is in, the project's own is the one to install into.
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+# A first build has nothing to be incremental against; without the bookkeeping it is quicker.
+ifeq ($(wildcard target),)
+export CARGO_INCREMENTAL := 0
+endif
 
 .PHONY: demo quick test test-extra extra-tools setup packages develop release tables wheel wheels lint rust-test python-test
 .PHONY: bench deny stress compare clean
@@ -25,9 +29,9 @@ demo: develop
 quick: setup
 	@scripts/quick
 
-# All parts run even if one fails; the last line tells.
+# All parts run even if one fails; the last line tells. Two at a time: some of them keep only one core busy.
 test: develop packages
-	@$(MAKE) --keep-going --no-print-directory lint rust-test python-test \
+	@$(MAKE) --keep-going --no-print-directory --jobs 2 --output-sync=target python-test lint rust-test \
 	  && echo "make test: everything passed" \
 	  || { echo "make test: FAILED, see above"; exit 1; }
 
@@ -68,7 +72,6 @@ test-extra: develop wheels
 
 lint: develop
 	cargo fmt --check
-	cargo clippy --quiet --all-targets -- -D warnings
 	cargo clippy --quiet --all-targets --features python -- -D warnings
 	ruff check --quiet .
 	ruff format --check --quiet .
@@ -81,6 +84,7 @@ deny: setup
 	python scripts/deny
 
 rust-test:
+	scripts/no-warnings cargo test --quiet --no-run
 	cargo test --quiet --no-fail-fast
 
 python-test: develop

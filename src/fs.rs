@@ -46,6 +46,11 @@ impl Diagnostic for FileError {
     }
 }
 
+/// `path` seen from the current directory, which may be another one when the path is used.
+pub(crate) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
 /// What stands where a regular file is expected.
 #[derive(Debug, thiserror::Error)]
 #[error("it is {0}, not a regular file")]

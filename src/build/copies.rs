@@ -12,7 +12,7 @@ use super::error::BuildError;
 use super::log::{BuildLog, LogStage};
 use crate::artifact::{META_SECTION_PREFIX, RUN_CONFIG, SHARED_SYMBOLS, SuperKernelSymbols, copy_name};
 use crate::elf::{self, Edits, Groups, Localize, Missing};
-use crate::environment::absolute;
+use crate::fs::absolute;
 use crate::model::{CoreKind, SuperKernel};
 use crate::objects::{LinkGroup, ObjectBytes, ObjectError, UsedObject};
 use crate::store::digest::ContentDigest;

@@ -4,8 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::arguments::arguments;
-use crate::environment::absolute;
-use crate::fs;
+use crate::fs::{self, absolute};
 use crate::store::digest::ContentDigest;
 use crate::toolchain::{ToolchainError, ToolchainKind};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::absolute;
+use crate::fs::absolute;
 
 /// A value as somebody gave it: a caller, an environment variable, CANN.
 #[derive(Debug, Clone, PartialEq)]

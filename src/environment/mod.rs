@@ -7,7 +7,7 @@ pub(crate) mod table;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 
@@ -224,6 +224,11 @@ impl Variables {
         }
     }
 
+    /// Where host tools are looked for.
+    pub(crate) fn host_search(&self) -> HostSearch {
+        HostSearch { cxx: self.cxx.clone(), path: self.path.clone() }
+    }
+
     /// Where device tools are looked for.
     pub(crate) fn cann_search(&self) -> CannSearch {
         CannSearch { path: self.path.clone(), home: self.ascend_home.clone(), launcher: self.compiler_cache.clone() }
@@ -261,7 +266,7 @@ impl Environment {
 
     /// Where host tools are looked for.
     pub(crate) fn host_search(&self) -> HostSearch {
-        HostSearch { cxx: self.variables.cxx.clone(), path: self.variables.path.clone() }
+        self.variables.host_search()
     }
 
     /// Where device tools are looked for.
@@ -273,11 +278,6 @@ impl Environment {
     pub(crate) fn has_compiler_cache(&self) -> bool {
         self.variables.compiler_cache.is_some()
     }
-}
-
-/// `path` seen from the current directory, which may be another one when the path is used.
-pub(crate) fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 #[cfg(test)]

@@ -8,11 +8,11 @@ use pyo3::types::PyDict;
 use super::convert::time_limit;
 use super::errors::to_python;
 use super::interrupt::interruptible;
+use crate::environment::Variables;
 use crate::model::{Chip, DcciFlags, DebugOutput, KernelType, Soc};
 use crate::opbuild::{BuiltOp, HeaderTree, OpBuildError, OpRequest, Position, Source, TilingKey};
 use crate::options::SplitCount;
 use crate::toolchain::HostToolchain;
-use crate::toolchain::host::HostSearch;
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(build_op, module)?)?;
@@ -65,7 +65,7 @@ fn build_op<'py>(
     let request = request.checked().map_err(|error| to_python(py, &error))?;
     let limit = time_limit(timeout);
     let built = interruptible(py, |cancel| {
-        let host = HostToolchain::find(&HostSearch::from_env(), &emulation_dir, limit, cancel)?;
+        let host = HostToolchain::find(&Variables::from_process().host_search(), &emulation_dir, limit, cancel)?;
         crate::build_op(&request, &host, cancel)
     })?;
     result(py, &built.map_err(|error| to_python(py, &error))?)

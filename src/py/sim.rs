@@ -7,12 +7,12 @@ use pyo3::prelude::*;
 use super::convert::time_limit;
 use super::errors::to_python;
 use super::interrupt::interruptible;
+use crate::environment::Variables;
 use crate::model::Soc;
 use crate::sim;
 use crate::sim::arena::{self, Access};
 use crate::sim::request;
 use crate::toolchain::HostCompiler;
-use crate::toolchain::host::HostSearch;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SIM_GUARD_BYTE", sim::memory::GUARD_BYTE)?;
@@ -36,7 +36,7 @@ fn sim_link(
     timeout: Option<f64>,
 ) -> PyResult<()> {
     let linked = interruptible(py, |cancel| {
-        let compiler = HostCompiler::find(&HostSearch::from_env(), time_limit(timeout))?;
+        let compiler = HostCompiler::find(&Variables::from_process().host_search(), time_limit(timeout))?;
         sim::library::link(&objects, &output, &cache, &compiler, cancel)
     })?;
     linked.map_err(|error| to_python(py, &error))

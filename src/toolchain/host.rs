@@ -28,11 +28,6 @@ pub struct HostSearch {
 }
 
 impl HostSearch {
-    /// What this process's environment says.
-    pub(crate) fn from_env() -> Self {
-        Self { cxx: std::env::var_os("CXX").filter(|value| !value.is_empty()), path: std::env::var_os("PATH") }
-    }
-
     fn program(&self, name: &OsStr) -> Option<PathBuf> {
         find_program(name, self.path.as_deref())
     }
@@ -46,7 +41,7 @@ pub(crate) fn find_program(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf
     } else {
         std::env::split_paths(path?).map(|directory| directory.join(candidate)).find(|file| is_program(file))
     };
-    found.map(|program| std::path::absolute(&program).unwrap_or(program))
+    found.map(|program| fs::absolute(&program))
 }
 
 fn is_program(file: &Path) -> bool {
@@ -305,7 +300,8 @@ mod tests {
     }
 
     fn host(directory: &Path) -> HostToolchain {
-        HostToolchain::find(&HostSearch::from_env(), directory, Some(Duration::from_secs(120)), &Cancel::new()).unwrap()
+        let search = HostSearch { cxx: None, path: std::env::var_os("PATH") };
+        HostToolchain::find(&search, directory, Some(Duration::from_secs(120)), &Cancel::new()).unwrap()
     }
 
     #[test]

@@ -17,7 +17,7 @@ from kernels.library import AIC, AIV, MIX
 from kernels.programs import Program, chain, random_program
 from kernels.runner import Fused, Workshop, run_unfused
 
-PROGRAMS = int(os.environ.get("SUPERKERNEL_CAMPAIGN", "40"))
+PROGRAMS = int(os.environ.get("SUPERKERNEL_CAMPAIGN", "20"))
 SCHEDULES = int(os.environ.get("SUPERKERNEL_CAMPAIGN_SCHEDULES", "8"))
 FIRST = int(os.environ.get("SUPERKERNEL_CAMPAIGN_FIRST", "0"))
 #: Programs per test: small enough to see where it is, large enough not to be all overhead.
