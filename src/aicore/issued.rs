@@ -39,9 +39,11 @@ impl Issued {
 }
 
 /// The queue an instruction goes through: `pipe_t` of the device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Pipe {
+    /// Scalar unit, which issues to all others.
+    S = 0,
     /// Vector unit.
     V = 1,
     /// Cube unit.
@@ -54,6 +56,44 @@ pub(crate) enum Pipe {
     Mte3 = 5,
     /// L0C to GM or L1.
     Fix = 10,
+}
+
+impl Pipe {
+    /// All of them, by index.
+    pub(crate) const ALL: [Self; 7] = [Self::S, Self::V, Self::M, Self::Mte1, Self::Mte2, Self::Mte3, Self::Fix];
+    /// How many there are.
+    pub(crate) const COUNT: usize = Self::ALL.len();
+
+    /// Its place in arrays that hold one entry for each.
+    pub(crate) fn index(self) -> usize {
+        match self {
+            Self::S => 0,
+            Self::V => 1,
+            Self::M => 2,
+            Self::Mte1 => 3,
+            Self::Mte2 => 4,
+            Self::Mte3 => 5,
+            Self::Fix => 6,
+        }
+    }
+
+    /// As events spell it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::S => "S",
+            Self::V => "V",
+            Self::M => "M",
+            Self::Mte1 => "MTE1",
+            Self::Mte2 => "MTE2",
+            Self::Mte3 => "MTE3",
+            Self::Fix => "FIX",
+        }
+    }
+
+    /// The pipe of a `pipe_t`; none for `PIPE_ALL` and for pipes of other chips.
+    pub(crate) fn from_number(number: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|pipe| *pipe as u32 == number)
+    }
 }
 
 /// What the bits of an element mean.

@@ -24,7 +24,7 @@ pub(crate) mod vector;
 pub(crate) mod workbench;
 
 pub(crate) use instruction::{Core, Instruction};
-pub(crate) use issued::{ElementType, Issued, OpCode};
+pub(crate) use issued::{ElementType, Issued, OpCode, Pipe};
 pub(crate) use memory::{LocalMemory, Memory};
 pub(crate) use registers::Register;
 

@@ -112,6 +112,8 @@ pub(crate) struct Operand {
     pub shape: Shape,
     /// What the address must be a multiple of, relative to the start of a local memory.
     pub alignment: u64,
+    /// The repeat that the first of its outermost pieces belongs to.
+    pub repeat: u64,
 }
 
 /// The operands of one instruction. One list is used again and again: it is filled for every instruction.
@@ -135,17 +137,22 @@ impl Operands {
 
     /// Adds bytes that are read.
     pub(crate) fn read(&mut self, name: &'static str, memory: Memory, address: u64, shape: Shape, alignment: u64) {
-        self.push(Operand { name, memory, access: Access::Read, address, shape, alignment });
+        self.push(Operand { name, memory, access: Access::Read, address, shape, alignment, repeat: 0 });
     }
 
     /// Adds bytes that are written.
     pub(crate) fn write(&mut self, name: &'static str, memory: Memory, address: u64, shape: Shape, alignment: u64) {
-        self.push(Operand { name, memory, access: Access::Write, address, shape, alignment });
+        self.push(Operand { name, memory, access: Access::Write, address, shape, alignment, repeat: 0 });
     }
 
     /// All of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Operand> {
         self.items.iter()
+    }
+
+    /// All of them, in the order they were added.
+    pub(crate) fn as_slice(&self) -> &[Operand] {
+        &self.items
     }
 
     /// Checks bounds and alignment of everything in local memory; bounds of global memory are the caller's, who knows

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::convert;
 use super::errors::{from_parts, to_python};
+use crate::sim::findings::Finding;
 use crate::sim::protocol::{Answer, WorkOrder};
 use crate::sim::report::{CoreReport, Event, Hazard, Report};
 
@@ -16,6 +17,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<SimCore>()?;
     module.add_class::<SimEvent>()?;
     module.add_class::<SimHazard>()?;
+    module.add_class::<SimFinding>()?;
     module.add_function(wrap_pyfunction!(sim_answer, module)?)
 }
 
@@ -108,6 +110,17 @@ impl SimReport {
     #[getter]
     fn hazards(&self) -> Vec<SimHazard> {
         self.0.hazards.iter().cloned().map(SimHazard).collect()
+    }
+
+    #[getter]
+    fn findings(&self) -> Vec<SimFinding> {
+        self.0.findings.iter().cloned().map(SimFinding).collect()
+    }
+
+    /// How the pipes of a core worked.
+    #[getter]
+    fn pipes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &json!(self.0.pipes))
     }
 
     #[getter]
@@ -212,6 +225,52 @@ impl SimHazard {
 
     fn __repr__(&self) -> String {
         format!("Hazard({:?})", self.0.text)
+    }
+}
+
+/// A mistake inside a core that did no harm in this order.
+#[pyclass(frozen, eq, module = "superkernel._core", name = "Finding")]
+#[derive(PartialEq, Eq)]
+struct SimFinding(Finding);
+
+#[pymethods]
+impl SimFinding {
+    #[getter]
+    fn kind<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &json!(self.0.kind))
+    }
+
+    #[getter]
+    fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    #[getter]
+    fn memory(&self) -> Option<&str> {
+        self.0.memory.as_deref()
+    }
+
+    #[getter]
+    fn missing(&self) -> Option<&str> {
+        self.0.missing.as_deref()
+    }
+
+    #[getter]
+    fn first<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &json!(self.0.first))
+    }
+
+    #[getter]
+    fn second<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &json!(self.0.second))
+    }
+
+    fn __str__(&self) -> &str {
+        &self.0.text
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Finding({:?})", self.0.text)
     }
 }
 

@@ -68,6 +68,13 @@ impl LaunchRequest {
         self.0.poison_local_memory = poison_local_memory;
     }
 
+    /// How the pipes of a core work, and whether what compilers put in is taken as given.
+    fn set_pipes(&mut self, py: Python<'_>, pipes: &str, auto_sync: bool) -> PyResult<()> {
+        self.0.pipes = named(py, "pipes", pipes)?;
+        self.0.auto_sync = auto_sync;
+        Ok(())
+    }
+
     /// What `get_coreid()` returns on AIV0.
     fn set_first_vector_core_id(&mut self, id: Option<i64>) {
         self.0.first_vector_core_id = id;

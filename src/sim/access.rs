@@ -40,7 +40,7 @@ impl Site {
 
 /// One access of one core.
 #[derive(Debug, Clone, Copy)]
-#[allow(dead_code, reason = "who, through which pipe and from where is for checks between cores and between pipes")]
+#[allow(dead_code, reason = "who, through which pipe and from where is for checks between cores")]
 pub(crate) struct AccessEvent {
     /// Who.
     pub core: CoreIndex,

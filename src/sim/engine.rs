@@ -22,7 +22,7 @@ use super::machine::{BlockLocal, Core, Machine, Progress};
 use super::memory::{GlobalMemory, LocalMemories};
 use super::observer::Observer;
 use super::report::{Report, Status};
-use super::request::{ArrivalsSpec, DelayPoint, DelaySpec, Request};
+use super::request::{ArrivalsSpec, DelayPoint, DelaySpec, PipesSpec, Request};
 use super::run::Run;
 use super::signals::{Crash, CrashGuard, Exit, FIBER};
 use super::topology::{CoreIndex, Topology};
@@ -66,6 +66,7 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
         entries.extend(topology.of_kind(kind).map(|_| name.clone()));
     }
     let entries = entries.iter().map(|name| library.symbol(name)).collect::<Result<Vec<_>, _>>()?;
+    library.watch(watch_bits(&request))?;
     let stack_bytes = request.stack_bytes;
     let args_offset = request.args_offset;
     let block_local = BlockLocal::new(library.block_local());
@@ -87,6 +88,14 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
         }
     });
     Ok(explain::report(*run))
+}
+
+/// `SkWatch` of the header: what the kernel has to tell about.
+fn watch_bits(request: &Request) -> u32 {
+    match request.pipes {
+        PipesSpec::InOrder => 0,
+        PipesSpec::Checked => 1,
+    }
 }
 
 /// A run before its first step.
@@ -143,6 +152,9 @@ fn prepare(request: Request, topology: Topology, chip: Chip, block_local: BlockL
     let mut run = Run { machine, observer, driver, request };
     for core in run.machine.indices() {
         run.machine.current = core;
+        if !run.observer.pipes.is_empty() {
+            run.machine.poison();
+        }
         run.delay_at(DelayPoint::Start);
     }
     Ok(run)
@@ -281,7 +293,10 @@ impl Run {
     fn finish(&mut self, core: CoreIndex, exit: Exit) {
         self.driver.core_ended();
         match exit {
-            Exit::Returned => self.machine.cores[core].progress = Progress::Finished,
+            Exit::Returned => {
+                self.machine.cores[core].progress = Progress::Finished;
+                self.pipes_leave_op();
+            }
             Exit::Crashed(crash) => self.crashed(crash),
         }
     }

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 
 use super::driver::Driver;
+use super::findings::Finding;
 use super::machine::{Machine, Poll, Progress};
 use super::observer::Observer;
 use super::report::{CoreReport, Counts, Failure, Hazard, Report, Status};
@@ -48,13 +49,14 @@ pub(super) fn report(run: Run) -> Report {
         counts.add(&core.counts);
     }
     let ended = observer.failure.take();
+    let findings = std::mem::take(&mut observer.findings).into_findings();
     let end = End { machine: &machine, observer: &observer, driver: &driver, is_alone: request.args_offset.is_some() };
     let (status, failure) = match ended {
         Some((status, failure)) => (status, Some(failure)),
-        None => end.quiet_failures(&hazards),
+        None => end.quiet_failures(&hazards, &findings),
     };
     let cores: Vec<CoreReport> = machine.indices().map(|core| end.core_report(core, status)).collect();
-    let message = message(status, failure.as_ref(), &cores, &hazards);
+    let message = message(status, failure.as_ref(), &cores, &hazards, &findings);
     Report {
         status,
         message,
@@ -64,6 +66,8 @@ pub(super) fn report(run: Run) -> Report {
         counts,
         cores,
         hazards,
+        findings,
+        pipes: request.pipes,
         agents: driver.agents.reports(),
         events: observer.events,
         events_dropped: observer.events_dropped,
@@ -94,7 +98,7 @@ struct End<'a> {
 
 impl End<'_> {
     /// All cores finished; is something left behind?
-    fn quiet_failures(&self, hazards: &[Hazard]) -> (Status, Option<Failure>) {
+    fn quiet_failures(&self, hazards: &[Hazard], findings: &[Finding]) -> (Status, Option<Failure>) {
         let failure = |core: Option<CoreIndex>, text: String| {
             Some(Failure { core: core.map(|core| self.machine.name(core)), op: None, text, file: None, line: None })
         };
@@ -126,7 +130,10 @@ impl End<'_> {
         }
         match hazards.first() {
             Some(hazard) => (Status::Hazard, failure(Some(0), hazard.text.clone())),
-            None => (Status::Ok, None),
+            None => match findings.first() {
+                Some(finding) => (finding.kind.status(), Some(finding.failure())),
+                None => (Status::Ok, None),
+            },
         }
     }
 
@@ -217,7 +224,13 @@ impl End<'_> {
     }
 }
 
-fn message(status: Status, failure: Option<&Failure>, cores: &[CoreReport], hazards: &[Hazard]) -> String {
+fn message(
+    status: Status,
+    failure: Option<&Failure>,
+    cores: &[CoreReport],
+    hazards: &[Hazard],
+    findings: &[Finding],
+) -> String {
     let Some(failure) = failure else { return String::new() };
     let mut lines = Vec::new();
     let mut head = failure.text.clone();
@@ -231,6 +244,7 @@ fn message(status: Status, failure: Option<&Failure>, cores: &[CoreReport], haza
     match status {
         Status::Deadlock => lines.extend(deadlock_lines(cores)),
         Status::Hazard => lines.extend(hazards.iter().skip(1).map(|hazard| hazard.text.clone())),
+        Status::Pipe | Status::Cache => lines.extend(findings.iter().skip(1).map(|finding| finding.text.clone())),
         Status::Ok
         | Status::Overflow
         | Status::Leak

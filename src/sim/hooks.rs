@@ -8,9 +8,11 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use corosensei::Yielder;
 
+use super::access::Site;
 use super::core_state::CoreState;
 use super::machine::Extent;
 use super::order::Precision;
+use super::pipe_services::QueueCall;
 use super::report::Status;
 use super::run::{Next, Run};
 use crate::aicore::Issued;
@@ -87,10 +89,10 @@ extern "C" fn wait_flag(_pipe: u32, flag: u32) {
     retry_until_taken(|run| run.wait_flag(flag));
 }
 
-extern "C" fn intra_block_set(_pipe: u32, id: u32) {
+extern "C" fn intra_block_set(pipe: u32, id: u32) {
     settle(with_run(Run::sync_point));
     suspend();
-    settle(with_run(|run| run.set_in_block(id)));
+    settle(with_run(|run| run.set_in_block(pipe, id)));
 }
 
 extern "C" fn intra_block_wait(_pipe: u32, id: u32) {
@@ -102,8 +104,33 @@ extern "C" fn set_ffts_base_addr(_address: u64) {
     with_run(|run| run.machine.core().ffts_known = true);
 }
 
-extern "C" fn pipe_event(is_wait: u32, source: u32, target: u32, id: u32) {
-    settle(with_run(|run| run.pipe_event(is_wait != 0, (source, target, id))));
+extern "C" fn pipe_flag(is_wait: u32, source: u32, target: u32, id: u32, file: *const c_char, line: u32) {
+    settle(with_run(|run| run.pipe_flag(is_wait != 0, (source, target, id), Site::line(file, line))));
+}
+
+extern "C" fn pipe_barrier(pipe: u32) {
+    settle(with_run(|run| run.pipe_barrier(pipe)));
+}
+
+extern "C" fn queue(
+    action: u32,
+    buffer: u64,
+    pipe: u32,
+    bytes: u64,
+    position: *const c_char,
+    file: *const c_char,
+    line: u32,
+) {
+    let position = (!position.is_null()).then(|| {
+        // SAFETY: the header passes string literals.
+        unsafe { CStr::from_ptr(position) }.to_string_lossy().into_owned()
+    });
+    let call = QueueCall { action, buffer, pipe, bytes, position, site: Site::line(file, line) };
+    settle(with_run(|run| run.queue(call)));
+}
+
+extern "C" fn scalar(address: u64, bytes: u32, access: u32, file: *const c_char, line: u32) {
+    settle(with_run(|run| run.scalar(address, u64::from(bytes), access, Site::line(file, line))));
 }
 
 extern "C" fn dcci(address: u64, whole: u32) {
@@ -183,7 +210,7 @@ extern "C" fn set_register(register: u32, value: u64) {
 }
 
 extern "C" fn get_register(register: u32) -> u64 {
-    with_run(|run| run.machine.core().unit.registers.get_number(register))
+    with_run(|run| run.get_register(register))
 }
 
 extern "C" fn system_workspace() -> *mut u8 {
@@ -191,7 +218,7 @@ extern "C" fn system_workspace() -> *mut u8 {
 }
 
 /// The functions in the order of the table in `shim.cpp`.
-pub(super) fn table() -> [*const (); 23] {
+pub(super) fn table() -> [*const (); 26] {
     [
         core as *const (),
         cross_core_set as *const (),
@@ -199,7 +226,7 @@ pub(super) fn table() -> [*const (); 23] {
         intra_block_set as *const (),
         intra_block_wait as *const (),
         set_ffts_base_addr as *const (),
-        pipe_event as *const (),
+        pipe_flag as *const (),
         dcci as *const (),
         system_cycle as *const (),
         work as *const (),
@@ -215,6 +242,9 @@ pub(super) fn table() -> [*const (); 23] {
         set_register as *const (),
         get_register as *const (),
         system_workspace as *const (),
+        pipe_barrier as *const (),
+        queue as *const (),
+        scalar as *const (),
         std::ptr::null(),
     ]
 }

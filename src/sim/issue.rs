@@ -1,13 +1,22 @@
-//! Instructions: every one a kernel issues goes through [`Machine::issue`].
+//! Instructions: every one a kernel issues goes through [`Run::issue`].
 
 use super::access::{AccessEvent, Site};
 use super::machine::Machine;
 use super::memory::SystemWorkspace;
 use super::report::Status;
 use super::run::{Next, Run};
-use crate::aicore::issued::Pipe;
 use crate::aicore::operand::Operand;
 use crate::aicore::{Fault, Instruction, Issued, Memory, OpCode};
+
+/// An instruction that may be executed: made by [`Machine::prepare`] alone, which checks what it touches.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    /// Which.
+    pub(super) op: OpCode,
+    instruction: Instruction,
+    /// Bytes it writes.
+    pub(super) bytes: u64,
+}
 
 impl Machine {
     /// Memory for the messages of matmul objects; null if there is no more memory.
@@ -18,13 +27,11 @@ impl Machine {
         self.workspace.as_ref().map_or(std::ptr::null_mut(), SystemWorkspace::base)
     }
 
-    /// Decodes, checks and executes one instruction of the current core; its pipe, and the bytes it wrote. What it
-    /// touched stays in `operands` until the next one.
-    pub(super) fn issue(&mut self, issued: &Issued) -> Result<(Pipe, u64), Fault> {
-        let current = self.current;
+    /// Decodes and checks one instruction of the current core. What it touches is in `operands` until the next one.
+    pub(super) fn prepare(&mut self, issued: &Issued) -> Result<Prepared, Fault> {
         let mut operands = std::mem::take(&mut self.operands);
         operands.clear();
-        let unit = &self.cores[current].unit;
+        let unit = &self.cores[self.current].unit;
         let (op, instruction) = Instruction::decode(issued, unit)?;
         instruction.operands(&mut operands);
         operands.check(op, unit)?;
@@ -37,11 +44,15 @@ impl Machine {
                 bytes += operand.shape.volume();
             }
         }
+        self.operands = operands;
+        Ok(Prepared { op, instruction, bytes })
+    }
+
+    /// Executes an instruction of the current core.
+    pub(super) fn execute(&mut self, prepared: &Prepared) -> Result<(), Fault> {
         // SAFETY: operands in local memory were checked against the memories of this core, those in global memory
         // against the buffers of the launch, which are mapped while it runs.
-        unsafe { instruction.execute(&mut self.cores[current].unit.registers)? };
-        self.operands = operands;
-        Ok((op.pipe(), bytes))
+        unsafe { prepared.instruction.execute(&mut self.cores[self.current].unit.registers) }
     }
 
     fn check_global(&self, op: OpCode, operand: &Operand) -> Result<(), Fault> {
@@ -62,20 +73,27 @@ impl Run {
     /// An instruction.
     pub(super) fn issue(&mut self, issued: &Issued) -> Next {
         let site = Site::line(issued.file, issued.line);
-        let (pipe, bytes) = match self.machine.issue(issued) {
-            Ok(done) => done,
-            Err(fault) => {
-                self.fail(Status::Api, fault.0, site.resolve());
-                return Next::Stop;
-            }
+        let prepared = match self.machine.prepare(issued) {
+            Ok(prepared) => prepared,
+            Err(fault) => return self.faulted(fault, site),
         };
+        self.watch_instruction(prepared.op, site);
+        if let Err(fault) = self.machine.execute(&prepared) {
+            return self.faulted(fault, site);
+        }
+        let pipe = prepared.op.pipe();
         let Self { machine, observer, .. } = self;
         let (core, op) = (machine.current, observer.cores[machine.current].ops.last().copied());
         for operand in machine.operands.iter() {
             let Operand { access, memory, address, shape, .. } = *operand;
             observer.accessed(&AccessEvent { core, op, access, memory, address, shape, pipe: Some(pipe), site });
         }
-        self.work(pipe as u32, bytes);
+        self.work(pipe as u32, prepared.bytes);
         Next::Continue
+    }
+
+    fn faulted(&mut self, fault: Fault, site: Site) -> Next {
+        self.fail(Status::Api, fault.0, site.resolve());
+        Next::Stop
     }
 }

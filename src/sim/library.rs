@@ -111,6 +111,14 @@ impl Library {
         if address.is_null() { Err(missing()) } else { Ok(address.cast_const().cast()) }
     }
 
+    /// Tells the kernel what it has to report: bits of `SkWatch`.
+    pub(crate) fn watch(&self, bits: u32) -> Result<(), SimError> {
+        let variable = self.symbol("sk_rt_watch")?.cast::<u32>().cast_mut();
+        // SAFETY: a variable of the shim, of this type; no kernel code runs now.
+        unsafe { variable.write(bits) };
+        Ok(())
+    }
+
     /// The bytes that every core has its own copy of.
     pub(crate) fn block_local(&self) -> &[(*mut u8, usize)] {
         &self.block_local

@@ -7,6 +7,7 @@ use super::core_state::CoreState;
 use super::flags::{FlagBank, SetError};
 use super::lines::Lines;
 use super::memory::{GlobalMemory, LINE, LineView, LocalMemories, SystemWorkspace};
+use super::pipes::watch::POISON;
 use super::topology::{CoreIndex, Topology};
 use crate::aicore::operand::Operands;
 use crate::model::Chip;
@@ -270,7 +271,7 @@ impl Machine {
         for memory in self.local.of(self.current) {
             if memory.size > 0 {
                 // SAFETY: the memory belongs to this core alone, which is inside this call.
-                unsafe { std::ptr::write_bytes(memory.base, 0xa5, memory.size as usize) };
+                unsafe { std::ptr::write_bytes(memory.base, POISON, memory.size as usize) };
             }
         }
     }

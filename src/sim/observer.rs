@@ -2,14 +2,17 @@
 
 use super::access::AccessEvent;
 use super::clock::Clock;
+use super::findings::FindingLog;
 use super::machine::Machine;
 use super::memory::GlobalMemory;
 use super::order::{OrderLog, Part, Precision};
+use super::pipes::order::AutoSync;
+use super::pipes::watch::PipeWatch;
 use super::report::{Counts, Event, Failure, Status};
-use super::request::{EventsSpec, OpSpec, Request};
+use super::request::{EventsSpec, OpSpec, PipesSpec, Request};
 use super::topology::{CoreIndex, Topology};
 use crate::aicore::Memory;
-use crate::model::{ByPosition, OpPosition};
+use crate::model::{ByPosition, CoreKind, OpPosition};
 
 /// What is known about one core.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +41,10 @@ pub(super) struct Observer {
     pub(super) cores: Vec<Watched>,
     /// Order of operators, if checked.
     pub(super) order: Option<OrderLog>,
+    /// The pipes of every core, if they are checked; else nothing.
+    pub(super) pipes: Vec<PipeWatch>,
+    /// Mistakes inside cores.
+    pub(super) findings: FindingLog,
     /// The first failure.
     pub(super) failure: Option<(Status, Failure)>,
     level: EventsSpec,
@@ -62,6 +69,8 @@ impl Observer {
             ops: request.ops.clone().into(),
             cores: vec![Watched::default(); count],
             order,
+            pipes: watches(request, machine),
+            findings: FindingLog::default(),
             failure: None,
             level: request.events,
             limit: request.event_limit,
@@ -198,7 +207,8 @@ impl Observer {
         }
     }
 
-    /// A core leaves an operator. Its clock moves on, so that the end is a moment of its own.
+    /// A core leaves an operator; says whether that was its outermost part. Its clock moves on, so that the end is a
+    /// moment of its own.
     pub(super) fn leave_op(
         &mut self,
         step: u64,
@@ -206,9 +216,9 @@ impl Observer {
         precision: Precision,
         clock: &mut Clock,
         memory: &GlobalMemory,
-    ) {
+    ) -> bool {
         let watched = &mut self.cores[core];
-        let Some(&position) = watched.ops.last() else { return };
+        let Some(&position) = watched.ops.last() else { return false };
         let outermost = watched.ops.iter().rev().nth(1) != Some(&position);
         if let Some(order) = &mut self.order
             && watched.part.as_ref().is_some_and(|part| part.op == position && part.precision == precision)
@@ -221,6 +231,7 @@ impl Observer {
             self.event(EventsSpec::Ops, step, core, "op-end", || None);
         }
         self.cores[core].ops.pop();
+        outermost
     }
 
     /// A core is about to run.
@@ -251,4 +262,16 @@ impl Observer {
         let found = self.ops.iter().skip(after).position(starts_there).map(|at| at + after);
         OpPosition(found.or_else(|| self.ops.iter().position(starts_there)).unwrap_or(u32::MAX as usize))
     }
+}
+
+/// One watcher per core, if somebody wants to know about pipes. The compiler synchronises on vector cores only.
+fn watches(request: &Request, machine: &Machine) -> Vec<PipeWatch> {
+    if request.pipes != PipesSpec::Checked {
+        return Vec::new();
+    }
+    let watch = |core| {
+        let automatic = request.auto_sync && machine.topology.place(core).kind == CoreKind::Aiv;
+        PipeWatch::new(machine.name(core), if automatic { AutoSync::On } else { AutoSync::Off })
+    };
+    machine.indices().map(watch).collect()
 }

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::findings::Finding;
+use super::request::PipesSpec;
+
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -33,6 +36,10 @@ pub(crate) enum Status {
     Hazard,
     /// An agent that had to act never could.
     Agent,
+    /// The run finished, but a core's own instructions were in order by luck, or an event or a queue was left in use.
+    Pipe,
+    /// The run finished, but data stayed in a cache that others needed.
+    Cache,
 }
 
 /// The first thing that went wrong.
@@ -194,6 +201,10 @@ pub(crate) struct Report {
     pub events_dropped: u64,
     /// Races between operators.
     pub hazards: Vec<Hazard>,
+    /// Mistakes inside a core.
+    pub findings: Vec<Finding>,
+    /// How the pipes worked.
+    pub pipes: PipesSpec,
     /// Things worth a look.
     pub warnings: Vec<String>,
     /// Lines printed by the kernel, each with its core.

@@ -71,6 +71,12 @@ pub(crate) struct Request {
     /// Stack of one core in bytes.
     #[serde(default = "default_stack_bytes")]
     pub stack_bytes: usize,
+    /// How the pipes of a core work.
+    #[serde(default)]
+    pub pipes: PipesSpec,
+    /// Whether barriers between vector instructions and waits around scalar accesses are taken as put in by the compiler.
+    #[serde(default = "yes")]
+    pub auto_sync: bool,
     /// What `get_coreid()` returns on the first AIV; the default keeps AIC and AIV apart.
     #[serde(default)]
     pub first_vector_core_id: Option<i64>,
@@ -110,6 +116,8 @@ impl Request {
             status_address: 0,
             poison_local_memory: false,
             stack_bytes: default_stack_bytes(),
+            pipes: PipesSpec::default(),
+            auto_sync: yes(),
             first_vector_core_id: None,
         }
     }
@@ -318,6 +326,17 @@ pub(crate) enum ArrivalsSpec {
     Summed,
 }
 
+/// How the pipes of a core work.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PipesSpec {
+    /// Instructions execute when they are issued.
+    #[default]
+    InOrder,
+    /// The same, and accesses that nothing orders are found.
+    Checked,
+}
+
 /// Which events are recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -343,6 +362,7 @@ pub(crate) fn choices(argument: &str) -> Vec<String> {
     match argument {
         "schedule" => names!(PolicySpec::RoundRobin, PolicySpec::Random, PolicySpec::Skewed),
         "arrivals" => names!(ArrivalsSpec::PerCore, ArrivalsSpec::Summed),
+        "pipes" => names!(PipesSpec::InOrder, PipesSpec::Checked),
         "events" => names!(EventsSpec::None, EventsSpec::Ops, EventsSpec::Sync),
         "at" => names!(
             DelayPoint::Start,
@@ -379,6 +399,7 @@ mod tests {
         let enums = [
             ("schedule", expected::<PolicySpec>()),
             ("arrivals", expected::<ArrivalsSpec>()),
+            ("pipes", expected::<PipesSpec>()),
             ("events", expected::<EventsSpec>()),
             ("at", expected::<DelayPoint>()),
         ];

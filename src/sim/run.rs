@@ -92,17 +92,19 @@ impl Run {
         }
         self.observer.cores[self.machine.current].counts.sets += 1;
         self.event(EventsSpec::Sync, "set", || Some(format!("mode {mode} flag {flag}")));
+        self.pipes_announce(pipe);
         let set = self.machine.set_flag(mode, flag);
         self.after_set(flag, set)
     }
 
     /// `set_intra_block`.
-    pub(super) fn set_in_block(&mut self, id: u32) -> Next {
+    pub(super) fn set_in_block(&mut self, pipe: u32, id: u32) -> Next {
         if self.machine.chip != Chip::C310 {
             return self.stop(Status::Api, format!("in-block flag {id}: this chip has no in-block flags"));
         }
         self.observer.cores[self.machine.current].counts.sets += 1;
         self.event(EventsSpec::Sync, "set", || Some(format!("in-block flag {id}")));
+        self.pipes_announce(pipe);
         let set = self.machine.set_in_block(id);
         self.after_set(id, set)
     }
@@ -146,6 +148,7 @@ impl Run {
             Wait::Taken => {
                 counts.waits += 1;
                 self.event(EventsSpec::Sync, "waited", || Some(what()));
+                self.pipes_hear();
                 Next::Continue
             }
             Wait::Blocked => {
@@ -170,17 +173,6 @@ impl Run {
             Looks::Again(_) => {}
         }
         Next::Switch
-    }
-
-    /// `SetFlag` / `WaitFlag` between two pipes of a core.
-    pub(super) fn pipe_event(&mut self, is_wait: bool, key: (u32, u32, u32)) -> Next {
-        if self.machine.pipe_event(is_wait, key) {
-            return Next::Continue;
-        }
-        let (source, target, id) = key;
-        let text =
-            format!("WaitFlag from pipe {source} to pipe {target}, event {id}, without a SetFlag: it never returns");
-        self.stop(Status::Api, text)
     }
 
     /// Bytes moved or computed.
@@ -243,8 +235,11 @@ impl Run {
     pub(super) fn op_begin(&mut self, position: OpPosition, precision: Precision) -> Next {
         let current = self.current();
         let is_new = self.observer.enter_op(self.driver.steps, current, position);
-        if is_new && self.request.poison_local_memory {
+        if is_new && (self.request.poison_local_memory || !self.observer.pipes.is_empty()) {
             self.machine.poison();
+        }
+        if is_new {
+            self.pipes_enter_op(position);
         }
         let (clock, memory) = (&self.machine.cores[current].clock, &self.machine.memory);
         self.observer.begin_part(current, position, precision, clock, memory);
@@ -255,7 +250,9 @@ impl Run {
     pub(super) fn op_end(&mut self, precision: Precision) {
         let current = self.current();
         let (clock, memory) = (&mut self.machine.cores[current].clock, &self.machine.memory);
-        self.observer.leave_op(self.driver.steps, current, precision, clock, memory);
+        if self.observer.leave_op(self.driver.steps, current, precision, clock, memory) {
+            self.pipes_leave_op();
+        }
     }
 
     /// An agent writes: words change, and their readers hear of what the agent knew.
@@ -301,12 +298,12 @@ impl Run {
         }
     }
 
-    fn stop(&mut self, status: Status, text: String) -> Next {
+    pub(super) fn stop(&mut self, status: Status, text: String) -> Next {
         self.fail(status, text, None);
         Next::Stop
     }
 
-    fn current(&self) -> CoreIndex {
+    pub(super) fn current(&self) -> CoreIndex {
         self.machine.current
     }
 

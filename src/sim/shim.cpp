@@ -15,7 +15,7 @@ struct SkShimTable {
     void (*intra_block_set)(uint32_t, uint32_t);
     void (*intra_block_wait)(uint32_t, uint32_t);
     void (*set_ffts_base_addr)(uint64_t);
-    void (*pipe_event)(uint32_t, uint32_t, uint32_t, uint32_t);
+    void (*pipe_flag)(uint32_t, uint32_t, uint32_t, uint32_t, const char *, uint32_t);
     void (*dcci)(uint64_t, uint32_t);
     int64_t (*system_cycle)(void);
     void (*work)(uint32_t, uint64_t);
@@ -31,10 +31,15 @@ struct SkShimTable {
     void (*set_register)(uint32_t, uint64_t);
     uint64_t (*get_register)(uint32_t);
     uint8_t *(*system_workspace)(void);
+    void (*pipe_barrier)(uint32_t);
+    void (*queue)(uint32_t, const void *, uint32_t, uint64_t, const char *, const char *, uint32_t);
+    void (*scalar)(const volatile void *, uint32_t, uint32_t, const char *, uint32_t);
     void *end;
 };
 
 __attribute__((visibility("default"))) SkShimTable sk_shim_table = {};
+// What the simulator wants to hear of, set for every launch.
+__attribute__((visibility("default"))) uint32_t sk_rt_watch = 0;
 
 #define SK_HIDDEN __attribute__((visibility("hidden")))
 
@@ -46,8 +51,18 @@ SK_HIDDEN void sk_rt_wait_flag(uint32_t pipe, uint32_t flag) { sk_shim_table.wai
 SK_HIDDEN void sk_rt_intra_block_set(uint32_t pipe, uint32_t id) { sk_shim_table.intra_block_set(pipe, id); }
 SK_HIDDEN void sk_rt_intra_block_wait(uint32_t pipe, uint32_t id) { sk_shim_table.intra_block_wait(pipe, id); }
 SK_HIDDEN void sk_rt_set_ffts_base_addr(uint64_t address) { sk_shim_table.set_ffts_base_addr(address); }
-SK_HIDDEN void sk_rt_pipe_event(uint32_t isWait, uint32_t source, uint32_t target, uint32_t id) {
-    sk_shim_table.pipe_event(isWait, source, target, id);
+SK_HIDDEN void sk_rt_pipe_flag(uint32_t isWait, uint32_t source, uint32_t target, uint32_t id, const char *file,
+                               uint32_t line) {
+    sk_shim_table.pipe_flag(isWait, source, target, id, file, line);
+}
+SK_HIDDEN void sk_rt_pipe_barrier(uint32_t pipe) { sk_shim_table.pipe_barrier(pipe); }
+SK_HIDDEN void sk_rt_queue(uint32_t action, const void *buffer, uint32_t pipe, uint64_t bytes, const char *position,
+                           const char *file, uint32_t line) {
+    sk_shim_table.queue(action, buffer, pipe, bytes, position, file, line);
+}
+SK_HIDDEN void sk_rt_scalar(const volatile void *address, uint32_t bytes, uint32_t access, const char *file,
+                            uint32_t line) {
+    sk_shim_table.scalar(address, bytes, access, file, line);
 }
 SK_HIDDEN void sk_rt_dcci(uint64_t address, uint32_t whole) { sk_shim_table.dcci(address, whole); }
 SK_HIDDEN int64_t sk_rt_system_cycle(void) { return sk_shim_table.system_cycle(); }

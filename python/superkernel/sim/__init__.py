@@ -6,7 +6,7 @@ from superkernel.sim.kernel import Kernel
 from superkernel.sim.memory import Buffer
 from superkernel.sim.op_builder import INCLUDE_DIR, BuiltOp, build_op
 from superkernel.sim.profiling import ProfilingBuffer, ProfilingRecord
-from superkernel.sim.report import CoreReport, Event, Hazard, Report
+from superkernel.sim.report import CoreReport, Event, Finding, Hazard, Report
 
 __all__ = [
     "INCLUDE_DIR",
@@ -16,6 +16,7 @@ __all__ = [
     "CoreReport",
     "Device",
     "Event",
+    "Finding",
     "Hazard",
     "Kernel",
     "ProfilingBuffer",

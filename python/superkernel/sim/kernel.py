@@ -66,6 +66,8 @@ class Kernel:
         op_names: Sequence[str] | None = None,
         poison_local_memory: bool = False,
         first_vector_core_id: int | None = None,
+        pipes: str = "in-order",
+        auto_sync: bool = True,
     ) -> Report:
         """Runs the kernel to its end and reports.
 
@@ -82,6 +84,9 @@ class Kernel:
         reads and writes, for order checking; undeclared, its parameters count, and what it writes is observed.
         ``tiling_key`` picks the function of a lone dynamic operator; for a super kernel it maps dynamic ops (by name or
         place in ``op_list``) to their key, or to key and block count.
+
+        ``pipes="checked"`` finds accesses of a core's own pipes that nothing orders; ``auto_sync`` takes as given what
+        device compilers put in on vector cores by default.
         """
         self._device.require_open()
         keys: Mapping[Any, Any] = {}
@@ -108,6 +113,7 @@ class Kernel:
             request.set_events(check.choice("events", events), event_limit)
             request.set_limits(_unsigned("step_limit", step_limit), _unsigned("poll_limit", poll_limit))
             request.set_checks(bool(check_order), bool(poison_local_memory))
+            request.set_pipes(check.choice("pipes", pipes), bool(auto_sync))
             if first_vector_core_id is not None:
                 first = check.integer("first_vector_core_id", first_vector_core_id, -(2**63), 2**63 - 1)
                 request.set_first_vector_core_id(first)

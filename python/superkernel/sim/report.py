@@ -11,7 +11,7 @@ from superkernel import _core
 from superkernel._errors import make_error
 from superkernel.sim.profiling import ProfilingRecord
 
-__all__ = ["CoreReport", "Event", "Hazard", "Report"]
+__all__ = ["CoreReport", "Event", "Finding", "Hazard", "Report"]
 
 # What a run that ended with this status is called, and what to do about it.
 _ERRORS: dict[str, tuple[str, str]] = {
@@ -28,6 +28,8 @@ _ERRORS: dict[str, tuple[str, str]] = {
     "agent": ("SK0920", "check the word that the agent waits for"),
     "timeout": ("SK0921", "raise timeout, or look for a loop without any call of the device interface"),
     "overrun": ("SK0922", "keep the kernel's writes inside its buffers"),
+    "pipe": ("SK0928", "put in what the report says is missing between the two instructions"),
+    "cache": ("SK0929", "call dcci where the report says: after the write, before the read"),
 }
 
 
@@ -35,6 +37,8 @@ _ERRORS: dict[str, tuple[str, str]] = {
 Event = _core.Event
 #: Two operators that share memory without an order between them.
 Hazard = _core.Hazard
+#: A mistake inside a core that did no harm in this order.
+Finding = _core.Finding
 #: Where one core was when the run ended.
 CoreReport = _core.CoreReport
 
@@ -55,6 +59,10 @@ class Report:
     events: tuple[Event, ...] = ()
     events_dropped: int = 0
     hazards: tuple[Hazard, ...] = ()
+    #: Mistakes inside a core: missing order between its pipes, events and queues used wrongly.
+    findings: tuple[Finding, ...] = ()
+    #: How the pipes of a core worked: ``in-order``, ``checked``, ...
+    pipes: str = "in-order"
     warnings: tuple[str, ...] = ()
     #: Lines printed by the kernel, each with its core in front.
     output: tuple[str, ...] = ()
@@ -105,6 +113,8 @@ def from_native(native: _core.SimReport) -> Report:
         events=tuple(native.events),
         events_dropped=native.events_dropped,
         hazards=tuple(native.hazards),
+        findings=tuple(native.findings),
+        pipes=native.pipes,
         warnings=tuple(native.warnings),
         output=tuple(native.output),
         agents=native.agents,

@@ -166,7 +166,7 @@ impl Burst {
         let written = self.padding.map_or(self.bytes, |padding| padding.row);
         let access = if self.atomic.is_some() { Access::Combine } else { Access::Write };
         let (shape, alignment) = (rows(&self.target, written), alignment(memory));
-        operands.push(Operand { name: "dst", memory, access, address, shape, alignment });
+        operands.push(Operand { name: "dst", memory, access, address, shape, alignment, repeat: 0 });
     }
 
     /// Does it.

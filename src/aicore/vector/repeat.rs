@@ -241,7 +241,7 @@ impl Strided {
             let address = start.wrapping_add(offset);
             // Alignment is that of the operand, not of its enabled part.
             let alignment = if offset.is_multiple_of(BLOCK) { BLOCK } else { 1 };
-            operands.push(Operand { name, memory: Memory::Ub, access, address, shape, alignment });
+            operands.push(Operand { name, memory: Memory::Ub, access, address, shape, alignment, repeat: first });
         };
         let per_block = self.per_block();
         let blocks = lanes.div_ceil(per_block);

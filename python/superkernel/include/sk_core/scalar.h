@@ -23,12 +23,19 @@ inline void set_ffts_base_addr(uint64_t address) { sk_rt_set_ffts_base_addr(addr
 inline void wait_flag_dev(int64_t flag) { sk_rt_wait_flag(PIPE_S, static_cast<uint32_t>(flag & 0xf)); }
 
 // Order of the core's own pipes.
-inline void pipe_barrier(pipe_t) { __asm__ volatile("" ::: "memory"); }
-inline void set_flag(pipe_t source, pipe_t target, int64_t id) {
-    sk_rt_pipe_event(0, source, target, static_cast<uint32_t>(id));
+inline void pipe_barrier(pipe_t pipe) {
+    __asm__ volatile("" ::: "memory");
+    if (sk_rt_watch & SK_WATCH_ORDER) {
+        sk_rt_pipe_barrier(pipe);
+    }
 }
-inline void wait_flag(pipe_t source, pipe_t target, int64_t id) {
-    sk_rt_pipe_event(1, source, target, static_cast<uint32_t>(id));
+inline void set_flag(pipe_t source, pipe_t target, int64_t id, const char *file = __builtin_FILE(),
+                     uint32_t line = __builtin_LINE()) {
+    sk_rt_pipe_flag(0, source, target, static_cast<uint32_t>(id), file, line);
+}
+inline void wait_flag(pipe_t source, pipe_t target, int64_t id, const char *file = __builtin_FILE(),
+                      uint32_t line = __builtin_LINE()) {
+    sk_rt_pipe_flag(1, source, target, static_cast<uint32_t>(id), file, line);
 }
 
 // Caches. Addresses are never dereferenced here; the fences keep the compiler from carrying values across.

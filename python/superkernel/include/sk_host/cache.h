@@ -14,7 +14,12 @@ inline void sk_host_dcci(const volatile void *address, int64_t line) {
 inline void dcci(const volatile void *address, int64_t line) { sk_host_dcci(address, line); }
 inline void dcci(const volatile void *address, int64_t line, int64_t) { sk_host_dcci(address, line); }
 
-inline void pipe_barrier(pipe_t) { __asm__ volatile("" ::: "memory"); }
+inline void pipe_barrier(pipe_t pipe) {
+    __asm__ volatile("" ::: "memory");
+    if (sk_rt_watch & SK_WATCH_ORDER) {
+        sk_rt_pipe_barrier(pipe);
+    }
+}
 
 // Code prefetch has no effect on results; it is counted.
 inline void preload(const void *, int64_t units) { sk_rt_note(SK_NOTE_PRELOAD, static_cast<uint64_t>(units)); }
@@ -24,11 +29,13 @@ inline void trap(const char *file = __builtin_FILE(), uint32_t line = __builtin_
     sk_rt_fault(SK_FAULT_TRAP, "trap()", file, line);
 }
 
-inline void set_flag(pipe_t source, pipe_t target, int64_t id) {
-    sk_rt_pipe_event(0, source, target, static_cast<uint32_t>(id));
+inline void set_flag(pipe_t source, pipe_t target, int64_t id, const char *file = __builtin_FILE(),
+                     uint32_t line = __builtin_LINE()) {
+    sk_rt_pipe_flag(0, source, target, static_cast<uint32_t>(id), file, line);
 }
-inline void wait_flag(pipe_t source, pipe_t target, int64_t id) {
-    sk_rt_pipe_event(1, source, target, static_cast<uint32_t>(id));
+inline void wait_flag(pipe_t source, pipe_t target, int64_t id, const char *file = __builtin_FILE(),
+                      uint32_t line = __builtin_LINE()) {
+    sk_rt_pipe_flag(1, source, target, static_cast<uint32_t>(id), file, line);
 }
 
 } // namespace
@@ -39,7 +46,7 @@ namespace {
 inline void PreLoad(int64_t units) { sk_rt_note(SK_NOTE_PRELOAD, static_cast<uint64_t>(units)); }
 inline void ICachePreLoad(int64_t units) { PreLoad(units); }
 
-template <pipe_t pipe> inline void PipeBarrier() { __asm__ volatile("" ::: "memory"); }
+template <pipe_t pipe> inline void PipeBarrier() { pipe_barrier(pipe); }
 
 struct SkHostEventPipes {
     pipe_t source;
@@ -76,7 +83,7 @@ template <HardEvent event> inline void sk_host_pipe_event(uint32_t isWait, int32
     constexpr SkHostEventPipes pipes = sk_host_event_pipes(event);
     const int kind = sk_host_core_type();
     if (sk_host_has_pipe(kind, pipes.source) && sk_host_has_pipe(kind, pipes.target)) {
-        sk_rt_pipe_event(isWait, pipes.source, pipes.target, static_cast<uint32_t>(id));
+        sk_rt_pipe_flag(isWait, pipes.source, pipes.target, static_cast<uint32_t>(id), site.file, site.line);
     }
 }
 

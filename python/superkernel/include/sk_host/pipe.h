@@ -18,6 +18,61 @@ struct SkHostPool {
     bool used[LIMIT] = {};
 };
 
+// Positions in reports.
+constexpr const char *sk_host_position_name(TPosition position) {
+    constexpr const char *names[] = {"GM",  "A1",  "A2",    "B1",     "B2",      "C1",  "C2",
+                                     "CO1", "CO2", "VECIN", "VECOUT", "VECCALC", "SPM", "TSCM"};
+    return names[static_cast<uint8_t>(position)];
+}
+
+// Which pipe fills a tensor at a position, and which one reads it.
+constexpr pipe_t sk_host_filling_pipe(TPosition position) {
+    switch (position) {
+    case TPosition::VECOUT:
+    case TPosition::VECCALC:
+        return PIPE_V;
+    case TPosition::A2:
+    case TPosition::B2:
+    case TPosition::C2:
+        return PIPE_MTE1;
+    case TPosition::CO1:
+        return PIPE_M;
+    case TPosition::CO2:
+        return PIPE_FIX;
+    default:
+        return PIPE_MTE2;
+    }
+}
+constexpr pipe_t sk_host_reading_pipe(TPosition position) {
+    switch (position) {
+    case TPosition::VECIN:
+    case TPosition::VECCALC:
+        return PIPE_V;
+    case TPosition::A2:
+    case TPosition::B2:
+    case TPosition::C2:
+        return PIPE_M;
+    case TPosition::CO1:
+        return PIPE_FIX;
+    case TPosition::VECOUT:
+    case TPosition::CO2:
+        return PIPE_MTE3;
+    default:
+        return PIPE_MTE1;
+    }
+}
+// A tensor on its way from one position to another.
+template <TPosition from, TPosition to>
+constexpr pipe_t SK_HOST_FILLS = sk_host_filling_pipe(from == TPosition::GM ? to : from);
+template <TPosition from, TPosition to>
+constexpr pipe_t SK_HOST_READS = sk_host_reading_pipe(to == TPosition::GM ? from : to);
+
+inline void sk_host_tell_queue(SkQueue action, const void *buffer, pipe_t pipe, sk_host::Site site) {
+    if (sk_rt_watch & SK_WATCH_ORDER) {
+        sk_rt_queue(action, buffer, pipe, 0, nullptr, site.file, site.line);
+    }
+}
+
 class TPipe {
   public:
     TPipe() = default;
@@ -36,6 +91,12 @@ class TPipe {
         queue.pool_.base = Reserve(Queue::position, static_cast<uint64_t>(rounded) * number, site);
         queue.pool_.count = number;
         queue.pool_.bytes = rounded;
+        if (sk_rt_watch & SK_WATCH_ORDER) {
+            for (uint32_t slot = 0; slot < number; ++slot) {
+                sk_rt_queue(SK_QUEUE_INIT, queue.pool_.base + static_cast<uint64_t>(slot) * rounded, PIPE_S, rounded,
+                            sk_host_position_name(Queue::position), site.file, site.line);
+            }
+        }
         return true;
     }
 
@@ -120,6 +181,7 @@ template <TPosition source, TPosition target, int32_t depth, int mask = 0> class
         for (uint32_t slot = 0; slot < pool_.count; ++slot) {
             if (!pool_.used[slot]) {
                 pool_.used[slot] = true;
+                sk_host_tell_queue(SK_QUEUE_ALLOC, Start(slot), SK_HOST_FILLS<source, target>, site);
                 return Tensor<T>(static_cast<int32_t>(slot));
             }
         }
@@ -131,6 +193,9 @@ template <TPosition source, TPosition target, int32_t depth, int mask = 0> class
     }
 
     template <class T> bool EnQue(const LocalTensor<T> &tensor, sk_host::Site site = sk_host::Site::Here()) {
+        return Append(tensor, SK_HOST_FILLS<source, target>, site);
+    }
+    template <class T> bool Append(const LocalTensor<T> &tensor, pipe_t filling, sk_host::Site site) {
         const int32_t slot = Owned(tensor, "EnQue", site);
         constexpr uint32_t limit = depth > 0 ? depth : 1;
         if (length_ >= limit || length_ >= SkHostPool::LIMIT) {
@@ -138,16 +203,21 @@ template <TPosition source, TPosition target, int32_t depth, int mask = 0> class
         }
         line_[(head_ + length_) % SkHostPool::LIMIT] = slot;
         length_ += 1;
+        sk_host_tell_queue(SK_QUEUE_ENQUE, Start(static_cast<uint32_t>(slot)), filling, site);
         return true;
     }
 
     template <class T> LocalTensor<T> DeQue(sk_host::Site site = sk_host::Site::Here()) {
+        return Remove<T>(SK_HOST_READS<source, target>, site);
+    }
+    template <class T> LocalTensor<T> Remove(pipe_t reading, sk_host::Site site) {
         if (length_ == 0) {
             sk_host::Violation(site, "DeQue: the queue is empty; EnQue is missing");
         }
         const int32_t slot = line_[head_];
         head_ = (head_ + 1) % SkHostPool::LIMIT;
         length_ -= 1;
+        sk_host_tell_queue(SK_QUEUE_DEQUE, Start(static_cast<uint32_t>(slot)), reading, site);
         return Tensor<T>(slot);
     }
     template <class T> void DeQue(LocalTensor<T> &tensor, sk_host::Site site = sk_host::Site::Here()) {
@@ -156,10 +226,10 @@ template <TPosition source, TPosition target, int32_t depth, int mask = 0> class
     // The positions only select pipes to synchronise; there is one queue.
     template <TPosition from, TPosition to, class T> bool EnQue(const LocalTensor<T> &tensor,
                                                                sk_host::Site site = sk_host::Site::Here()) {
-        return EnQue<T>(tensor, site);
+        return Append(tensor, SK_HOST_FILLS<from, to>, site);
     }
     template <TPosition from, TPosition to, class T> LocalTensor<T> DeQue(sk_host::Site site = sk_host::Site::Here()) {
-        return DeQue<T>(site);
+        return Remove<T>(SK_HOST_READS<from, to>, site);
     }
 
     template <class T> void FreeTensor(const LocalTensor<T> &tensor, sk_host::Site site = sk_host::Site::Here()) {
@@ -168,6 +238,7 @@ template <TPosition source, TPosition target, int32_t depth, int mask = 0> class
             sk_host::Violation(site, "FreeTensor: the tensor is already free");
         }
         pool_.used[slot] = false;
+        sk_host_tell_queue(SK_QUEUE_FREE, Start(static_cast<uint32_t>(slot)), SK_HOST_READS<source, target>, site);
     }
 
     bool HasTensorInQue() const { return length_ != 0; }
@@ -192,8 +263,10 @@ template <TPosition source, TPosition target, int32_t depth, int mask = 0> class
         }
     }
 
+    uint8_t *Start(uint32_t slot) const { return pool_.base + static_cast<uint64_t>(slot) * pool_.bytes; }
+
     template <class T> LocalTensor<T> Tensor(int32_t slot) {
-        uint8_t *start = pool_.base + static_cast<uint64_t>(slot) * pool_.bytes;
+        uint8_t *start = Start(static_cast<uint32_t>(slot));
         return LocalTensor<T>(position, reinterpret_cast<T *>(start), static_cast<uint32_t>(pool_.bytes / sizeof(T)),
                               slot);
     }

@@ -70,6 +70,26 @@ enum SkFault : uint32_t {
     SK_FAULT_NULL_CALL = 4,   // a function pointer was null
 };
 
+// What a queue does with one of its buffers.
+enum SkQueue : uint32_t {
+    SK_QUEUE_INIT = 0,
+    SK_QUEUE_ENQUE = 1,
+    SK_QUEUE_DEQUE = 2,
+    SK_QUEUE_FREE = 3,
+    SK_QUEUE_ALLOC = 4,
+};
+
+// How the scalar unit accesses memory.
+enum SkAccess : uint32_t {
+    SK_ACCESS_WRITE = 1,  // else it reads
+    SK_ACCESS_TENSOR = 2, // a call on a tensor, not a plain pointer
+};
+
+// Bits of sk_rt_watch: what the simulator wants to hear of.
+enum SkWatch : uint32_t {
+    SK_WATCH_ORDER = 1,
+};
+
 // noexcept: a kernel needs no clean-up code around these calls; a core that cannot go on is simply never resumed.
 extern "C" {
 struct SkCoreState *sk_rt_core(void) noexcept;
@@ -82,7 +102,19 @@ void sk_rt_intra_block_wait(uint32_t pipe, uint32_t id) noexcept;
 void sk_rt_set_ffts_base_addr(uint64_t address) noexcept;
 
 // Flags between two pipes of one core: `source` and `target` are pipe_t values.
-void sk_rt_pipe_event(uint32_t isWait, uint32_t source, uint32_t target, uint32_t id) noexcept;
+void sk_rt_pipe_flag(uint32_t isWait, uint32_t source, uint32_t target, uint32_t id, const char *file,
+                     uint32_t line) noexcept;
+
+// What orders accesses and what is not an instruction, for the modes of the simulator that ask for it. Nobody needs to
+// call these while the bit SK_WATCH_ORDER of sk_rt_watch is 0.
+void sk_rt_pipe_barrier(uint32_t pipe) noexcept;
+// `pipe` fills or reads the buffer; `bytes` and `position` tell about it when it is made.
+void sk_rt_queue(uint32_t action, const void *buffer, uint32_t pipe, uint64_t bytes, const char *position,
+                 const char *file, uint32_t line) noexcept;
+// The scalar unit is about to access memory: SkAccess bits.
+void sk_rt_scalar(const volatile void *address, uint32_t bytes, uint32_t access, const char *file,
+                  uint32_t line) noexcept;
+extern uint32_t sk_rt_watch;
 
 // Cache maintenance: a switching point. `whole` != 0: the entire data cache, the address is ignored.
 void sk_rt_dcci(uint64_t address, uint32_t whole) noexcept;

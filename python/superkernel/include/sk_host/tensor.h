@@ -34,6 +34,14 @@ inline Memory MemoryOf(AscendC::TPosition position, Site site) {
     Violation(site, "a local tensor cannot have this position");
 }
 
+// An element that the scalar unit is about to access.
+template <class T> inline T *Watched(T *element, uint32_t access, Site site) {
+    if (sk_rt_watch != 0) {
+        sk_rt_scalar(element, sizeof(T), access, site.file, site.line);
+    }
+    return element;
+}
+
 } // namespace
 } // namespace sk_host
 
@@ -49,11 +57,16 @@ template <class T> class LocalTensor {
     LocalTensor(TPosition position, T *data, uint32_t size, int32_t owner = -1)
         : data_(data), size_(size), owner_(owner), position_(position) {}
 
-    T GetValue(uint32_t index, sk_host::Site site = sk_host::Site::Here()) const { return *At(index, site); }
-    template <class V> void SetValue(uint32_t index, V value, sk_host::Site site = sk_host::Site::Here()) const {
-        *At(index, site) = static_cast<T>(value);
+    T GetValue(uint32_t index, sk_host::Site site = sk_host::Site::Here()) const {
+        return *sk_host::Watched(At(index, site), SK_ACCESS_TENSOR, site);
     }
-    T &operator()(uint32_t index) const { return *At(index, sk_host::Site::Here()); }
+    template <class V> void SetValue(uint32_t index, V value, sk_host::Site site = sk_host::Site::Here()) const {
+        *sk_host::Watched(At(index, site), SK_ACCESS_WRITE | SK_ACCESS_TENSOR, site) = static_cast<T>(value);
+    }
+    // Who gets a reference may write.
+    T &operator()(uint32_t index, sk_host::Site site = sk_host::Site::Here()) const {
+        return *sk_host::Watched(At(index, site), SK_ACCESS_WRITE | SK_ACCESS_TENSOR, site);
+    }
 
     // The rest of the tensor from `offset` elements on.
     LocalTensor operator[](uint32_t offset) const {
@@ -111,14 +124,16 @@ template <class T> class GlobalTensor {
     T GetValue(uint64_t index, sk_host::Site site = sk_host::Site::Here()) const {
         T *element = At(index, site);
         Maintain(element);
-        return *element;
+        return *sk_host::Watched(element, SK_ACCESS_TENSOR, site);
     }
     template <class V> void SetValue(uint64_t index, V value, sk_host::Site site = sk_host::Site::Here()) const {
         T *element = At(index, site);
-        *element = static_cast<T>(value);
+        *sk_host::Watched(element, SK_ACCESS_WRITE | SK_ACCESS_TENSOR, site) = static_cast<T>(value);
         Maintain(element);
     }
-    T &operator()(uint64_t index) const { return *At(index, sk_host::Site::Here()); }
+    T &operator()(uint64_t index, sk_host::Site site = sk_host::Site::Here()) const {
+        return *sk_host::Watched(At(index, site), SK_ACCESS_WRITE | SK_ACCESS_TENSOR, site);
+    }
 
     GlobalTensor operator[](uint64_t offset) const {
         GlobalTensor rest;

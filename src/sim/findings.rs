@@ -1,0 +1,133 @@
+//! What a run found wrong without ending for it: mistakes inside a core that did no harm in this order.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::report::{Failure, Status, Word};
+
+/// Enough to see the pattern.
+const LIMIT: usize = 100;
+
+/// Which rule was broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FindingKind {
+    /// Two instructions of a core use the same bytes, and nothing orders their pipes.
+    Unordered,
+    /// Operands of one instruction overlap in part.
+    Overlap,
+    /// Local memory is read that nobody has written.
+    NeverWritten,
+    /// An event is raised that is raised already.
+    EventDoubled,
+    /// An event is still raised at the end.
+    EventLeft,
+    /// A tensor was enqueued and never dequeued.
+    QueueLeft,
+    /// The scalar unit reads from its cache what others have changed in memory.
+    StaleRead,
+    /// Somebody reads memory of which a core has newer bytes in its cache.
+    Unflushed,
+    /// A line that is written back destroys what others wrote beside it.
+    LostNeighbour,
+}
+
+impl FindingKind {
+    /// How a run ends that has nothing worse to tell.
+    pub(crate) fn status(self) -> Status {
+        match self {
+            Self::Unordered
+            | Self::Overlap
+            | Self::NeverWritten
+            | Self::EventDoubled
+            | Self::EventLeft
+            | Self::QueueLeft => Status::Pipe,
+            Self::StaleRead | Self::Unflushed | Self::LostNeighbour => Status::Cache,
+        }
+    }
+}
+
+/// One of the two sides of a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Party {
+    /// The instruction, or what the scalar unit did.
+    pub what: String,
+    /// Its pipe.
+    pub pipe: Word,
+    /// The core.
+    pub core: String,
+    /// The operator.
+    pub op: Option<String>,
+    /// Source line of the kernel, where known.
+    pub file: Option<String>,
+    /// Its number.
+    pub line: Option<u32>,
+}
+
+impl Party {
+    /// `vadd (add.cpp:12)`.
+    pub(crate) fn describe(&self) -> String {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => format!("{} ({file}:{line})", self.what),
+            _ => self.what.clone(),
+        }
+    }
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Finding {
+    /// Which rule.
+    pub kind: FindingKind,
+    /// The whole story in one sentence.
+    pub text: String,
+    /// The memory it is about.
+    pub memory: Option<String>,
+    /// What would order the two: `SetFlag<HardEvent::MTE2_V>`.
+    pub missing: Option<String>,
+    /// Who came first.
+    pub first: Option<Party>,
+    /// Who came second, or the only one.
+    pub second: Option<Party>,
+}
+
+impl Finding {
+    /// As the thing that a run failed by. The text names the lines.
+    pub(crate) fn failure(&self) -> Failure {
+        let party = self.second.as_ref().or(self.first.as_ref());
+        Failure {
+            core: party.map(|party| party.core.clone()),
+            op: party.and_then(|party| party.op.clone()),
+            text: self.text.clone(),
+            file: party.and_then(|party| party.file.clone()),
+            line: party.and_then(|party| party.line),
+        }
+    }
+}
+
+/// All findings of a run; a mistake in a loop, or on many cores, is told once.
+#[derive(Debug, Default)]
+pub(crate) struct FindingLog {
+    kept: Vec<Finding>,
+    known: HashSet<(FindingKind, Option<Key>, Option<Key>)>,
+}
+
+type Key = (String, Option<String>, Option<u32>, Option<String>);
+
+impl FindingLog {
+    /// Keeps a finding, unless it is known.
+    pub(crate) fn add(&mut self, finding: Finding) {
+        let key = |party: &Option<Party>| {
+            party.as_ref().map(|party| (party.what.clone(), party.file.clone(), party.line, party.op.clone()))
+        };
+        if self.kept.len() < LIMIT && self.known.insert((finding.kind, key(&finding.first), key(&finding.second))) {
+            self.kept.push(finding);
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn into_findings(self) -> Vec<Finding> {
+        self.kept
+    }
+}

@@ -1,0 +1,249 @@
+//! What each pipe of a core knows to have ended: vector clocks inside a core.
+//!
+//! The scalar unit issues in program order and does not wait; a pipe starts its instructions in order, and nothing else
+//! is known about when they end, unless a flag, a barrier or a queue tells.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::aicore::Pipe;
+
+/// One instruction: the how manyth of its pipe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    /// Its pipe.
+    pub pipe: Pipe,
+    /// Counted from 1.
+    pub number: u64,
+}
+
+/// How many instructions of every pipe have ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct PipeClock([u64; Pipe::COUNT]);
+
+impl PipeClock {
+    /// Has this instruction ended?
+    pub(crate) fn knows(&self, stamp: Stamp) -> bool {
+        self.0[stamp.pipe.index()] >= stamp.number
+    }
+
+    fn join(&mut self, other: &Self) {
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    /// Hears of all but the scalar unit's own accesses: issuing an instruction does not wait for them.
+    fn join_issued(&mut self, scalar: &Self) {
+        let own = self.0[Pipe::S.index()];
+        self.join(scalar);
+        self.0[Pipe::S.index()] = own;
+    }
+}
+
+/// What orders two pipes of a core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Flag {
+    /// `set_flag` and `wait_flag`.
+    Event(Pipe, Pipe, u32),
+    /// The buffer of a queue that starts at this address holds a tensor.
+    Filled(u64),
+    /// The buffer of a queue that starts at this address is free.
+    Emptied(u64),
+}
+
+/// Does the compiler put barriers between vector instructions, and waits around scalar accesses to tensors?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AutoSync {
+    /// It does, as device builds do by default on vector cores.
+    On,
+    /// It does not: cube cores, or as asked.
+    Off,
+}
+
+/// The pipes that automatic synchronisation orders with the scalar unit.
+const AUTOMATIC: [Pipe; 3] = [Pipe::V, Pipe::Mte2, Pipe::Mte3];
+
+/// The pipes of one core.
+#[derive(Debug)]
+pub(crate) struct PipeOrder {
+    auto: AutoSync,
+    /// Instructions issued so far.
+    issued: [u64; Pipe::COUNT],
+    /// What the next instruction of a pipe starts after.
+    known: [PipeClock; Pipe::COUNT],
+    raised: HashMap<Flag, VecDeque<PipeClock>>,
+    /// What other cores were told by flags: a wait for one of them has heard of it.
+    announced: PipeClock,
+}
+
+impl PipeOrder {
+    /// Nothing has been issued.
+    pub(crate) fn new(auto: AutoSync) -> Self {
+        Self {
+            auto,
+            issued: [0; Pipe::COUNT],
+            known: [PipeClock::default(); Pipe::COUNT],
+            raised: HashMap::new(),
+            announced: PipeClock::default(),
+        }
+    }
+
+    /// An instruction is issued: its stamp, and what has ended when it starts.
+    pub(crate) fn issue(&mut self, pipe: Pipe) -> (Stamp, PipeClock) {
+        self.hears_scalar(pipe);
+        if pipe == Pipe::V && self.auto == AutoSync::On {
+            self.barrier(Pipe::V);
+        }
+        self.next(pipe)
+    }
+
+    /// An access of the scalar unit; `tensor`: by a call on a tensor, which automatic synchronisation sees.
+    pub(crate) fn scalar(&mut self, tensor: bool) -> (Stamp, PipeClock) {
+        let automatic = tensor && self.auto == AutoSync::On;
+        if automatic {
+            self.scalar_waits_for_pipes();
+        }
+        let (stamp, mut clock) = self.next(Pipe::S);
+        // The scalar unit sees its own accesses in order.
+        clock.0[Pipe::S.index()] = stamp.number;
+        self.known[Pipe::S.index()] = clock;
+        if automatic {
+            for pipe in AUTOMATIC {
+                self.known[pipe.index()].join(&clock);
+            }
+        }
+        (stamp, clock)
+    }
+
+    /// A register that the vector unit leaves something in is read.
+    pub(crate) fn scalar_reads_result(&mut self) {
+        if self.auto == AutoSync::On {
+            self.scalar_waits_for_pipes();
+        }
+    }
+
+    /// Everything of `pipe` has ended before its next instruction starts.
+    pub(crate) fn barrier(&mut self, pipe: Pipe) {
+        self.hears_scalar(pipe);
+        self.known[pipe.index()].0[pipe.index()] = self.issued[pipe.index()];
+    }
+
+    /// Everything has ended.
+    pub(crate) fn barrier_all(&mut self) {
+        self.known = [PipeClock(self.issued); Pipe::COUNT];
+    }
+
+    /// `source` raises a flag once all it was given so far has ended; says how often it is raised now.
+    pub(crate) fn set(&mut self, source: Pipe, flag: Flag) -> usize {
+        let clock = self.ended(source);
+        let raised = self.raised.entry(flag).or_default();
+        raised.push_back(clock);
+        raised.len()
+    }
+
+    /// `target` goes on when the flag is raised, and lowers it.
+    pub(crate) fn wait(&mut self, target: Pipe, flag: Flag) {
+        if let Some(clock) = self.raised.get_mut(&flag).and_then(VecDeque::pop_front) {
+            self.known[target.index()].join(&clock);
+        }
+    }
+
+    /// A flag for other cores, raised behind the work of `pipe`.
+    pub(crate) fn announce(&mut self, pipe: Pipe) {
+        let clock = self.ended(pipe);
+        self.announced.join(&clock);
+    }
+
+    /// A flag of another core arrived. Whatever it answers, this core announced before.
+    pub(crate) fn hear(&mut self) {
+        let announced = self.announced;
+        self.known[Pipe::S.index()].join(&announced);
+    }
+
+    /// What is over when all of `pipe` so far is.
+    fn ended(&mut self, pipe: Pipe) -> PipeClock {
+        self.hears_scalar(pipe);
+        let mut clock = self.known[pipe.index()];
+        clock.0[pipe.index()] = self.issued[pipe.index()];
+        clock
+    }
+
+    fn next(&mut self, pipe: Pipe) -> (Stamp, PipeClock) {
+        let number = &mut self.issued[pipe.index()];
+        *number += 1;
+        (Stamp { pipe, number: *number }, self.known[pipe.index()])
+    }
+
+    fn hears_scalar(&mut self, pipe: Pipe) {
+        if pipe != Pipe::S {
+            let scalar = self.known[Pipe::S.index()];
+            self.known[pipe.index()].join_issued(&scalar);
+        }
+    }
+
+    fn scalar_waits_for_pipes(&mut self) {
+        for pipe in AUTOMATIC {
+            let ended = self.ended(pipe);
+            self.known[Pipe::S.index()].join(&ended);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READY: Flag = Flag::Event(Pipe::Mte2, Pipe::V, 0);
+
+    #[test]
+    fn pipes_know_nothing_of_each_other() {
+        let mut order = PipeOrder::new(AutoSync::On);
+        let (copy, _) = order.issue(Pipe::Mte2);
+        assert!(!order.issue(Pipe::V).1.knows(copy));
+        assert!(!order.issue(Pipe::Mte2).1.knows(copy), "not even inside a pipe");
+    }
+
+    #[test]
+    fn flags_barriers_and_waits_of_the_scalar_unit_order() {
+        let mut order = PipeOrder::new(AutoSync::Off);
+        let (copy, _) = order.issue(Pipe::Mte2);
+        order.set(Pipe::Mte2, READY);
+        let (later, _) = order.issue(Pipe::Mte2);
+        order.wait(Pipe::V, READY);
+        let (sum, clock) = order.issue(Pipe::V);
+        assert!(clock.knows(copy) && !clock.knows(later));
+        let stop = Flag::Event(Pipe::V, Pipe::S, 0);
+        order.set(Pipe::V, stop);
+        order.wait(Pipe::S, stop);
+        assert!(order.issue(Pipe::Mte3).1.knows(copy), "the scalar unit issues it behind its wait");
+        assert!(order.issue(Pipe::Mte3).1.knows(sum));
+        order.barrier(Pipe::Mte2);
+        assert!(order.issue(Pipe::Mte2).1.knows(later));
+        let (last, _) = order.issue(Pipe::Fix);
+        order.barrier_all();
+        assert!(order.issue(Pipe::M).1.knows(last));
+    }
+
+    #[test]
+    fn scalar_accesses_need_flags_unless_they_are_put_in() {
+        for auto in [AutoSync::On, AutoSync::Off] {
+            let mut order = PipeOrder::new(auto);
+            let (store, _) = order.scalar(true);
+            assert_eq!(order.issue(Pipe::V).1.knows(store), auto == AutoSync::On);
+            let (sum, _) = order.issue(Pipe::V);
+            assert_eq!(order.scalar(true).1.knows(sum), auto == AutoSync::On);
+            let (plain, _) = order.scalar(false);
+            assert!(!order.issue(Pipe::Mte2).1.knows(plain), "plain pointers are nobody's business");
+        }
+    }
+
+    #[test]
+    fn a_flag_that_came_back_has_heard_of_what_was_announced() {
+        let mut order = PipeOrder::new(AutoSync::On);
+        let (store, _) = order.issue(Pipe::Mte3);
+        order.announce(Pipe::Mte3);
+        assert!(!order.issue(Pipe::Mte2).1.knows(store));
+        order.hear();
+        assert!(order.issue(Pipe::Mte2).1.knows(store));
+    }
+}

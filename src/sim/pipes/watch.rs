@@ -1,0 +1,381 @@
+//! Checked mode: every access against the clocks of the pipes.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::order::{AutoSync, Flag, PipeClock, PipeOrder};
+use super::shadow::{Actor, Shadow, Touch};
+use super::{missing_order, overlap};
+use crate::aicore::operand::{Access, Operand};
+use crate::aicore::{LocalMemory, Memory, OpCode, Pipe};
+use crate::sim::access::Site;
+use crate::sim::findings::{Finding, FindingKind, Party};
+use crate::sim::memory::GlobalMemory;
+
+/// What fills local memories before an operator: bytes that still hold it were written by nobody, not even by accesses
+/// that cannot be seen.
+pub(crate) const POISON: u8 = 0xa5;
+
+/// A core as far as the watcher must know it.
+pub(crate) struct Scene<'a> {
+    /// Its local memories.
+    pub memories: &'a [LocalMemory; 7],
+    /// Global memory, for names.
+    pub global: &'a GlobalMemory,
+}
+
+/// One instruction that is issued.
+pub(crate) struct Issue<'a> {
+    /// Which.
+    pub op: OpCode,
+    /// What it touches.
+    pub operands: &'a [Operand],
+    /// Where.
+    pub site: Site,
+    /// It takes part in the flags of L0C.
+    pub unit: bool,
+    /// A product so large that the next one on the same result may follow at once.
+    pub large: bool,
+}
+
+/// A buffer of a queue.
+#[derive(Debug, Clone)]
+struct QueueBuffer {
+    bytes: u64,
+    /// `VECIN`.
+    position: String,
+    /// The pipe that fills it, once known.
+    filling: Option<Pipe>,
+    /// It was enqueued here and is still in the queue.
+    enqueued: Option<Site>,
+}
+
+/// The watcher of one core.
+#[derive(Debug)]
+pub(crate) struct PipeWatch {
+    /// Of the core.
+    name: String,
+    order: PipeOrder,
+    /// By [`Memory`]; global memory last.
+    shadows: [Shadow; 8],
+    /// Operators entered so far, and their names.
+    epoch: u32,
+    ops: Vec<Option<String>>,
+    /// By address.
+    buffers: HashMap<u64, QueueBuffer>,
+    /// Where events were raised that are not lowered yet.
+    raised: HashMap<Flag, Site>,
+    found: Vec<Finding>,
+}
+
+impl PipeWatch {
+    /// Before the first instruction.
+    pub(crate) fn new(name: String, auto: AutoSync) -> Self {
+        Self {
+            name,
+            order: PipeOrder::new(auto),
+            shadows: Default::default(),
+            epoch: 0,
+            ops: vec![None],
+            buffers: HashMap::new(),
+            raised: HashMap::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// What was found since the last call.
+    pub(crate) fn take_findings(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.found)
+    }
+
+    /// The pipes of the core.
+    pub(crate) fn order(&mut self) -> &mut PipeOrder {
+        &mut self.order
+    }
+
+    /// The core enters an operator: what local memory holds belongs to another one.
+    pub(crate) fn enter_op(&mut self, op: Option<String>) {
+        self.epoch += 1;
+        self.ops.push(op);
+    }
+
+    /// An instruction is issued.
+    pub(crate) fn instruction(&mut self, issue: &Issue<'_>, scene: &Scene<'_>) {
+        let pipe = issue.op.pipe();
+        let (stamp, clock) = self.order.issue(pipe);
+        if let Some((name, story)) = overlap::broken_rule(issue.op, issue.operands) {
+            let text = format!(
+                "{}: dst and {name} overlap: {story}. Operands coincide or do not overlap at all within a repeat, and no \
+                 repeat reads what an earlier one wrote",
+                issue.op.name()
+            );
+            let touch = self.touch(stamp, Actor::Instruction(issue.op, "dst"), Access::Write, issue.site);
+            self.find(FindingKind::Overlap, text, None, None, None, &touch);
+        }
+        for operand in issue.operands {
+            let actor = Actor::Instruction(issue.op, operand.name);
+            let touch = Rc::new(Touch { unit: issue.unit, ..self.touch(stamp, actor, operand.access, issue.site) });
+            for_each_row(operand, |bytes| self.access(operand.memory, bytes, &touch, &clock, scene));
+        }
+        if issue.large {
+            self.order.barrier(pipe);
+        }
+    }
+
+    /// The scalar unit reads or writes memory. `tensor`: by a call on a tensor, not through a plain pointer.
+    pub(crate) fn scalar(&mut self, bytes: Range<u64>, access: Access, tensor: bool, site: Site, scene: &Scene<'_>) {
+        let (stamp, clock) = self.order.scalar(tensor);
+        let holds = |memory: &Memory| scene.memories[*memory as usize].offset_of(bytes.start).is_some();
+        let memory = Memory::LOCAL.into_iter().find(holds).unwrap_or(Memory::Gm);
+        let touch = Rc::new(self.touch(stamp, Actor::Scalar, access, site));
+        self.access(memory, bytes, &touch, &clock, scene);
+    }
+
+    /// `SetFlag`, `set_flag`.
+    pub(crate) fn set_event(&mut self, (source, target, id): (Pipe, Pipe, u32), site: Site) {
+        let flag = Flag::Event(source, target, id);
+        let times = self.order.set(source, flag);
+        let before = self.raised.insert(flag, site);
+        if times > 1 {
+            let name = format!("event {id} from {} to {}", source.name(), target.name());
+            let text = format!(
+                "SetFlag raises {name}, which is raised already: an event is one bit, and the second set is lost. \
+                 WaitFlag<HardEvent::{}_{}>({id}) between them is missing",
+                source.name(),
+                target.name()
+            );
+            let stamp = super::order::Stamp { pipe: source, number: 0 };
+            let touch = self.touch(stamp, Actor::Scalar, Access::Write, site);
+            let missing = format!("WaitFlag<HardEvent::{}_{}>", source.name(), target.name());
+            let first = before.map(|site| self.event_party("SetFlag", source, site));
+            self.find(FindingKind::EventDoubled, text, None, Some(missing), first, &touch);
+        }
+    }
+
+    /// `WaitFlag`, `wait_flag`.
+    pub(crate) fn wait_event(&mut self, (source, target, id): (Pipe, Pipe, u32)) {
+        let flag = Flag::Event(source, target, id);
+        self.order.wait(target, flag);
+        self.raised.remove(&flag);
+    }
+
+    /// A buffer of a queue exists.
+    pub(crate) fn queue_buffer(&mut self, address: u64, bytes: u64, position: String) {
+        self.buffers.insert(address, QueueBuffer { bytes, position, filling: None, enqueued: None });
+    }
+
+    /// `EnQue`: the tensor is complete when `source` has done its part.
+    pub(crate) fn enqueue(&mut self, address: u64, source: Pipe, site: Site) {
+        self.order.set(source, Flag::Filled(address));
+        if let Some(buffer) = self.buffers.get_mut(&address) {
+            buffer.enqueued = Some(site);
+        }
+    }
+
+    /// `DeQue`: `target` goes on with the tensor.
+    pub(crate) fn dequeue(&mut self, address: u64, target: Pipe) {
+        self.order.wait(target, Flag::Filled(address));
+        if let Some(buffer) = self.buffers.get_mut(&address) {
+            buffer.enqueued = None;
+        }
+    }
+
+    /// `FreeTensor`: the buffer may be filled again when `reading` has done its part.
+    pub(crate) fn free(&mut self, address: u64, reading: Pipe) {
+        self.order.set(reading, Flag::Emptied(address));
+    }
+
+    /// `AllocTensor`: `filling` goes on with the buffer.
+    pub(crate) fn allocate(&mut self, address: u64, filling: Pipe) {
+        self.order.wait(filling, Flag::Emptied(address));
+        if let Some(buffer) = self.buffers.get_mut(&address) {
+            buffer.filling = Some(filling);
+        }
+    }
+
+    /// The operator is at its end, and with it its queues: events must be down, queues empty. Buffers that were given
+    /// back are waited for, as the destructor of the real `TPipe` does.
+    pub(crate) fn leave_op(&mut self) {
+        let mut left: Vec<(Flag, Site)> = self.raised.drain().collect();
+        left.sort_by_key(|(flag, _)| format!("{flag:?}"));
+        for (flag, site) in left {
+            if let Flag::Event(source, target, id) = flag {
+                let missing = format!("WaitFlag<HardEvent::{}_{}>", source.name(), target.name());
+                let text = format!(
+                    "event {id} from {} to {} is still raised at the end: {missing}({id}) is missing",
+                    source.name(),
+                    target.name()
+                );
+                let party = self.event_party("SetFlag", source, site);
+                self.found.push(finding(FindingKind::EventLeft, text, None, Some(missing), None, Some(party)));
+            }
+        }
+        let mut buffers: Vec<(u64, QueueBuffer)> = self.buffers.drain().collect();
+        buffers.sort_by_key(|(address, _)| *address);
+        for (address, buffer) in buffers {
+            if let Some(filling) = buffer.filling {
+                self.order.wait(filling, Flag::Emptied(address));
+            }
+            if let Some(site) = buffer.enqueued {
+                let text = format!(
+                    "a tensor of a {} queue was enqueued and never dequeued: its event stays raised, DeQue is missing",
+                    buffer.position
+                );
+                let party = self.event_party("EnQue", Pipe::S, site);
+                self.found.push(finding(FindingKind::QueueLeft, text, None, Some("DeQue".into()), None, Some(party)));
+            }
+        }
+    }
+
+    fn touch(&self, stamp: super::order::Stamp, actor: Actor, access: Access, site: Site) -> Touch {
+        Touch { stamp, actor, access, site, epoch: self.epoch, unit: false }
+    }
+
+    fn access(&mut self, memory: Memory, bytes: Range<u64>, touch: &Rc<Touch>, clock: &PipeClock, scene: &Scene<'_>) {
+        if memory != Memory::Gm && touch.access == Access::Read {
+            self.check_written(memory, bytes.clone(), touch, scene);
+        }
+        // One of each pipe and kind is enough.
+        let mut met: Vec<(Touch, Range<u64>)> = Vec::new();
+        self.shadows[memory as usize].touch(bytes, touch, |earlier, bytes| {
+            let key = |touch: &Touch| (touch.stamp.pipe, touch.access);
+            if !is_ordered(earlier, touch, clock) && met.iter().all(|(other, _)| key(other) != key(earlier)) {
+                met.push((*earlier, bytes));
+            }
+        });
+        for (earlier, bytes) in met {
+            self.unordered(memory, &earlier, touch, bytes, scene);
+        }
+    }
+
+    fn check_written(&mut self, memory: Memory, bytes: Range<u64>, touch: &Touch, scene: &Scene<'_>) {
+        let epoch = self.epoch;
+        let parts = self.shadows[memory as usize].unwritten(bytes, |write| write.epoch == epoch);
+        for part in parts {
+            // SAFETY: inside a local memory of the core: operands were checked, scalar accesses found by their memory.
+            let content =
+                unsafe { std::slice::from_raw_parts(part.start as *const u8, (part.end - part.start) as usize) };
+            if content.iter().any(|byte| *byte != POISON) {
+                continue;
+            }
+            let place = self.place(memory, &part, scene);
+            let text = format!(
+                "{} reads {place}, which nothing has written{}",
+                self.party(touch).describe(),
+                if self.epoch > 0 { " since the operator began" } else { "" }
+            );
+            self.find(FindingKind::NeverWritten, text, Some(place), None, None, touch);
+            return;
+        }
+    }
+
+    fn unordered(&mut self, memory: Memory, first: &Touch, second: &Touch, bytes: Range<u64>, scene: &Scene<'_>) {
+        let verb = |touch: &Touch| match touch.access {
+            Access::Read => "reads",
+            Access::Write | Access::Combine => "writes",
+        };
+        let (one, two) = (first.stamp.pipe, second.stamp.pipe);
+        let missing = missing_order(one, two);
+        let place = self.place(memory, &bytes, scene);
+        let gap = if one == two {
+            format!("instructions of pipe {} may overlap in time", one.name())
+        } else {
+            format!("pipe {} does not wait for pipe {}", two.name(), one.name())
+        };
+        let text = format!(
+            "{} {} {place}, which {} {}, and {gap}: {missing} between them is missing",
+            self.party(second).describe(),
+            verb(second),
+            self.party(first).describe(),
+            verb(first),
+        );
+        let first = Some(self.party(first));
+        self.find(FindingKind::Unordered, text, Some(place), Some(missing), first, second);
+    }
+
+    /// Bytes in the words of the kernel: offsets in a memory, the queue they belong to, names of buffers.
+    fn place(&self, memory: Memory, bytes: &Range<u64>, scene: &Scene<'_>) -> String {
+        let length = bytes.end - bytes.start;
+        let Some(local) = scene.memories.get(memory as usize) else {
+            return format!("{length} bytes of GM at {}", scene.global.describe(bytes.start));
+        };
+        let start = bytes.start - local.base as u64;
+        let holds = |(address, buffer): &(&u64, &QueueBuffer)| {
+            **address <= bytes.start && bytes.start < **address + buffer.bytes
+        };
+        let queue = self.buffers.iter().find(holds);
+        let queue = queue.map(|(_, buffer)| format!(" (a buffer of a {} queue)", buffer.position));
+        format!("bytes {start} to {} of {}{}", start + length, memory.name(), queue.unwrap_or_default())
+    }
+
+    fn party(&self, touch: &Touch) -> Party {
+        let (file, line) = touch.site.resolve().unzip();
+        Party {
+            what: match touch.actor {
+                Actor::Instruction(op, _) => op.name().to_owned(),
+                Actor::Scalar => "a scalar access".to_owned(),
+            },
+            pipe: touch.stamp.pipe.name().into(),
+            core: self.name.clone(),
+            op: self.ops.get(touch.epoch as usize).cloned().flatten(),
+            file,
+            line,
+        }
+    }
+
+    fn event_party(&self, what: &str, pipe: Pipe, site: Site) -> Party {
+        let (file, line) = site.resolve().unzip();
+        let op = self.ops.last().cloned().flatten();
+        Party { what: what.to_owned(), pipe: pipe.name().into(), core: self.name.clone(), op, file, line }
+    }
+
+    fn find(
+        &mut self,
+        kind: FindingKind,
+        text: String,
+        memory: Option<String>,
+        missing: Option<String>,
+        first: Option<Party>,
+        second: &Touch,
+    ) {
+        let second = self.party(second);
+        self.found.push(finding(kind, text, memory, missing, first, Some(second)));
+    }
+}
+
+fn finding(
+    kind: FindingKind,
+    text: String,
+    memory: Option<String>,
+    missing: Option<String>,
+    first: Option<Party>,
+    second: Option<Party>,
+) -> Finding {
+    Finding { kind, text, memory, missing, first, second }
+}
+
+fn is_ordered(earlier: &Touch, touch: &Touch, clock: &PipeClock) -> bool {
+    earlier.stamp == touch.stamp
+        || clock.knows(earlier.stamp)
+        || (earlier.access == Access::Combine && touch.access == Access::Combine)
+        || (earlier.unit && touch.unit && earlier.stamp.pipe != touch.stamp.pipe)
+}
+
+/// The rows of an operand, neighbours taken together.
+fn for_each_row(operand: &Operand, mut visit: impl FnMut(Range<u64>)) {
+    let mut row: Option<Range<u64>> = None;
+    operand.shape.for_each(|offset| {
+        let start = operand.address.wrapping_add(offset);
+        match &mut row {
+            Some(row) if row.end == start => row.end += operand.shape.bytes,
+            Some(row) if *row == (start..start + operand.shape.bytes) => {}
+            _ => {
+                if let Some(done) = row.replace(start..start + operand.shape.bytes) {
+                    visit(done);
+                }
+            }
+        }
+    });
+    row.into_iter().for_each(visit);
+}

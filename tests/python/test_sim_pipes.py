@@ -1,0 +1,250 @@
+"""Pipes inside a core: what is not ordered is found, with both instructions, their lines and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sim_kernels
+from superkernel.sim import Device, Finding, Report
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pipes")
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[Device]:
+    with Device("Ascend910_93") as device:
+        yield device
+
+
+#: Adds 1 to 256 floats: in, compute, out. Every line may be left out by a define.
+ADD = """
+#ifdef LEAVE_OUT
+#define IF(name, ...) do { if (name != LEAVE_OUT) { __VA_ARGS__; } } while (0)
+#else
+#define IF(name, ...) __VA_ARGS__
+#endif
+enum { NONE, IN, IN_WAIT, OUT, AGAIN };
+static void body() {
+    float *in = (float *)0, *out = (float *)4096;
+    float *from = (float *)slot(0), *to = (float *)slot(1);
+    for (int round = 0; round < 2; ++round) {
+        copy_gm_to_ubuf(in, from + 64 * round, 0, 1, 8, 0, 0); // line 12
+        IF(IN, set_flag(PIPE_MTE2, PIPE_V, EVENT_ID1); wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID1));
+        vadds(out, in, 1, 1, 1, 1, 8, 8); // line 14
+        IF(OUT, set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0); wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0));
+        copy_ubuf_to_gm(to + 64 * round, out, 0, 1, 8, 0, 0); // line 16
+        IF(AGAIN, pipe_barrier(PIPE_ALL));
+    }
+}
+"""
+
+
+def launch(device: Device, folder: Path, source: str, *flags: str, **options: Any) -> tuple[Report, np.ndarray]:
+    kernel = sim_kernels.kernel(device, folder, source, "0:1", flags)
+    data = np.arange(256, dtype=np.float32)
+    result = device.buffer(np.zeros_like(data))
+    report = kernel.launch([device.buffer(data, "in"), result], block_dim=1, **{"pipes": "checked", **options})
+    return report, result.numpy()
+
+
+def only(report: Report, kind: str) -> Finding:
+    assert report.status == "pipe", report
+    (finding,) = [finding for finding in report.findings if finding.kind == kind]
+    return finding
+
+
+def test_a_kernel_with_all_its_flags_is_right(device: Device, folder: Path) -> None:
+    report, result = launch(device, folder, ADD)
+    report.raise_for_status()
+    assert report.pipes == "checked"
+    np.testing.assert_array_equal(result[:128], np.arange(128) + 1)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "pipes", "lines"),
+    [
+        ("IN", ("MTE2", "V"), (12, 14)),
+        ("OUT", ("V", "MTE3"), (14, 16)),
+    ],
+)
+def test_a_missing_flag_is_named(
+    device: Device, folder: Path, left_out: str, pipes: tuple[str, str], lines: tuple[int, int]
+) -> None:
+    report, result = launch(device, folder, ADD, f"-DLEAVE_OUT={left_out}")
+    np.testing.assert_array_equal(result[:128], np.arange(128) + 1, "in order the values are right")
+    finding = only(report, "unordered")
+    assert finding.missing == "SetFlag<HardEvent::{0}_{1}> and WaitFlag<HardEvent::{0}_{1}>".format(*pipes)
+    assert finding.first is not None
+    assert finding.second is not None
+    assert (finding.first["pipe"], finding.second["pipe"]) == pipes
+    assert (finding.first["line"], finding.second["line"]) == lines
+    assert finding.first["file"] == "kernel.cpp"
+    with pytest.raises(Exception, match="SK0928"):
+        report.raise_for_status()
+    quiet, _ = launch(device, folder, ADD, f"-DLEAVE_OUT={left_out}", pipes="in-order")
+    assert quiet.ok
+    assert quiet.findings == ()
+
+
+def test_the_next_round_must_wait_for_the_last(device: Device, folder: Path) -> None:
+    report, _ = launch(device, folder, ADD, "-DLEAVE_OUT=AGAIN")
+    pairs = {(finding.first["what"], finding.second["what"]) for finding in report.findings}  # type: ignore[index]
+    assert ("vadds", "copy_gm_to_ubuf") in pairs, "the tensor is overwritten while it is read"
+    assert ("copy_ubuf_to_gm", "vadds") in pairs, "the result is overwritten while it is moved out"
+    assert ("copy_gm_to_ubuf", "copy_gm_to_ubuf") in pairs
+
+
+BARRIER = """
+static void body() {
+    float *a = (float *)0;
+    vector_dup(a, 1, 1, 1, 1, 8, 0);
+    MIDDLE;
+    vadds(a + 64, a, 1, 1, 1, 1, 8, 8);
+}
+"""
+
+
+def test_barriers_of_the_vector_unit_are_put_in_by_the_compiler(device: Device, folder: Path) -> None:
+    report, _ = launch(device, folder, BARRIER, "-DMIDDLE=")
+    report.raise_for_status()
+    report, _ = launch(device, folder, BARRIER, "-DMIDDLE=", auto_sync=False)
+    assert only(report, "unordered").missing == "PipeBarrier<PIPE_V>"
+    report, _ = launch(device, folder, BARRIER, "-DMIDDLE=pipe_barrier(PIPE_V)", auto_sync=False)
+    report.raise_for_status()
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "words"),
+    [
+        ("set_flag(PIPE_MTE2, PIPE_V, EVENT_ID3);", "event-left", "event 3 from MTE2 to V"),
+        (
+            "set_flag(PIPE_V, PIPE_S, EVENT_ID3); set_flag(PIPE_V, PIPE_S, EVENT_ID3);"
+            "wait_flag(PIPE_V, PIPE_S, EVENT_ID3); wait_flag(PIPE_V, PIPE_S, EVENT_ID3);",
+            "event-doubled",
+            "raised already",
+        ),
+        ("vadds((float *)256, (float *)0, 1, 1, 1, 1, 8, 8);", "never-written", "reads bytes 0 to 256 of UB"),
+        (
+            "vector_dup((float *)0, 1, 4, 1, 1, 8, 0); vadds((float *)128, (float *)0, 1, 1, 1, 1, 8, 8);",
+            "overlap",
+            "repeat 0 reads and writes bytes that overlap in part",
+        ),
+        (
+            "vector_dup((float *)0, 1, 4, 1, 1, 8, 0); vadds((float *)256, (float *)0, 1, 3, 1, 1, 8, 8);",
+            "overlap",
+            "repeat 1 reads what repeat 0 wrote",
+        ),
+    ],
+)
+def test_broken_rules_are_found(device: Device, folder: Path, body: str, kind: str, words: str) -> None:
+    report, _ = launch(device, folder, f"static void body() {{ {body} }}")
+    finding = only(report, kind)
+    assert words in finding.text
+    assert finding.second is not None
+    assert finding.second["line"] == 1
+    quiet, _ = launch(device, folder, f"static void body() {{ {body} }}", pipes="in-order")
+    assert quiet.ok
+
+
+def test_an_event_number_out_of_range_ends_the_run(device: Device, folder: Path) -> None:
+    report, _ = launch(device, folder, "static void body() { set_flag(PIPE_V, PIPE_S, 8); }", pipes="in-order")
+    assert report.status == "api"
+    assert "event id 8; ids are 0 to 7" in report.message
+
+
+QUEUES = """
+using namespace AscendC;
+static void body() {
+    TPipe pipe;
+    TQue<TPosition::VECIN, 2> in;
+    TQue<TPosition::VECOUT, 2> out;
+    pipe.InitBuffer(in, DEPTH, 256);
+    pipe.InitBuffer(out, DEPTH, 256);
+    GlobalTensor<float> from, to;
+    from.SetGlobalBuffer((float *)slot(0), 256);
+    to.SetGlobalBuffer((float *)slot(1), 256);
+    for (int round = 0; round < 4; ++round) {
+        LocalTensor<float> x = in.AllocTensor<float>();
+        DataCopy(x, from[64 * round], 64);
+        in.EnQue(x);
+        x = DEQUE; // line 16
+        LocalTensor<float> y = out.AllocTensor<float>();
+        Adds(y, x, 1, 64); // line 18
+        out.EnQue(y);
+        in.FreeTensor(x);
+        y = out.DeQue<float>();
+        DataCopy(to[64 * round], y, 64);
+        out.FreeTensor(y);
+    }
+    LEFT;
+}
+"""
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_queues_order_pipes(device: Device, folder: Path, depth: int) -> None:
+    flags = (f"-DDEPTH={depth}", "-DDEQUE=in.DeQue<float>()", "-DLEFT=")
+    report, result = launch(device, folder, QUEUES, *flags)
+    report.raise_for_status()
+    np.testing.assert_array_equal(result, np.arange(256) + 1)
+
+
+def test_a_tensor_that_was_not_dequeued_is_not_ordered(device: Device, folder: Path) -> None:
+    flags = ("-DDEPTH=2", "-DDEQUE=(round == 3 ? x : in.DeQue<float>())", "-DLEFT=")
+    report, _ = launch(device, folder, QUEUES, *flags)
+    finding = only(report, "unordered")
+    assert "VECIN queue" in finding.text
+    assert finding.missing is not None
+    assert "MTE2_V" in finding.missing
+    assert finding.second is not None
+    assert finding.second["line"] == 18
+    assert "never dequeued" in only(report, "queue-left").text
+
+
+SCALAR = """
+using namespace AscendC;
+static void body() {
+    LocalTensor<float> x(TPosition::VECCALC, (float *)sk_rt_core()->unifiedBuffer, 64);
+    for (int i = 0; i < 64; ++i) { x.SetValue(i, 1); }
+    Adds(x, x, 2, 64);
+    const float sum = x.GetValue(0);
+    GlobalTensor<float> to;
+    to.SetGlobalBuffer((float *)slot(1), 256);
+    to.SetValue(0, sum);
+}
+"""
+
+
+def test_scalar_accesses_are_ordered_by_the_compiler_or_by_flags(device: Device, folder: Path) -> None:
+    report, result = launch(device, folder, SCALAR)
+    report.raise_for_status()
+    assert result[0] == 3
+    report, _ = launch(device, folder, SCALAR, auto_sync=False)
+    missing = {finding.missing for finding in report.findings}
+    assert any("S_V" in each for each in missing if each)
+    assert any("V_S" in each for each in missing if each)
+
+
+def test_operators_do_not_see_what_others_left(device: Device, folder: Path) -> None:
+    source = """
+    static void body() {
+        SK_OP_BEGIN(0);
+        vector_dup((float *)0, 1, 1, 1, 1, 8, 0);
+        SK_OP_END(0);
+        SK_OP_BEGIN(1);
+        vadds((float *)256, (float *)0, 1, 1, 1, 1, 8, 8);
+        SK_OP_END(1);
+    }
+    """
+    report, _ = launch(device, folder, source, op_names=["first", "second"])
+    finding = only(report, "never-written")
+    assert "since the operator began" in finding.text
+    assert finding.second is not None
+    assert finding.second["op"] == "op 1 `second`"
