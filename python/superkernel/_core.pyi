@@ -11,6 +11,7 @@ __all__ = [
     "Cancel",
     "CoreReport",
     "Event",
+    "Finding",
     "Hazard",
     "KernelDescription",
     "LaunchRequest",
