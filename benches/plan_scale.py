@@ -20,7 +20,7 @@ KINDS = ("KERNEL_TYPE_AIV_ONLY", "KERNEL_TYPE_AIC_ONLY", "KERNEL_TYPE_MIX_AIC_1_
 SIZES = (100, 1000, 1160, 8000, 10000)
 
 
-def write_kernels(folder: Path, count: int) -> list[Path]:
+def write_kernels(folder: Path, count: int, blocks: int = 20) -> list[Path]:
     """Writes the JSONs of ``count`` distinct sub-kernels."""
     paths = []
     for number in range(count):
@@ -30,7 +30,7 @@ def write_kernels(folder: Path, count: int) -> list[Path]:
             names = {f"dav-c220-{kind}": {"func_name": f"k{number}_{kind}"} for kind in ("cube", "vec")}
         description = {
             "kernelName": f"k{number}",
-            "blockDim": 20,
+            "blockDim": blocks,
             "sub_operator_kernel_type": kernel_type,
             "sub_operator_kernel_name": names,
             "sub_operator_params": ["x", "y", "z", "workspace"],

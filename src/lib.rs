@@ -62,6 +62,7 @@ pub mod options;
 mod parallel;
 mod phases;
 pub mod plan;
+mod profiling;
 pub mod program;
 mod report;
 mod scope;
@@ -70,6 +71,7 @@ mod sim;
 pub mod stage;
 pub mod store;
 pub mod toolchain;
+mod trace;
 
 #[cfg(feature = "python")]
 mod py;

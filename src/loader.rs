@@ -134,6 +134,8 @@ pub(crate) struct LaunchableOp {
     pub param_count: Option<u32>,
     /// Blocks it runs on.
     pub blocks: u32,
+    /// Its stream.
+    pub stream: i64,
 }
 
 /// What becomes of a sub-kernel whose JSON states another `sha256` than its object has.
@@ -232,7 +234,7 @@ fn from_result(json: ResultJson, json_path: &Path, object: Option<&Path>, chip: 
 
 impl LaunchableOp {
     fn new(op: &ResultOp, param_count: Option<u32>) -> Self {
-        Self { name: op.name.clone(), param_offset: op.param.0, param_count, blocks: op.blocks }
+        Self { name: op.name.clone(), param_offset: op.param.0, param_count, blocks: op.blocks, stream: op.stream.0 }
     }
 }
 

@@ -23,7 +23,7 @@ from superkernel._install.packages import warn_of_stranger
 from superkernel._plan import plan
 
 if TYPE_CHECKING:
-    from superkernel import cost, elf, scope, sim
+    from superkernel import cost, elf, profiling, scope, sim
     from superkernel.scope import compile_graph
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "elf",
     "generate",
     "plan",
+    "profiling",
     "scope",
     "sim",
     "super_kernel",
@@ -61,6 +62,7 @@ _ON_DEMAND = {
     "compile_graph": "superkernel.scope",
     "cost": "superkernel.cost",
     "elf": "superkernel.elf",
+    "profiling": "superkernel.profiling",
     "scope": "superkernel.scope",
     "sim": "superkernel.sim",
 }

@@ -17,6 +17,7 @@ __all__ = [
     "LaunchRequest",
     "OpDescription",
     "Parameter",
+    "ProfilingDump",
     "ScopePiece",
     "ScopePlanned",
     "ScopeProblem",
@@ -24,6 +25,7 @@ __all__ = [
     "SimReport",
     "SimWorkOrder",
     "StoredCall",
+    "Traces",
     "__version__",
     "build",
     "build_op",
@@ -41,6 +43,7 @@ __all__ = [
     "cost_predict",
     "cost_prices",
     "cost_suggest",
+    "cost_trace",
     "cost_tune",
     "default_cores",
     "default_setting",
@@ -61,6 +64,7 @@ __all__ = [
     "option_table",
     "parse_options",
     "plan",
+    "profiling_decode",
     "program_text",
     "reproducer_paths",
     "reproducer_read",
@@ -224,6 +228,8 @@ class OpDescription:
     def param_count(self) -> int | None: ...
     @property
     def blocks(self) -> int: ...
+    @property
+    def stream(self) -> int: ...
 
 @final
 class Parameter:
@@ -281,6 +287,9 @@ def cost_prices(path: str | None) -> tuple[list[tuple[str, float, float, str, st
 def cost_predict(
     model: dict[str, Any], request: dict[str, object], profiles: list[str], prices: str | None
 ) -> dict[str, Any]: ...
+def cost_trace(
+    model: dict[str, Any], request: dict[str, object], profiles: list[str], prices: str | None
+) -> tuple[Traces, list[tuple[str, str]]]: ...
 def cost_tune(
     model: dict[str, Any], request: dict[str, object], profiles: list[str], prices: str | None, candidates: int
 ) -> dict[str, Any]: ...
@@ -291,6 +300,22 @@ def cost_calibrate(
     prices: str | None,
     made_from: str,
 ) -> dict[str, Any]: ...
+
+# -- traces and profiling buffers -------------------------------------------------------------------------------------
+
+@final
+class Traces:
+    def to_bytes(self) -> bytes: ...
+    def gantt(self, width: int) -> str: ...
+    @property
+    def kernels(self) -> list[tuple[str, str, list[str]]]: ...
+
+@final
+class ProfilingDump:
+    def to_dict(self, clock_mhz: float | None) -> dict[str, Any]: ...
+    def traces(self, clock_mhz: float | None) -> Traces: ...
+
+def profiling_decode(data: bytes, path: str | PathLike[str], kernel_json: str | PathLike[str]) -> ProfilingDump: ...
 
 # -- sim -------------------------------------------------------------------------------------------------------------
 
@@ -378,6 +403,7 @@ class CoreReport:
 
 @final
 class SimReport:
+    def trace(self, kernel: str) -> Traces: ...
     @property
     def status(self) -> str: ...
     @property
@@ -430,7 +456,13 @@ class LaunchRequest:
     def set_status_address(self, address: int) -> None: ...
     def add_buffer(self, name: str, address: int, size: int, guard: int) -> None: ...
     def add_op(
-        self, name: str, param_offset: int, param_count: int, reads: list[int] | None, writes: list[int] | None
+        self,
+        name: str,
+        param_offset: int,
+        param_count: int,
+        reads: list[int] | None,
+        writes: list[int] | None,
+        stream: int | None,
     ) -> None: ...
     def add_delay(self, core: str, steps: int, at: str, op: int | None) -> None: ...
     def add_agent(

@@ -17,7 +17,7 @@ from superkernel._errors import make_error
 from superkernel.scope._graph import Graph, PathLike, as_graph
 from superkernel.scope._plan import request_for
 
-__all__ = ["Price", "calibrate", "find_profiles", "predict", "prices", "store_path", "suggest", "tune"]
+__all__ = ["Price", "calibrate", "find_profiles", "predict", "prices", "store_path", "suggest", "trace", "tune"]
 
 UNFUSED, FUSED = "no_sk_model", "sk_model"
 #: The profiler's tables, the best first; of a folder the first kind that is there is taken.
@@ -113,6 +113,21 @@ def predict(
         _model(model, name), request_for(**planning), find_profiles(profile), _prices_file(prices)
     )
     return found
+
+
+def trace(
+    model: Any,
+    profile: Iterable[PathLike] | PathLike = (),
+    *,
+    name: str = "ascendc_super_kernel_plus",
+    prices: PathLike | None = None,
+    **planning: Any,
+) -> tuple[_core.Traces, list[tuple[str, str]]]:
+    """What every core of every super kernel does when, as :func:`predict` plays it; and what is left out, with reasons.
+
+    Without a profile every op is taken to last the same, and the picture says so.
+    """
+    return _core.cost_trace(_model(model, name), request_for(**planning), find_profiles(profile), _prices_file(prices))
 
 
 def tune(

@@ -10,9 +10,11 @@ use super::play::Played;
 use super::predict::{Prediction, Subject, predict};
 use super::prices::{Price, Prices};
 use super::profile::Profile;
+use super::trace;
 use super::tune::{self, Tuning};
 use crate::plan;
 use crate::scope::{self, Cuts, Graph, Piece, Settings};
+use crate::trace::Trace;
 
 /// What is predicted.
 pub(crate) enum Model {
@@ -72,6 +74,17 @@ fn of_graph(graph: &Graph, settings: &Settings, known: &Known<'_>) -> Result<Sub
     Ok(subjects)
 }
 
+/// The super kernels of a model, and those left out.
+fn subjects(model: &Model, known: &Known<'_>) -> Result<(Vec<Subject>, Vec<Skipped>), CostError> {
+    match model {
+        Model::Kernel { infos, name } => Ok((vec![known.of_kernel(infos, name)?], Vec::new())),
+        Model::Graph { graph, settings } => {
+            let subjects = of_graph(graph, settings, known)?;
+            Ok((subjects.found.into_iter().map(|(_, _, subject)| subject).collect(), subjects.skipped))
+        }
+    }
+}
+
 fn check_measured<'a>(subjects: impl Iterator<Item = &'a Subject>, known: &Known<'_>) -> Result<(), CostError> {
     let (mut ops, mut any) = (0, false);
     for subject in subjects {
@@ -88,13 +101,7 @@ fn check_measured<'a>(subjects: impl Iterator<Item = &'a Subject>, known: &Known
 
 /// What fusing gains, super kernel by super kernel.
 pub(crate) fn forecast(model: &Model, known: &Known<'_>, prices: &Prices) -> Result<Forecast, CostError> {
-    let (subjects, skipped) = match model {
-        Model::Kernel { infos, name } => (vec![known.of_kernel(infos, name)?], Vec::new()),
-        Model::Graph { graph, settings } => {
-            let subjects = of_graph(graph, settings, known)?;
-            (subjects.found.into_iter().map(|(_, _, subject)| subject).collect(), subjects.skipped)
-        }
-    };
+    let (subjects, skipped) = subjects(model, known)?;
     check_measured(subjects.iter(), known)?;
     let mut kernels = Vec::with_capacity(subjects.len());
     for subject in &subjects {
@@ -102,6 +109,21 @@ pub(crate) fn forecast(model: &Model, known: &Known<'_>, prices: &Prices) -> Res
         kernels.push(predict(subject, &program, prices, Played::Every)?);
     }
     Ok(Forecast { predicted: true, prices: prices.origin.clone(), kernels, skipped })
+}
+
+/// What every core does when, super kernel by super kernel, and what is left out.
+pub(crate) fn traces(
+    model: &Model,
+    known: &Known<'_>,
+    prices: &Prices,
+) -> Result<(Vec<Trace>, Vec<Skipped>), CostError> {
+    let (subjects, skipped) = subjects(model, known)?;
+    let mut traces = Vec::with_capacity(subjects.len());
+    for subject in &subjects {
+        let program = plan::plan(&subject.kernel, &subject.sizes)?;
+        traces.push(trace::trace(subject, &program, prices)?);
+    }
+    Ok((traces, skipped))
 }
 
 /// The best options per scope.

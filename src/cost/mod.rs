@@ -11,6 +11,7 @@
 //! | which options and cuts | [`tune`] |
 //! | which ranges to mark | [`suggest`] |
 //! | super kernels from op lists and graphs | [`inputs`] |
+//! | a play as a picture | [`trace`] |
 //! | all of it for a model | [`forecast`] |
 //!
 //! The program's own flags are played, by the launch model that also checks it, so options and forms count because the
@@ -29,6 +30,7 @@ pub mod predict;
 pub mod prices;
 pub mod profile;
 pub(crate) mod suggest;
+pub(crate) mod trace;
 pub mod tune;
 mod unfused;
 pub mod work;

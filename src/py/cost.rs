@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::convert;
 use super::errors::to_python;
 use super::scope::PlanRequest;
+use super::trace::Traces;
 use crate::Error;
 use crate::cost::CostError;
 use crate::cost::forecast::{self, Model, Runs};
@@ -22,6 +23,7 @@ use crate::scope;
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cost_prices, module)?)?;
     module.add_function(wrap_pyfunction!(cost_predict, module)?)?;
+    module.add_function(wrap_pyfunction!(cost_trace, module)?)?;
     module.add_function(wrap_pyfunction!(cost_tune, module)?)?;
     module.add_function(wrap_pyfunction!(cost_suggest, module)?)?;
     module.add_function(wrap_pyfunction!(cost_calibrate, module)?)
@@ -104,6 +106,24 @@ fn cost_predict<'py>(
         let known = Known { platform: platform(&request)?, profiles: &profiles };
         Ok(forecast::forecast(&model.read(&request)?, &known, &prices)?)
     })
+}
+
+/// What every core does when, with the durations of the profiles or made-up ones; and what is left out, with reasons.
+#[pyfunction]
+fn cost_trace(
+    py: Python<'_>,
+    model: GivenModel,
+    request: PlanRequest,
+    profiles: Vec<PathBuf>,
+    prices: Option<PathBuf>,
+) -> PyResult<(Traces, Vec<(String, String)>)> {
+    let made = py.detach(|| -> Result<_, Error> {
+        let (profiles, prices) = (read_profiles(&profiles)?, read_prices(prices)?);
+        let known = Known { platform: platform(&request)?, profiles: &profiles };
+        Ok(forecast::traces(&model.read(&request)?, &known, &prices)?)
+    });
+    let (traces, skipped) = made.map_err(|error| to_python(py, error.diagnostic()))?;
+    Ok((Traces(traces), skipped.into_iter().map(|skipped| (skipped.name, skipped.why)).collect()))
 }
 
 #[pyfunction]

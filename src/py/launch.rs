@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::convert;
 use super::errors::{from_parts, to_python};
+use super::trace::Traces;
 use crate::sim::findings::Finding;
 use crate::sim::protocol::{Answer, WorkOrder};
 use crate::sim::report::{CoreReport, Event, Hazard, Report};
@@ -75,6 +76,11 @@ impl SimReport {
     #[getter]
     fn failure<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::to_python(py, &json!(self.0.failure))
+    }
+
+    /// The timeline of the run of `kernel`.
+    fn trace(&self, py: Python<'_>, kernel: &str) -> Traces {
+        Traces(vec![py.detach(|| self.0.trace(kernel))])
     }
 
     #[getter]
@@ -162,8 +168,9 @@ impl SimEvent {
 }
 
 impl From<Event> for SimEvent {
-    fn from(Event(step, core, what, op, detail): Event) -> Self {
-        Self { step, core, what: what.into_owned(), op, detail }
+    fn from(event: Event) -> Self {
+        let Event { step, core, what, op, detail, .. } = event;
+        Self { step, core, what: what.as_str().to_owned(), op, detail }
     }
 }
 

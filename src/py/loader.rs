@@ -34,6 +34,8 @@ struct OpDescription {
     param_count: Option<u32>,
     /// Blocks it runs on.
     blocks: u32,
+    /// Its stream.
+    stream: i64,
 }
 
 /// One parameter slot of a kernel.
@@ -196,8 +198,8 @@ fn direction(role: SlotRole) -> Option<&'static str> {
 
 impl OpDescription {
     fn new(op: &LaunchableOp) -> Self {
-        let LaunchableOp { name, param_offset, param_count, blocks } = op.clone();
-        Self { name, param_offset, param_count, blocks }
+        let LaunchableOp { name, param_offset, param_count, blocks, stream } = op.clone();
+        Self { name, param_offset, param_count, blocks, stream }
     }
 }
 

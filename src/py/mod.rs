@@ -21,6 +21,7 @@ mod scope;
 mod settings;
 mod sim;
 mod support;
+mod trace;
 
 use pyo3::prelude::*;
 
@@ -43,5 +44,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     aicore::register(module)?;
     opbuild::register(module)?;
     cost::register(module)?;
+    trace::register(module)?;
     scope::register(module)
 }

@@ -98,8 +98,9 @@ impl LaunchRequest {
         param_count: u64,
         reads: Option<Vec<u64>>,
         writes: Option<Vec<u64>>,
+        stream: Option<i64>,
     ) {
-        self.0.ops.push(OpSpec { name, param_offset, param_count, reads, writes });
+        self.0.ops.push(OpSpec { name, param_offset, param_count, stream, reads, writes });
     }
 
     /// A core held back.

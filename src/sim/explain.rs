@@ -6,7 +6,7 @@ use super::driver::Driver;
 use super::findings::Finding;
 use super::machine::{Machine, Poll, Progress};
 use super::observer::Observer;
-use super::report::{CoreReport, Counts, Failure, Hazard, Report, Status};
+use super::report::{CoreReport, Counts, Failure, Hazard, Report, ReportedOp, Status};
 use super::run::Run;
 use super::topology::CoreIndex;
 use crate::model::CoreKind;
@@ -69,6 +69,7 @@ pub(super) fn report(run: Run) -> Report {
         findings,
         pipes: request.pipes,
         agents: driver.agents.reports(),
+        ops: request.ops.iter().map(|op| ReportedOp { name: op.name.clone(), stream: op.stream }).collect(),
         events: observer.events,
         events_dropped: observer.events_dropped,
         warnings: observer.warnings,

@@ -201,6 +201,11 @@ impl FlagBank {
         Ok(())
     }
 
+    /// The cores whose counters rose in the last [`FlagBank::set`].
+    pub(crate) fn gained(&self) -> &[CoreIndex] {
+        &self.gained
+    }
+
     /// Takes one from the counter, with what the sender knew; `None` while it is 0.
     pub(crate) fn take(&mut self, core: CoreIndex, flag: u32) -> Option<Moment> {
         self.counters[core][flag as usize].raised.pop_front()

@@ -38,6 +38,7 @@ mod run;
 mod schedule;
 mod signals;
 mod topology;
+mod trace;
 
 pub(crate) use engine::launch;
 pub(crate) use error::SimError;

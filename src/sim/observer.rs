@@ -1,5 +1,8 @@
 //! The observer: what is recorded and judged about a run. It changes nothing of the machine it watches.
 
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+
 use super::access::AccessEvent;
 use super::clock::Clock;
 use super::findings::FindingLog;
@@ -8,11 +11,20 @@ use super::memory::GlobalMemory;
 use super::order::{OrderLog, Part, Precision};
 use super::pipes::order::AutoSync;
 use super::pipes::watch::PipeWatch;
-use super::report::{Counts, Event, Failure, Status};
+use super::report::{Counts, Event, Failure, Happening, Status};
 use super::request::{EventsSpec, OpSpec, PipesSpec, Request};
 use super::topology::{CoreIndex, Topology};
 use crate::aicore::Memory;
 use crate::model::{ByPosition, CoreKind, OpPosition};
+
+impl fmt::Display for FlagName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cross(flag) => write!(formatter, "flag {flag}"),
+            Self::InBlock(id) => write!(formatter, "in-block flag {id}"),
+        }
+    }
+}
 
 /// What is known about one core.
 #[derive(Debug, Clone, Default)]
@@ -57,6 +69,17 @@ pub(super) struct Observer {
     pub(super) output: Vec<String>,
     /// Things worth a look.
     pub(super) warnings: Vec<String>,
+    /// By core and flag: who raised it to where it is, and when; kept only for the timeline.
+    raised: HashMap<(CoreIndex, FlagName), VecDeque<(CoreIndex, u64)>>,
+}
+
+/// A flag of a core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum FlagName {
+    /// A cross-core flag.
+    Cross(u32),
+    /// An in-block flag.
+    InBlock(u32),
 }
 
 impl Observer {
@@ -78,6 +101,7 @@ impl Observer {
             events_dropped: 0,
             output: Vec::new(),
             warnings: Vec::new(),
+            raised: HashMap::new(),
         }
     }
 
@@ -100,22 +124,57 @@ impl Observer {
         level: EventsSpec,
         step: u64,
         core: CoreIndex,
-        what: &'static str,
+        what: Happening,
         detail: impl FnOnce() -> Option<String>,
     ) {
-        let op = self.cores[core].ops.last().copied();
+        self.caused_event(level, step, core, what, detail, None);
+    }
+
+    fn caused_event(
+        &mut self,
+        level: EventsSpec,
+        step: u64,
+        core: CoreIndex,
+        what: Happening,
+        detail: impl FnOnce() -> Option<String>,
+        cause: Option<(CoreIndex, u64)>,
+    ) {
+        let at = self.cores[core].ops.last().copied();
         self.record(level, |observer| {
-            let op = op.map(|position| match observer.ops.get(position) {
+            let op = at.map(|position| match observer.ops.get(position) {
                 Some(op) => op.name.clone(),
                 None => position.0.to_string(),
             });
-            Event(step, observer.topology.name(core), what.into(), op, detail())
+            let cause = cause.map(|(setter, step)| (observer.topology.name(setter), step));
+            let position = at.map(|position| position.0).filter(|position| *position < observer.ops.len());
+            Event { step, core: observer.topology.name(core), what, op, detail: detail(), position, cause }
         });
+    }
+
+    /// A core's set raised a flag of other cores.
+    pub(super) fn raised(&mut self, step: u64, setter: CoreIndex, receiver: CoreIndex, flag: FlagName) {
+        if self.level >= EventsSpec::Sync {
+            self.raised.entry((receiver, flag)).or_default().push_back((setter, step));
+        }
+    }
+
+    /// A core's wait is over.
+    pub(super) fn waited(&mut self, step: u64, core: CoreIndex, flag: FlagName) {
+        let cause = self.raised.get_mut(&(core, flag)).and_then(VecDeque::pop_front);
+        self.caused_event(EventsSpec::Sync, step, core, Happening::Waited, || Some(flag.to_string()), cause);
     }
 
     /// Records that an agent acted.
     pub(super) fn agent_acted(&mut self, step: u64, name: &str) {
-        self.record(EventsSpec::Ops, |_| Event(step, name.to_owned(), "agent".into(), None, None));
+        self.record(EventsSpec::Ops, |_| Event {
+            step,
+            core: name.to_owned(),
+            what: Happening::Agent,
+            op: None,
+            detail: None,
+            position: None,
+            cause: None,
+        });
     }
 
     fn record(&mut self, level: EventsSpec, event: impl FnOnce(&Self) -> Event) {
@@ -147,7 +206,7 @@ impl Observer {
             file: site.as_ref().map(|(file, _)| file.clone()),
             line: site.map(|(_, line)| line),
         };
-        self.event(EventsSpec::Ops, step, core, "failure", || Some(failure.text.clone()));
+        self.event(EventsSpec::Ops, step, core, Happening::Failure, || Some(failure.text.clone()));
         self.failure.get_or_insert((status, failure));
     }
 
@@ -183,7 +242,7 @@ impl Observer {
         watched.last_op = Some(position);
         if !nested {
             watched.counts.ops += 1;
-            self.event(EventsSpec::Ops, step, core, "op-begin", || None);
+            self.event(EventsSpec::Ops, step, core, Happening::OpBegin, || None);
         }
         !nested
     }
@@ -228,7 +287,7 @@ impl Observer {
             order.end(part, core, clock);
         }
         if outermost {
-            self.event(EventsSpec::Ops, step, core, "op-end", || None);
+            self.event(EventsSpec::Ops, step, core, Happening::OpEnd, || None);
         }
         self.cores[core].ops.pop();
         outermost

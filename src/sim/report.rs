@@ -142,9 +142,95 @@ impl Counts {
 /// A word of a fixed set, borrowed where it was written and owned where it was read.
 pub(crate) type Word = Cow<'static, str>;
 
-/// One event of the timeline: step, core (or agent), what, operator, detail.
+/// One event of the timeline. The worker hands over many of them: as lists, without names.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Event(pub u64, pub String, pub Word, pub Option<String>, pub Option<String>);
+#[serde(from = "EventRow", into = "EventRow")]
+pub(crate) struct Event {
+    /// When.
+    pub step: u64,
+    /// The core, or an agent.
+    pub core: String,
+    /// What happened.
+    pub what: Happening,
+    /// Name of the operator the core is in.
+    pub op: Option<String>,
+    /// More about it.
+    pub detail: Option<String>,
+    /// Position of that operator.
+    pub position: Option<usize>,
+    /// The core whose set ended a wait, and when that was.
+    pub cause: Option<(String, u64)>,
+}
+
+type EventRow = (u64, String, Happening, Option<String>, Option<String>, Option<usize>, Option<(String, u64)>);
+
+impl From<EventRow> for Event {
+    fn from((step, core, what, op, detail, position, cause): EventRow) -> Self {
+        Self { step, core, what, op, detail, position, cause }
+    }
+}
+
+impl From<Event> for EventRow {
+    fn from(event: Event) -> Self {
+        (event.step, event.core, event.what, event.op, event.detail, event.position, event.cause)
+    }
+}
+
+/// What an event tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs, reason = "their names, which users see, say it all")]
+pub(crate) enum Happening {
+    OpBegin,
+    OpEnd,
+    Failure,
+    Agent,
+    Set,
+    Blocked,
+    Waited,
+    SyncAll,
+    SyncAllEnd,
+    SetNextTask,
+    WaitPreTask,
+    WaitPreTaskEnd,
+    Complement,
+    ComplementEnd,
+    Preload,
+    Flush,
+}
+
+impl Happening {
+    /// Its name.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::OpBegin => "op-begin",
+            Self::OpEnd => "op-end",
+            Self::Failure => "failure",
+            Self::Agent => "agent",
+            Self::Set => "set",
+            Self::Blocked => "blocked",
+            Self::Waited => "waited",
+            Self::SyncAll => "sync-all",
+            Self::SyncAllEnd => "sync-all-end",
+            Self::SetNextTask => "set-next-task",
+            Self::WaitPreTask => "wait-pre-task",
+            Self::WaitPreTaskEnd => "wait-pre-task-end",
+            Self::Complement => "complement",
+            Self::ComplementEnd => "complement-end",
+            Self::Preload => "preload",
+            Self::Flush => "flush",
+        }
+    }
+}
+
+/// An operator of the kernel that ran.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ReportedOp {
+    /// Its name.
+    pub name: String,
+    /// Its stream, where known.
+    pub stream: Option<i64>,
+}
 
 /// Two operators that share memory without an order between them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -199,6 +285,8 @@ pub(crate) struct Report {
     pub events: Vec<Event>,
     /// Events not kept because there were too many.
     pub events_dropped: u64,
+    /// The operators of the kernel.
+    pub ops: Vec<ReportedOp>,
     /// Races between operators.
     pub hazards: Vec<Hazard>,
     /// Mistakes inside a core.

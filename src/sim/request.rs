@@ -190,6 +190,9 @@ pub(crate) struct OpSpec {
     pub param_offset: u64,
     /// How many slots hold its parameters.
     pub param_count: u64,
+    /// Its stream, where known.
+    #[serde(default)]
+    pub stream: Option<i64>,
     /// Addresses it reads, if declared.
     #[serde(default)]
     pub reads: Option<Vec<u64>>,

@@ -5,9 +5,9 @@
 use super::driver::Driver;
 use super::flags::SetError;
 use super::machine::{Extent, Looks, Machine, Progress, Wait};
-use super::observer::Observer;
+use super::observer::{FlagName, Observer};
 use super::order::{OrderLog, Precision};
-use super::report::Status;
+use super::report::{Happening, Status};
 use super::request::{DelayPoint, EventsSpec, Request};
 use super::topology::{CoreIndex, CrossCoreFlags};
 use crate::model::{Chip, OpPosition};
@@ -91,9 +91,12 @@ impl Run {
             return self.stop(Status::Api, text);
         }
         self.observer.cores[self.machine.current].counts.sets += 1;
-        self.event(EventsSpec::Sync, "set", || Some(format!("mode {mode} flag {flag}")));
+        self.event(EventsSpec::Sync, Happening::Set, || Some(format!("mode {mode} flag {flag}")));
         self.pipes_announce(pipe);
         let set = self.machine.set_flag(mode, flag);
+        for &receiver in self.machine.flags.gained() {
+            self.observer.raised(self.driver.steps, self.machine.current, receiver, FlagName::Cross(flag));
+        }
         self.after_set(flag, set)
     }
 
@@ -103,9 +106,12 @@ impl Run {
             return self.stop(Status::Api, format!("in-block flag {id}: this chip has no in-block flags"));
         }
         self.observer.cores[self.machine.current].counts.sets += 1;
-        self.event(EventsSpec::Sync, "set", || Some(format!("in-block flag {id}")));
+        self.event(EventsSpec::Sync, Happening::Set, || Some(format!("in-block flag {id}")));
         self.pipes_announce(pipe);
         let set = self.machine.set_in_block(id);
+        if let Some((receiver, target)) = self.machine.flags.in_block_partner(self.machine.current, id) {
+            self.observer.raised(self.driver.steps, self.machine.current, receiver, FlagName::InBlock(target));
+        }
         self.after_set(id, set)
     }
 
@@ -133,27 +139,27 @@ impl Run {
     /// `wait_flag_dev`: takes one, or blocks.
     pub(super) fn wait_flag(&mut self, flag: u32) -> Next {
         let wait = self.machine.wait_flag(flag);
-        self.after_wait(wait, || format!("flag {flag}"))
+        self.after_wait(wait, FlagName::Cross(flag))
     }
 
     /// `wait_intra_block`.
     pub(super) fn wait_in_block(&mut self, id: u32) -> Next {
         let wait = self.machine.wait_in_block(id);
-        self.after_wait(wait, || format!("in-block flag {id}"))
+        self.after_wait(wait, FlagName::InBlock(id))
     }
 
-    fn after_wait(&mut self, wait: Wait, what: impl FnOnce() -> String) -> Next {
+    fn after_wait(&mut self, wait: Wait, flag: FlagName) -> Next {
         let counts = &mut self.observer.cores[self.machine.current].counts;
         match wait {
             Wait::Taken => {
                 counts.waits += 1;
-                self.event(EventsSpec::Sync, "waited", || Some(what()));
+                self.observer.waited(self.driver.steps, self.machine.current, flag);
                 self.pipes_hear();
                 Next::Continue
             }
             Wait::Blocked => {
                 counts.blocked += 1;
-                self.event(EventsSpec::Sync, "blocked", || Some(what()));
+                self.event(EventsSpec::Sync, Happening::Blocked, || Some(flag.to_string()));
                 Next::Block
             }
         }
@@ -164,6 +170,10 @@ impl Run {
         self.observer.cores[self.machine.current].counts.dcci += 1;
         if self.step() == Next::Stop {
             return Next::Stop;
+        }
+        match extent {
+            Extent::Whole => self.event(EventsSpec::Sync, Happening::Flush, || None),
+            Extent::Line(_) => {}
         }
         match self.machine.write_back(extent, self.driver.activity) {
             Looks::AtNews => self.active(),
@@ -193,34 +203,34 @@ impl Run {
         let (what, delay) = match code {
             note::SYNC_ALL_BEGIN => {
                 counts.sync_all += 1;
-                ("sync-all", Some(DelayPoint::SyncAll))
+                (Happening::SyncAll, Some(DelayPoint::SyncAll))
             }
-            note::SYNC_ALL_END => ("sync-all-end", None),
+            note::SYNC_ALL_END => (Happening::SyncAllEnd, None),
             note::SET_NEXT_TASK => {
                 counts.set_next_task += 1;
                 if let Some(part) = &mut watched.part {
                     OrderLog::released(part, current, clock);
                 }
-                ("set-next-task", Some(DelayPoint::SetNextTask))
+                (Happening::SetNextTask, Some(DelayPoint::SetNextTask))
             }
             note::WAIT_PRE_BEGIN => {
                 counts.wait_pre_task += 1;
-                ("wait-pre-task", Some(DelayPoint::WaitPreTask))
+                (Happening::WaitPreTask, Some(DelayPoint::WaitPreTask))
             }
             note::WAIT_PRE_END => {
                 if let Some(part) = &mut watched.part {
                     OrderLog::waited(part, clock);
                 }
-                ("wait-pre-task-end", None)
+                (Happening::WaitPreTaskEnd, None)
             }
             note::COMPLEMENT_BEGIN => {
                 counts.complements += 1;
-                ("complement", Some(DelayPoint::Complement))
+                (Happening::Complement, Some(DelayPoint::Complement))
             }
-            note::COMPLEMENT_END => ("complement-end", None),
+            note::COMPLEMENT_END => (Happening::ComplementEnd, None),
             note::PRELOAD => {
                 counts.preloads += 1;
-                return Next::Continue;
+                (Happening::Preload, None)
             }
             _ => return Next::Continue,
         };
@@ -313,7 +323,7 @@ impl Run {
         self.machine.stops_polling();
     }
 
-    fn event(&mut self, level: EventsSpec, what: &'static str, detail: impl FnOnce() -> Option<String>) {
+    fn event(&mut self, level: EventsSpec, what: Happening, detail: impl FnOnce() -> Option<String>) {
         self.observer.event(level, self.driver.steps, self.machine.current, what, detail);
     }
 }

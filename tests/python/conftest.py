@@ -60,6 +60,7 @@ SLOW = {
     "test_sim_sync",
     "test_special_files",
     "test_stress",
+    "test_trace",
 }
 
 

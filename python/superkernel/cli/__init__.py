@@ -27,6 +27,7 @@ COMMANDS: tuple[str, ...] = (
     "options",
     "plan",
     "predict",
+    "profile",
     "replay",
     "scope",
     "suggest",

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from superkernel.cli._input import add_kernel_infos, read_kernel_infos
+from superkernel.cli._pictures import add_timeline, show_timeline, wants_timeline
 from superkernel.cli._settings import add_settings, given_settings
 
 
@@ -22,6 +23,15 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the whole plan as JSON")
     form.add_argument("--text", action="store_true", help="print the device program, step by step")
+    add_timeline(command)
+    command.add_argument(
+        "--profile",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="durations for --trace and --gantt: the profiler's output of a run without super kernels, or the JSON of "
+        "`superkernel profile`; without one every op is taken to last the same",
+    )
     add_settings(command, "soc", "aic_num", "aiv_num")
     command.set_defaults(run=run)
 
@@ -38,12 +48,18 @@ def run(options: argparse.Namespace) -> None:
             print(program_text(kernel_infos, options.name), end="")
             return
         plan = superkernel.plan(kernel_infos, options.name)
+        if wants_timeline(options):
+            from superkernel import cost
+
+            traces, _ = cost.trace(kernel_infos, options.profile, name=options.name)
     if options.json:
         import json
 
         print(json.dumps(plan, indent=2))
-    else:
+    elif not wants_timeline(options):
         print("\n".join(summary(plan)))
+    if wants_timeline(options):
+        show_timeline(options, traces)
 
 
 def summary(plan: dict[str, Any]) -> Iterable[str]:

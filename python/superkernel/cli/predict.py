@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 from typing import Any
 
-from superkernel.cli import _forecast
+from superkernel.cli import _forecast, _pictures
 from superkernel.cli._settings import given_settings
 
 
@@ -22,6 +22,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     _forecast.add_arguments(command, "FILE", "a marked graph (docs/scopes.md), or `kernel_infos` of one super kernel")
     _forecast.add_kernel_name(command)
     command.add_argument("--ops", action="store_true", help="also print every op")
+    _pictures.add_timeline(command)
     command.set_defaults(run=run)
 
 
@@ -39,6 +40,15 @@ def run(options: argparse.Namespace) -> None:
             prices=options.prices,
             **planning(options),
         )
+        if _pictures.wants_timeline(options):
+            traces, _ = cost.trace(
+                _forecast.read_model(options),
+                options.profile,
+                name=options.name,
+                prices=options.prices,
+                **planning(options),
+            )
+            _pictures.show_timeline(options, traces)
     if options.json:
         import json
 

@@ -127,7 +127,7 @@ class Kernel:
                     )
                 agent.add_to(request)
             limit = check.seconds("timeout", self._device.timeout if timeout is None else timeout)
-            report = self._device._launch(request, limit, event_limit)
+            report = dataclasses.replace(self._device._launch(request, limit, event_limit), kernel=self.name)
             return report if filled is args else dataclasses.replace(report, profiling=filled.bring_back())
         finally:
             if filled is not args:
@@ -143,6 +143,7 @@ class Kernel:
         slots = len(filled.values)
         # Name, first slot, number of slots.
         ops = [(op.name, op.param_offset, op.param_count) for op in self.description.ops]
+        streams = [op.stream for op in self.description.ops]
         if not ops and not self.description.is_super_kernel:
             ops = [(self.name, 0, None)]
         accesses = _mapping("accesses", accesses)
@@ -161,7 +162,8 @@ class Kernel:
                 writes = [
                     filled.address("writes", place) for place in check.listed("writes", declared.get("writes", ()))
                 ]
-            request.add_op(name, offset, max(0, slots - offset) if count is None else count, reads, writes)
+            stream = streams[position] if position < len(streams) else None
+            request.add_op(name, offset, max(0, slots - offset) if count is None else count, reads, writes, stream)
 
     def __repr__(self) -> str:
         return f"Kernel({self.name!r}, {self.description.kernel_type})"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from superkernel import _core
+from superkernel._files import checked_path
+from superkernel.profiling import Profile
 from superkernel.sim._arguments import integer, refuse
 from superkernel.sim.memory import Buffer
 
@@ -65,6 +69,14 @@ class ProfilingBuffer:
 
     def _start(self, area: int) -> int:
         return HEADER + area * self._area_size
+
+    def dump(self) -> bytes:
+        """The bytes of the buffer, as a tool on a device would save them."""
+        return self.buffer.read()
+
+    def decode(self, kernel: str | os.PathLike[str]) -> Profile:
+        """What the cores recorded about the super kernel with this JSON: tables, gaps, traces."""
+        return Profile(_core.profiling_decode(self.dump(), self.buffer.name, checked_path(kernel)))
 
     def records(self) -> list[ProfilingRecord]:
         """What the cores recorded, core by core, each in its order."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from superkernel import _core
+from superkernel import _core, _files
 from superkernel._errors import make_error
+from superkernel.sim._arguments import integer, refuse
 from superkernel.sim.profiling import ProfilingRecord
 
 __all__ = ["CoreReport", "Event", "Finding", "Hazard", "Report"]
@@ -72,6 +74,9 @@ class Report:
     failure: Mapping[str, Any] | None = None
     #: What the cores recorded, if the kernel has a profiling slot that nobody filled.
     profiling: tuple[ProfilingRecord, ...] = ()
+    #: The kernel that ran.
+    kernel: str = ""
+    _native: _core.SimReport | None = field(default=None, repr=False, compare=False)
 
     @property
     def ok(self) -> bool:
@@ -88,6 +93,20 @@ class Report:
     def timeline(self, core: str) -> tuple[Event, ...]:
         """The events of one core, in order."""
         return tuple(event for event in self.events if event.core == core)
+
+    def traces(self) -> _core.Traces:
+        """What every core did when, in steps of the simulator; waits and barriers only with ``events="sync"``."""
+        if self._native is None:
+            raise refuse("this run left no events: it did not come back", "see its status and message")
+        return self._native.trace(self.kernel or "kernel")
+
+    def save_trace(self, path: str | os.PathLike[str]) -> None:
+        """Writes the timeline for https://ui.perfetto.dev or ``chrome://tracing``."""
+        _files.write(path, self.traces().to_bytes())
+
+    def gantt(self, width: int = 100) -> str:
+        """The timeline as a chart of text."""
+        return self.traces().gantt(integer("width", width, 0, 10_000))
 
     def raise_for_status(self) -> Report:
         """Raises :class:`superkernel.SuperKernelError` unless everything went well; returns itself otherwise."""
@@ -119,6 +138,7 @@ def from_native(native: _core.SimReport) -> Report:
         output=tuple(native.output),
         agents=native.agents,
         failure=native.failure,
+        _native=native,
     )
 
 

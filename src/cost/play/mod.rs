@@ -65,6 +65,30 @@ pub fn play(launch: Launch<'_>, prices: &PerPrice, played: Played) -> Result<Tim
     Ok(player.finish())
 }
 
+/// A stretch of one core's time, for pictures.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stretch {
+    pub(super) start: f64,
+    pub(super) end: f64,
+    /// The step the core is in; `None`: it has not begun.
+    pub(super) step: Option<usize>,
+    pub(super) part: Part,
+    /// It ended because of another core: the core's number here, and when it did what ended it.
+    pub(super) from: Option<(usize, f64)>,
+}
+
+/// Plays a launch on every core and writes down what each did when.
+pub(super) fn play_recorded(launch: Launch<'_>, prices: &PerPrice) -> Result<Vec<(CoreId, Vec<Stretch>)>, CostError> {
+    let blocks: Vec<u32> = (0..launch.program.block_num).collect();
+    let mut player = Player::new(launch, prices, &blocks);
+    let start = prices[Price::TaskStart as usize];
+    let first = Stretch { start: 0.0, end: start, step: None, part: Part::TaskStart, from: None };
+    player.recorded = Some(vec![vec![first]; player.cores.len()]);
+    player.run()?;
+    let recorded = player.recorded.take().unwrap_or_default();
+    Ok(player.cores.iter().map(|core| core.id).zip(recorded).collect())
+}
+
 /// When a set was made, and where the log of its core says so.
 #[derive(Debug, Clone, Copy)]
 struct Made {
@@ -120,6 +144,8 @@ struct Player<'a> {
     /// By core: the cores of its block, itself included.
     block: Vec<Vec<usize>>,
     ops: ByPosition<OpSpan>,
+    /// By core: what it did when, if anybody wants to know.
+    recorded: Option<Vec<Vec<Stretch>>>,
 }
 
 impl<'a> Player<'a> {
@@ -159,6 +185,7 @@ impl<'a> Player<'a> {
             flags: Flags::new(ids, Accounting::PerCore),
             block,
             ops: ByPosition::filled(count, OpSpan::unseen()),
+            recorded: None,
         }
     }
 
@@ -252,7 +279,7 @@ impl<'a> Player<'a> {
     fn wait(&mut self, core: usize, made: Made, price: Price, part: Part) {
         let heard = made.time + self.prices[price as usize];
         if heard > self.cores[core].now {
-            self.go_on(core, heard, made.at, Charge::Price(price, 1.0), part);
+            self.go_on(core, heard, made, Charge::Price(price, 1.0), part);
         }
     }
 
@@ -272,6 +299,10 @@ impl<'a> Player<'a> {
     /// The core itself is busy.
     fn spend(&mut self, core: usize, charge: Charge, part: Part) {
         let us = self.amount(core, charge);
+        if us > 0.0 || matches!(charge, Charge::Work { .. }) {
+            let now = self.cores[core].now;
+            self.record(core, now + us.max(0.0), part, None);
+        }
         if us <= 0.0 {
             return;
         }
@@ -283,7 +314,9 @@ impl<'a> Player<'a> {
     }
 
     /// The core goes on at `time`, because of what happened elsewhere.
-    fn go_on(&mut self, core: usize, time: f64, from: Place, charge: Charge, part: Part) {
+    fn go_on(&mut self, core: usize, time: f64, from: Made, charge: Charge, part: Part) {
+        self.record(core, time, part, Some(from));
+        let from = from.at;
         let amount = self.amount(core, charge);
         let state = &mut self.cores[core];
         let stood = time - state.now;
@@ -292,6 +325,14 @@ impl<'a> Player<'a> {
         state.account.waiting += stood - busy;
         state.now = time;
         state.log.push(Entry { from, charge, part });
+    }
+
+    /// Writes down what a core does until `end`.
+    fn record(&mut self, core: usize, end: f64, part: Part, from: Option<Made>) {
+        let Some(recorded) = &mut self.recorded else { return };
+        let (start, step) = (self.cores[core].now, Some(self.cores[core].step));
+        let from = from.map(|made| (made.at.core as usize, made.time)).filter(|(other, _)| *other != core);
+        recorded[core].push(Stretch { start, end, step, part, from });
     }
 
     fn work(&self, core: usize, op: OpPosition) -> f64 {

@@ -3,7 +3,7 @@
 use super::super::account::{Charge, CodeUnits, Part, Share};
 use super::super::code::{ASSUMED_UNITS, CodeId, CodeSize, Found};
 use super::super::prices::Price;
-use super::{Place, Player};
+use super::{Made, Place, Player};
 use crate::model::{CoreClass, CoreKind, OpPosition};
 use crate::objects::TextSizes;
 use crate::program::launch::micro::runs;
@@ -79,7 +79,8 @@ impl Player<'_> {
             Found::Missing(units) => self.spend(core, Charge::Code(units), Part::Code),
             Found::Coming { ready, since, fetched, rest } => {
                 if ready > self.cores[core].now {
-                    let from = Place { core: core as u32, entry: since };
+                    let at = Place { core: core as u32, entry: since };
+                    let from = Made { time: self.cores[core].now, at };
                     self.go_on(core, ready, from, Charge::Code(fetched), Part::Code);
                 }
                 if rest.misses > 0.0 {
@@ -115,7 +116,7 @@ impl Player<'_> {
             }
         }
         if let Some(begin) = begin.filter(|begin| begin.time > self.cores[core].now) {
-            self.go_on(core, begin.time, begin.at, Charge::Price(Price::FlagBlock, 0.0), Part::Work);
+            self.go_on(core, begin.time, begin, Charge::Price(Price::FlagBlock, 0.0), Part::Work);
         }
         let head = self.cores[core].head.take().unwrap_or_default();
         let start = self.cores[core].now - self.share(core, op, head);

@@ -6,7 +6,7 @@ mod sample;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use buffer::{BufferProfile, BufferSource};
+pub(crate) use buffer::{BufferFormat, BufferKind, BufferOp, BufferProfile, BufferSource, CoreTime, TimeUnit};
 use csv::Table;
 pub(crate) use sample::Sample;
 

@@ -1,0 +1,337 @@
+//! The bytes of a buffer.
+//!
+//! A buffer starts with 64 bytes, of which the word at 12 is the size of a core's area. An area starts with a magic
+//! word, the address of the next free record and the address of its end; records are two words: a header and a cycle.
+//! Addresses are those of the device; the end of an area tells where it began.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::{Core, Profiled, ProfilingError};
+
+const MAGIC: u64 = 0xbdca_8756;
+const HEADER: usize = 64;
+const AREA_SIZE_AT: usize = 12;
+/// Magic, next, end.
+const AREA_HEAD: usize = 24;
+/// Where records usually start in an area.
+const FIRST_RECORD: usize = 64;
+const RECORD: usize = 16;
+/// More areas than any chip has cores.
+const MOST_AREAS: usize = 4096;
+
+/// What a buffer tells.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Decoded {
+    /// The launches that wrote into it, in order.
+    pub launches: Vec<Launch>,
+    /// What could not be read, or is strange.
+    pub problems: Vec<String>,
+}
+
+/// One launch.
+#[derive(Debug, Clone)]
+pub(crate) struct Launch {
+    /// Its task id.
+    pub task: u32,
+    /// Its cores, vector cores first.
+    pub cores: Vec<CoreLog>,
+}
+
+/// What one core recorded.
+#[derive(Debug, Clone)]
+pub(crate) struct CoreLog {
+    /// The core.
+    pub core: Core,
+    /// The cycle of its first record.
+    pub started: u64,
+    /// What it did, by start.
+    pub spans: Vec<Span>,
+}
+
+/// From an opening record to its closing one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// What.
+    pub subject: Subject,
+    /// Its first cycle.
+    pub start: u64,
+    /// Its last cycle; `None`: it was never closed.
+    pub end: Option<u64>,
+}
+
+/// What a record is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Subject {
+    /// The whole super kernel.
+    SuperKernel,
+    /// The op at this position.
+    Op(usize),
+    /// The notify of an event.
+    Notify(u32),
+    /// The wait for an event.
+    Wait(u32),
+}
+
+/// A record.
+enum Record {
+    /// The first one of a launch.
+    First { task: u32, core: u32 },
+    /// The start or the end of something.
+    Edge { subject: Subject, is_end: bool },
+}
+
+impl Record {
+    fn read(header: u64) -> Option<Self> {
+        let index = (header >> 32) as u32;
+        let rest = header as u32;
+        if rest & 0xff == 0xff {
+            return Some(Self::First { task: index, core: rest >> 8 });
+        }
+        if rest & !0x1f00 != 0 {
+            return None;
+        }
+        let subject = match (rest >> 8) & 0xf {
+            0x0 if index == 0 => Subject::SuperKernel,
+            0x4 => Subject::Notify(index),
+            0x8 => Subject::Op(index.checked_sub(1)? as usize),
+            0xC => Subject::Wait(index),
+            _ => return None,
+        };
+        Some(Self::Edge { subject, is_end: rest & 0x1000 != 0 })
+    }
+}
+
+/// Reads a buffer. Damaged parts are left out and told.
+pub(crate) fn decode(path: &Path, bytes: &[u8], kernel: &Profiled) -> Result<Decoded, ProfilingError> {
+    let refuse = |problem: String| ProfilingError::NoBuffer { path: path.to_path_buf(), problem };
+    if bytes.len() < HEADER {
+        return Err(refuse(format!("it has {} bytes, and the header alone has {HEADER}", bytes.len())));
+    }
+    let size = word32(bytes, AREA_SIZE_AT) as usize;
+    if size < AREA_HEAD + RECORD || !size.is_multiple_of(8) {
+        return Err(refuse(format!("the size of a core's area is said to be {size} bytes")));
+    }
+    let mut reader = Reader { kernel, launches: BTreeMap::new(), problems: Vec::new() };
+    let areas: Vec<&[u8]> = bytes[HEADER..].chunks(size).take(MOST_AREAS).collect();
+    for (number, area) in areas.iter().enumerate() {
+        reader.area(Core::of_area(number as u32), area, size);
+    }
+    reader.missing(areas.len());
+    if reader.launches.is_empty() && reader.problems.is_empty() {
+        reader
+            .problems
+            .push("no core has recorded anything: was the kernel built with profiling=1, and did it run?".to_owned());
+    }
+    Ok(reader.finish())
+}
+
+struct Reader<'a> {
+    kernel: &'a Profiled,
+    /// By how many launches of this task came before, and task.
+    launches: BTreeMap<(u32, u32), Vec<CoreLog>>,
+    problems: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn area(&mut self, core: Core, area: &[u8], size: usize) {
+        if area.iter().all(|byte| *byte == 0) {
+            // Nobody has set it up; of a dump that ends here nothing is missing that is known of.
+            return;
+        }
+        if area.len() < AREA_HEAD {
+            self.problems.push(format!("the dump ends in the head of the area of {core}"));
+            return;
+        }
+        let [magic, next, end] = [0, 8, 16].map(|at| word64(area, at));
+        let begin = end.wrapping_sub(size as u64);
+        let used = next.wrapping_sub(begin);
+        let is_sound = magic == MAGIC && used <= size as u64 && used >= AREA_HEAD as u64 && used.is_multiple_of(8);
+        let used = if is_sound { used as usize } else { size };
+        if !is_sound {
+            let what = if magic == MAGIC { "addresses" } else { "magic word" };
+            self.problems.push(format!("{core}: the {what} of its area is damaged; what looks like records is read"));
+        }
+        let first = first_record(area, core, used.min(area.len()));
+        let Some(first) = first else {
+            if is_sound && used > FIRST_RECORD.max(AREA_HEAD + RECORD) {
+                self.problems.push(format!("{core}: its first record is damaged; nothing of its area is read"));
+            }
+            return;
+        };
+        if used > area.len() {
+            let missing = (used - area.len()).div_ceil(RECORD);
+            self.problems.push(format!("{core}: the dump ends in its area; {missing} records are missing"));
+        }
+        if is_sound && used + RECORD > size {
+            self.problems.push(format!("{core}: its area is full; what came later was not recorded"));
+        }
+        self.records(core, &area[first..used.min(area.len())], is_sound);
+    }
+
+    fn records(&mut self, core: Core, data: &[u8], is_sound: bool) {
+        let mut logs: Vec<(u32, Log)> = Vec::new();
+        let (mut damaged, mut first_damaged) = (0_usize, None);
+        for (number, record) in data.chunks_exact(RECORD).enumerate() {
+            let (header, cycle) = (word64(record, 0), word64(record, 8));
+            if !is_sound && header == 0 && cycle == 0 {
+                break;
+            }
+            match Record::read(header) {
+                Some(Record::First { task, core: area }) if area == core.area() => {
+                    logs.push((task, Log { started: cycle, last: cycle, ..Log::default() }));
+                }
+                Some(Record::Edge { subject, is_end }) if self.is_known(subject) && !logs.is_empty() => {
+                    if let Some((_, log)) = logs.last_mut() {
+                        log.take(subject, is_end, cycle);
+                    }
+                }
+                Some(Record::First { .. } | Record::Edge { .. }) | None => {
+                    damaged += 1;
+                    first_damaged.get_or_insert((number, header));
+                }
+            }
+        }
+        if let Some((number, header)) = first_damaged {
+            let more = if damaged > 1 { format!(" and {} more", damaged - 1) } else { String::new() };
+            self.problems
+                .push(format!("{core}: record {number} ({header:#018x}){more} makes no sense and is left out"));
+        }
+        let mut seen: BTreeMap<u32, u32> = BTreeMap::new();
+        for (task, log) in logs {
+            let before = seen.entry(task).or_default();
+            let key = (*before, task);
+            *before += 1;
+            self.tell(core, &log);
+            self.launches.entry(key).or_default().push(CoreLog { core, started: log.started, spans: log.spans() });
+        }
+    }
+
+    /// Cores of the kernel that have no area in the dump, or have recorded nothing though others have.
+    fn missing(&mut self, areas: usize) {
+        let expected = self.kernel.cores();
+        let (inside, beyond): (Vec<Core>, Vec<Core>) =
+            expected.into_iter().partition(|core| (core.area() as usize) < areas);
+        if !beyond.is_empty() {
+            self.problems.push(format!("the dump ends before the areas of {}", listed(&beyond)));
+        }
+        let silent = |core: &Core| !self.launches.values().flatten().any(|log| log.core == *core);
+        let silent: Vec<Core> = inside.into_iter().filter(silent).collect();
+        if !silent.is_empty() && !self.launches.is_empty() {
+            self.problems.push(format!("nothing can be read of {}", listed(&silent)));
+        }
+    }
+
+    fn is_known(&self, subject: Subject) -> bool {
+        match subject {
+            Subject::Op(position) => self.kernel.ops.is_empty() || position < self.kernel.ops.len(),
+            Subject::SuperKernel | Subject::Notify(_) | Subject::Wait(_) => true,
+        }
+    }
+
+    fn tell(&mut self, core: Core, log: &Log) {
+        if log.orphans > 0 {
+            self.problems.push(format!("{core}: {} records end what never started", log.orphans));
+        }
+        if log.backwards > 0 {
+            self.problems.push(format!("{core}: time runs backwards {} times", log.backwards));
+        }
+    }
+
+    fn finish(mut self) -> Decoded {
+        let mut launches: Vec<Launch> =
+            self.launches.into_iter().map(|((_, task), cores)| Launch { task, cores }).collect();
+        launches.sort_by_key(|launch| launch.cores.iter().map(|log| log.started).min());
+        for launch in &launches {
+            self.problems.extend(unfinished(launch, self.kernel));
+        }
+        Decoded { launches, problems: self.problems }
+    }
+}
+
+/// What cores started and did not end: after a hang this is where they are.
+fn unfinished(launch: &Launch, kernel: &Profiled) -> Vec<String> {
+    let mut open: BTreeMap<Subject, Vec<Core>> = BTreeMap::new();
+    for log in &launch.cores {
+        for span in log.spans.iter().filter(|span| span.end.is_none()) {
+            open.entry(span.subject).or_default().push(log.core);
+        }
+    }
+    let told = |(subject, cores): (Subject, Vec<Core>)| {
+        let what = match subject {
+            Subject::SuperKernel => format!("super kernel `{}`", kernel.name),
+            Subject::Op(position) => kernel.op_name(position),
+            Subject::Notify(event) => format!("the notify of event {event}"),
+            Subject::Wait(event) => format!("the wait for event {event}"),
+        };
+        format!("task {}: {what} was started and not ended on {}", launch.task, listed(&cores))
+    };
+    open.into_iter().map(told).collect()
+}
+
+/// The first few of some cores.
+fn listed(cores: &[Core]) -> String {
+    const SHOWN: usize = 6;
+    let shown = cores.iter().take(SHOWN).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match cores.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        Some(more) => format!("{shown} and {more} more"),
+        None => shown,
+    }
+}
+
+/// Spans of one core while they grow.
+#[derive(Default)]
+struct Log {
+    started: u64,
+    last: u64,
+    done: Vec<Span>,
+    open: Vec<Span>,
+    orphans: usize,
+    backwards: usize,
+}
+
+impl Log {
+    fn take(&mut self, subject: Subject, is_end: bool, cycle: u64) {
+        if cycle < self.last {
+            self.backwards += 1;
+        }
+        self.last = cycle;
+        if !is_end {
+            self.open.push(Span { subject, start: cycle, end: None });
+            return;
+        }
+        match self.open.iter().rposition(|span| span.subject == subject) {
+            Some(place) => {
+                let span = self.open.remove(place);
+                // A clock that runs backwards gives no length.
+                self.done.push(Span { end: Some(cycle.max(span.start)), ..span });
+            }
+            None => self.orphans += 1,
+        }
+    }
+
+    fn spans(self) -> Vec<Span> {
+        let mut spans = self.done;
+        spans.extend(self.open);
+        spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+        spans
+    }
+}
+
+/// Where the records of an area begin: at the first record that names this core.
+fn first_record(area: &[u8], core: Core, used: usize) -> Option<usize> {
+    let names_core = |at: usize| {
+        let is_first =
+            |header| matches!(Record::read(header), Some(Record::First { core: area, .. }) if area == core.area());
+        at + RECORD <= used && is_first(word64(area, at))
+    };
+    std::iter::once(FIRST_RECORD).chain((AREA_HEAD..used).step_by(8)).find(|at| names_core(*at))
+}
+
+fn word32(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..at + 4).and_then(|word| word.try_into().ok()).map_or(0, u32::from_le_bytes)
+}
+
+fn word64(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..at + 8).and_then(|word| word.try_into().ok()).map_or(0, u64::from_le_bytes)
+}

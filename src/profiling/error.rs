@@ -1,0 +1,46 @@
+//! Why nothing of a profiling buffer can be read.
+
+use std::path::PathBuf;
+
+use crate::diagnostic::Diagnostic;
+use crate::fs::FileError;
+use crate::json::JsonError;
+
+/// Why nothing can be read. What is damaged but readable in part is no error.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ProfilingError {
+    /// A file cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The kernel's JSON is wrong.
+    #[error(transparent)]
+    Json(#[from] JsonError),
+    /// No profiling buffer.
+    #[error("`{}` is no profiling buffer that can be read: {problem}", path.display())]
+    NoBuffer {
+        /// The dump.
+        path: PathBuf,
+        /// Why not.
+        problem: String,
+    },
+}
+
+impl Diagnostic for ProfilingError {
+    fn id(&self) -> &'static str {
+        match self {
+            Self::File(error) => error.id(),
+            Self::Json(error) => error.id(),
+            Self::NoBuffer { .. } => "SK0940",
+        }
+    }
+
+    fn solution(&self) -> String {
+        match self {
+            Self::File(error) => error.solution(),
+            Self::Json(error) => error.solution(),
+            Self::NoBuffer { .. } => {
+                "dump the whole buffer whose address is in the profiling slot, from its first byte".to_owned()
+            }
+        }
+    }
+}

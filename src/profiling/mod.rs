@@ -1,0 +1,143 @@
+//! The profiling buffer that a super kernel writes with `profiling=1`, read back: what each core did when.
+//!
+//! [`decode`] reads the bytes and says what it could not read, [`table`] makes figures of it, [`show`] the other forms:
+//! the profile that the cost model reads, and a trace.
+
+mod decode;
+mod error;
+mod show;
+mod table;
+
+use std::path::Path;
+
+pub(crate) use decode::{Decoded, decode};
+pub(crate) use error::ProfilingError;
+pub(crate) use show::{profile_json, traces};
+
+use crate::build::ResultJson;
+use crate::cost::profile::BufferSource;
+use crate::json::{Document, JsonFile, JsonPath};
+use crate::model::{CoreClass, CoreKind};
+use crate::toolchain::ToolchainKind;
+
+/// What the records are about.
+#[derive(Debug, Clone)]
+pub(crate) struct Profiled {
+    /// The super kernel.
+    pub name: String,
+    /// Who wrote the times.
+    pub source: BufferSource,
+    /// Blocks it is launched with.
+    pub blocks: u32,
+    /// Cube cores per block.
+    pub cubes: u32,
+    /// Vector cores per block.
+    pub vectors: u32,
+    /// Its ops, by position.
+    pub ops: Vec<ProfiledOp>,
+}
+
+/// One op.
+#[derive(Debug, Clone)]
+pub(crate) struct ProfiledOp {
+    /// Its kernel's name.
+    pub name: String,
+    /// The kinds of core it runs on.
+    pub class: CoreClass,
+    /// Blocks it runs on.
+    pub blocks: u32,
+    /// Its stream.
+    pub stream: i64,
+}
+
+impl Profiled {
+    /// From the JSON that a build wrote.
+    pub(crate) fn read(path: &Path) -> Result<Self, ProfilingError> {
+        let json = JsonFile::read(Document::Result, path, &JsonPath::top(Document::Result))?;
+        let described = ResultJson::from_node(&json.root())?;
+        let source = match described.toolchain {
+            ToolchainKind::Host => BufferSource::Simulator,
+            ToolchainKind::Cann => BufferSource::Device,
+        };
+        let op = |op: &crate::build::ResultOp| ProfiledOp {
+            name: op.name.clone(),
+            class: op.kernel_type.class(),
+            blocks: op.blocks,
+            stream: op.stream.0,
+        };
+        let (cubes, vectors) = described.kernel_type.task_ratio();
+        Ok(Self {
+            name: described.name.clone(),
+            source,
+            blocks: described.blocks,
+            cubes: cubes.into(),
+            vectors: vectors.into(),
+            ops: described.ops.iter().map(op).collect(),
+        })
+    }
+
+    /// The cores that record.
+    pub(crate) fn cores(&self) -> Vec<Core> {
+        let of = |kind, per_block: u32| {
+            (0..self.blocks.saturating_mul(per_block).min(MOST_CORES)).map(move |number| Core { kind, number })
+        };
+        of(CoreKind::Aic, self.cubes).chain(of(CoreKind::Aiv, self.vectors)).collect()
+    }
+
+    /// Does this core run the op? Every core writes the op's records, also where it has nothing to do.
+    pub(crate) fn runs(&self, op: usize, core: Core) -> bool {
+        let Some(op) = self.ops.get(op) else { return true };
+        let number = match (core.kind, op.class) {
+            (CoreKind::Aiv, CoreClass::Mix) => core.number / self.vectors.max(1),
+            (CoreKind::Aic, _) | (CoreKind::Aiv, CoreClass::Aic | CoreClass::Aiv) => core.number,
+        };
+        op.class.runs_on(core.kind) && number < op.blocks
+    }
+
+    /// `op 3 \`add\``.
+    pub(crate) fn op_name(&self, position: usize) -> String {
+        match self.ops.get(position) {
+            Some(op) => format!("op {position} `{}`", op.name),
+            None => format!("op {position}"),
+        }
+    }
+}
+
+/// A core that recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Core {
+    /// Its kind.
+    pub kind: CoreKind,
+    /// Its number among its kind.
+    pub number: u32,
+}
+
+/// More than any chip has of one kind: whatever a JSON says.
+const MOST_CORES: u32 = 2048;
+/// AIC `b` records as core `b + 50`.
+const FIRST_CUBE: u32 = 50;
+
+impl Core {
+    fn of_area(area: u32) -> Self {
+        match area.checked_sub(FIRST_CUBE) {
+            Some(number) => Self { kind: CoreKind::Aic, number },
+            None => Self { kind: CoreKind::Aiv, number: area },
+        }
+    }
+
+    fn area(self) -> u32 {
+        match self.kind {
+            CoreKind::Aic => self.number + FIRST_CUBE,
+            CoreKind::Aiv => self.number,
+        }
+    }
+}
+
+impl std::fmt::Display for Core {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.kind {
+            CoreKind::Aic => write!(formatter, "AIC{}", self.number),
+            CoreKind::Aiv => write!(formatter, "AIV{}", self.number),
+        }
+    }
+}

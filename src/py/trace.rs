@@ -1,0 +1,73 @@
+//! Traces and profiling buffers for Python.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::convert;
+use super::errors::to_python;
+use crate::profiling::{self, Decoded, Profiled, ProfilingError};
+use crate::trace::{self, Trace};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Traces>()?;
+    module.add_class::<ProfilingDump>()?;
+    module.add_function(wrap_pyfunction!(profiling_decode, module)?)
+}
+
+/// What cores did when, kernel by kernel.
+#[pyclass(frozen, module = "superkernel._core")]
+pub(crate) struct Traces(pub(crate) Vec<Trace>);
+
+#[pymethods]
+impl Traces {
+    /// As Chrome's trace JSON, which Perfetto reads.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let written = py.detach(|| trace::write(&self.0));
+        PyBytes::new(py, &written)
+    }
+
+    /// As a chart for a terminal that is `width` columns wide.
+    fn gantt(&self, py: Python<'_>, width: usize) -> String {
+        py.detach(|| self.0.iter().map(|one| trace::gantt(one, width)).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// Kernel, what its time axis means, and notes.
+    #[getter]
+    fn kernels(&self) -> Vec<(String, String, Vec<String>)> {
+        self.0.iter().map(|one| (one.kernel.clone(), one.axis.label(), one.notes.clone())).collect()
+    }
+}
+
+/// A profiling buffer, read back.
+#[pyclass(frozen, module = "superkernel._core")]
+struct ProfilingDump {
+    kernel: Profiled,
+    decoded: Decoded,
+}
+
+#[pymethods]
+impl ProfilingDump {
+    /// Everything as data: the form `superkernel-profile-1`, with figures per launch and problems beside.
+    fn to_dict<'py>(&self, py: Python<'py>, clock_mhz: Option<f64>) -> PyResult<Bound<'py, PyAny>> {
+        let document = py.detach(|| profiling::profile_json(&self.decoded, &self.kernel, clock_mhz));
+        convert::to_python(py, &document)
+    }
+
+    /// The launches as traces.
+    fn traces(&self, py: Python<'_>, clock_mhz: Option<f64>) -> Traces {
+        Traces(py.detach(|| profiling::traces(&self.decoded, &self.kernel, clock_mhz)))
+    }
+}
+
+/// Decodes the profiling buffer in `data`, which came from `path`, with the kernel's JSON.
+#[pyfunction]
+fn profiling_decode(py: Python<'_>, data: &[u8], path: PathBuf, kernel_json: PathBuf) -> PyResult<ProfilingDump> {
+    let read = py.detach(|| -> Result<_, ProfilingError> {
+        let kernel = Profiled::read(&kernel_json)?;
+        let decoded = profiling::decode(&path, data, &kernel)?;
+        Ok(ProfilingDump { kernel, decoded })
+    });
+    read.map_err(|error| to_python(py, &error))
+}

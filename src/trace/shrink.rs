@@ -1,0 +1,189 @@
+//! Merges slices that are too short to see, where there are more than a viewer can use.
+
+use std::borrow::Cow;
+
+use super::{Arrow, Slice, Trace, Track, What};
+
+/// Most slices of a kernel: a file of these is some 40 MB.
+const MOST_SLICES: usize = 300_000;
+/// Most arrows of a kernel.
+const MOST_ARROWS: usize = 40_000;
+
+/// The same trace with as much as can be shown, and notes about what was merged.
+pub(super) fn shrunk(trace: &Trace) -> Cow<'_, Trace> {
+    shrunk_to(trace, MOST_SLICES, MOST_ARROWS)
+}
+
+fn shrunk_to(trace: &Trace, most_slices: usize, most_arrows: usize) -> Cow<'_, Trace> {
+    let count = |trace: &Trace| trace.tracks.iter().map(|track| track.slices.len()).sum::<usize>();
+    let before = count(trace);
+    if before <= most_slices && trace.arrows.len() <= most_arrows {
+        return Cow::Borrowed(trace);
+    }
+    let mut shown = trace.clone();
+    let (start, end) = trace.span();
+    let mut limit = (end - start) / 1e6;
+    // Ops are kept as long as that is possible.
+    for with_ops in [false, true] {
+        let mut rounds = 0;
+        while count(&shown) > most_slices && rounds < 21 {
+            shown = merged(trace, limit, with_ops);
+            limit *= 2.0;
+            rounds += 1;
+        }
+        limit = (end - start) / 1e6;
+    }
+    let after = count(&shown);
+    if after < before {
+        let ops = shown.tracks.iter().flat_map(|track| &track.slices).filter(|slice| slice.what == What::Op).count();
+        let all = trace.tracks.iter().flat_map(|track| &track.slices).filter(|slice| slice.what == What::Op).count();
+        let kept = if ops == all { "every op is there" } else { "the shortest ops as well" };
+        shown.notes.push(format!(
+            "too many slices to show: {before} were merged into {after}, the shortest first ({kept}); \
+             `short steps` stand for several"
+        ));
+    }
+    let arrows = shown.arrows.len();
+    if arrows > most_arrows {
+        let length = |arrow: &Arrow| {
+            let slice = &shown.tracks[arrow.to].slices[arrow.slice];
+            slice.end - slice.start
+        };
+        let mut lengths: Vec<(f64, usize)> = shown.arrows.iter().map(length).zip(0..).collect();
+        lengths.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+        let mut kept: Vec<usize> = lengths[..most_arrows].iter().map(|(_, number)| *number).collect();
+        kept.sort_unstable();
+        shown.arrows = kept.into_iter().map(|number| shown.arrows[number]).collect();
+        shown
+            .notes
+            .push(format!("of {arrows} arrows from sets to waits the {most_arrows} with the longest waits are shown"));
+    }
+    Cow::Owned(shown)
+}
+
+/// Runs of slices shorter than `limit` become one each.
+fn merged(trace: &Trace, limit: f64, with_ops: bool) -> Trace {
+    let mut shown = Trace { tracks: Vec::with_capacity(trace.tracks.len()), arrows: Vec::new(), ..trace.clone() };
+    let mut places = Vec::with_capacity(trace.tracks.len());
+    for track in &trace.tracks {
+        let (track, place) = merged_track(track, limit, with_ops);
+        shown.tracks.push(track);
+        places.push(place);
+    }
+    let moved = |arrow: &Arrow| Some(Arrow { slice: places[arrow.to][arrow.slice]?, ..*arrow });
+    shown.arrows = trace.arrows.iter().filter_map(moved).collect();
+    shown
+}
+
+/// The track, and where each of its slices is now; `None`: in a merged one.
+fn merged_track(track: &Track, limit: f64, with_ops: bool) -> (Track, Vec<Option<usize>>) {
+    let mut out: Vec<Slice> = Vec::new();
+    let mut places = Vec::with_capacity(track.slices.len());
+    // Slices in a run that is still open, all after each other.
+    let mut run: Vec<&Slice> = Vec::new();
+    let mut inside_until = f64::NEG_INFINITY;
+    let close = |run: &mut Vec<&Slice>, out: &mut Vec<Slice>| {
+        if let [first, .., last] = run.as_slice() {
+            out.push(Slice {
+                start: first.start,
+                end: last.end,
+                what: What::Merged { count: run.len() as u32 },
+                op: first.op.filter(|op| run.iter().all(|slice| slice.op == Some(*op))),
+                detail: None,
+                reason: None,
+            });
+        } else {
+            out.extend(run.iter().map(|slice| (*slice).clone()));
+        }
+        run.clear();
+    };
+    for slice in &track.slices {
+        let is_inside = slice.start < inside_until;
+        let is_short = slice.end - slice.start < limit && (with_ops || slice.what != What::Op);
+        if is_short && !is_inside {
+            run.push(slice);
+            places.push(None);
+            continue;
+        }
+        if is_short {
+            // Too short to see, and inside something that is shown.
+            places.push(None);
+            continue;
+        }
+        close(&mut run, &mut out);
+        inside_until = inside_until.max(slice.end);
+        places.push(Some(out.len()));
+        out.push(slice.clone());
+    }
+    close(&mut run, &mut out);
+    (Track { slices: out, ..track.clone() }, places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Axis, TracedOp};
+    use super::*;
+    use crate::model::CoreKind;
+
+    fn slice(start: f64, end: f64, what: What) -> Slice {
+        Slice { start, end, what, op: (what == What::Op).then_some(0), detail: None, reason: None }
+    }
+
+    fn trace(slices: Vec<Slice>) -> Trace {
+        let mut track = Track::core(CoreKind::Aiv, 0);
+        track.slices = slices;
+        let arrows = (0..track.slices.len()).filter(|number| track.slices[*number].what == What::Wait);
+        let arrows = arrows.map(|slice| Arrow { from: 0, at: 0.0, to: 0, slice }).collect();
+        let op = TracedOp { index: 0, name: "k".to_owned(), stream: Some(0) };
+        Trace {
+            kernel: "k".to_owned(),
+            axis: Axis::Steps,
+            ops: vec![op],
+            tracks: vec![track],
+            arrows,
+            notes: Vec::new(),
+        }
+    }
+
+    /// An op, then two short steps and a long wait, over and over.
+    fn repeated(times: usize) -> Trace {
+        let mut slices = Vec::new();
+        for round in 0..times {
+            let at = 100.0 * round as f64;
+            slices.push(slice(at, at + 50.0, What::Op));
+            slices.push(slice(at + 50.0, at + 50.1, What::Preload));
+            slices.push(slice(at + 50.1, at + 50.2, What::Flush));
+            slices.push(slice(at + 50.2, at + 100.0, What::Wait));
+        }
+        trace(slices)
+    }
+
+    #[test]
+    fn what_can_be_shown_is_shown_as_it_is() {
+        let whole = repeated(10);
+        assert_eq!(*shrunk_to(&whole, 40, 10), whole);
+    }
+
+    #[test]
+    fn the_shortest_are_merged_and_arrows_follow_their_slices() {
+        let whole = repeated(10);
+        let shown = shrunk_to(&whole, 30, 4);
+        let slices = &shown.tracks[0].slices;
+        assert_eq!(slices.len(), 30);
+        assert_eq!(slices.iter().filter(|slice| slice.what == What::Op).count(), 10);
+        assert_eq!(slices[1].what, What::Merged { count: 2 });
+        assert!(slices.windows(2).all(|pair| pair[0].end <= pair[1].start));
+        assert_eq!(shown.arrows.len(), 4);
+        assert!(shown.arrows.iter().all(|arrow| slices[arrow.slice].what == What::Wait));
+        assert!(shown.notes[0].contains("every op is there") && shown.notes[1].contains("of 10 arrows"));
+    }
+
+    #[test]
+    fn ops_are_merged_only_where_nothing_else_helps() {
+        let ops = (0..1000).map(|at| slice(f64::from(at), f64::from(at) + 1.0, What::Op)).collect();
+        let whole = trace(ops);
+        let shown = shrunk_to(&whole, 10, 10);
+        assert!(shown.tracks[0].slices.len() <= 10);
+        assert!(shown.notes[0].contains("the shortest ops as well"));
+    }
+}

@@ -1,0 +1,296 @@
+"""Timelines: runs of the simulator, plays of the cost model and decoded profiling buffers, read strictly."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+import superkernel
+import trace_reader
+from kernels.programs import Program, chain
+from kernels.runner import Fused, Workshop
+from op_lists import AIC, AIV, MIX_1_2, OpList
+from superkernel import SuperKernelError, cost, profiling
+from superkernel.cli import main
+
+NAMES = ["vec3", "mix2sw", "cub2", "vec8"]
+
+
+class Ran:
+    """One launch with all events, and the buffer it recorded into."""
+
+    def __init__(self, workshop: Workshop, folder: Path, program: Program) -> None:
+        self.program = program
+        self.json = workshop.compile(program, folder)
+        fused = Fused(workshop, program, self.json)
+        run = fused.launch(5, events="sync", event_limit=200_000)
+        assert not run.problems, run.problems
+        self.report = run.report
+        assert fused.profiling is not None
+        self.profile = fused.profiling.decode(self.json)
+        self.dump = fused.profiling.dump()
+        self.records = fused.profiling.records()
+        fused.close()
+
+    def runs(self) -> set[tuple[int, str]]:
+        """Every op with every core that runs it, from the description alone."""
+        found = set()
+        for position, step in enumerate(self.program.steps):
+            kernel = step.kernel
+            kinds = {"vec": ("AIV",), "cub": ("AIC",), "mix": ("AIC", "AIV")}[kernel.name[:3]]
+            for kind in kinds:
+                per_block = 2 if kind == "AIV" and kernel.name.startswith("mix") else 1
+                found |= {(position, f"{kind}{core}") for core in range(kernel.block_dim * per_block)}
+        return found
+
+
+@pytest.fixture(scope="module")
+def ran(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    program = chain("c220", NAMES, profiling="1", debug_dcci_all="1")
+    return Ran(workshop, tmp_path_factory.mktemp("traced"), program)
+
+
+def test_a_run_of_the_simulator(ran: Ran, tmp_path: Path) -> None:
+    ran.report.save_trace(tmp_path / "t.json")
+    data = (tmp_path / "t.json").read_bytes()
+    (process,) = trace_reader.read(data)
+    assert "te_superkernel_campaign" in process.name and "simulator steps" in process.name
+    assert set(process.ops()) == ran.runs()
+    assert {slice.arguments["stream"] for slice in process.of_kind("op")} == {0}
+    for kind in ("preload", "flush", "wait", "set", "hand-over"):
+        assert process.of_kind(kind), kind
+    assert process.arrows and all(to.kind == "wait" for _, to in process.arrows)
+    assert max(counts["aiv"] for _, counts in process.busy) == 8
+    check_with_perfetto(tmp_path / "t.json", len(process.slices))
+
+
+def check_with_perfetto(path: Path, slices: int) -> None:
+    """Perfetto's own reader, where somebody has put it: it counts the same slices and finds no errors."""
+    binary = os.environ.get("TRACE_PROCESSOR")
+    if not binary:
+        return
+    query = path.with_suffix(".sql")
+    query.write_text(
+        "select count(*) from slice; select ifnull(sum(value), 0) from stats where severity = 'error' and value > 0;"
+    )
+    done = subprocess.run([binary, "-q", query, path], capture_output=True, text=True, timeout=120, check=True)
+    numbers = [line for line in done.stdout.split() if line.isdigit()]
+    assert numbers == [str(slices), "0"], done.stdout + done.stderr
+
+
+def test_arrows_go_from_the_set_that_ended_a_wait(ran: Ran) -> None:
+    (process,) = trace_reader.read(ran.report.traces().to_bytes())
+    waits = [slice for slice in process.of_kind("wait") if slice.end - slice.start > 1000]
+    hit = {id(to) for _, to in process.arrows}
+    told = [(to.track, to.start) for _, to in process.arrows]
+    assert len(hit) == len(told)
+    # Whoever really had to wait was released by somebody.
+    assert {(wait.track, wait.start) for wait in waits} <= set(told)
+
+
+def test_only_ops_without_the_other_events(ran: Ran, workshop: Workshop) -> None:
+    fused = Fused(workshop, ran.program, ran.json)
+    report = fused.launch(1).report
+    fused.close()
+    (process,) = trace_reader.read(report.traces().to_bytes())
+    assert {slice.kind for slice in process.slices} == {"op"}
+    assert set(process.ops()) == ran.runs()
+    assert any("events='sync'" in note for note in process.notes)
+    assert "3 vec8" in report.gantt(80)
+
+
+def test_a_run_that_did_not_come_back_has_no_trace() -> None:
+    with pytest.raises(SuperKernelError, match="left no events"):
+        superkernel.sim.Report(status="timeout", message="").traces()
+
+
+# -- predicted ---------------------------------------------------------------------------------------------------------
+
+
+def made_up(folder: Path) -> OpList:
+    ops = OpList(folder)
+    ops.op(AIC, 8, send_event_list=[1]).op(AIV, 16, stream_id=1).op(AIV, 16, stream_id=1, recv_event_list=[1])
+    return ops.op(MIX_1_2, 8).op(AIC, 4)
+
+
+def test_a_plan_is_drawn_with_made_up_durations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    infos = made_up(tmp_path).write("stream-fusion=1")
+    out = tmp_path / "t.json"
+    assert main(["plan", str(infos), "--trace", str(out), "--gantt", "--soc", "Ascend910_93"]) == 0
+    shown = capsys.readouterr()
+    assert "not to scale" in shown.err and "4 k4" in shown.out
+    (process,) = trace_reader.read(out.read_bytes())
+    assert "not to scale: every op is taken to last 5 us" in process.name
+    expected = {(0, f"AIC{core}") for core in range(8)} | {(4, f"AIC{core}") for core in range(4)}
+    expected |= {(op, f"AIV{core}") for op in (1, 2) for core in range(16)}
+    expected |= {(3, f"AIC{core}") for core in range(8)} | {(3, f"AIV{core}") for core in range(16)}
+    assert set(process.ops()) == expected
+    barriers = process.of_kind("barrier")
+    assert barriers and all(slice.arguments["reason"] for slice in barriers)
+    waits = process.of_kind("wait")
+    assert {slice.arguments["reason"] for slice in waits} == {"event 1", "same stream 0"}
+    # Op 2 waits for op 0 over the flag of the event: the arrow comes from a cube core of the same block.
+    (arrow, *_) = [pair for pair in process.arrows if pair[1].arguments.get("reason") == "event 1"]
+    assert arrow[0].track.startswith("AIC") and arrow[1].track.startswith("AIV")
+
+
+def test_a_prediction_is_drawn_with_the_durations_of_the_profile(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ops = OpList(tmp_path).op(AIV, 4).op(AIV, 8)
+    for number, entry in enumerate(ops.ops):
+        entry["name"] = f"op{number}"
+    infos = ops.write()
+    table = "Op Name,OP Type,Task Type,Task Duration(us),Task Wait Time(us),Block Dim\n"
+    table += "".join(f"op{number},K,AI_VECTOR_CORE,{20 + number},1,8\n" for number in range(2) for _ in range(3))
+    (tmp_path / "op_summary_1.csv").write_text(table)
+    arguments = ["predict", str(infos), "--profile", str(tmp_path), "--soc", "Ascend910_93"]
+    assert main([*arguments, "--trace", str(tmp_path / "t.json")]) == 0
+    capsys.readouterr()
+    (process,) = trace_reader.read((tmp_path / "t.json").read_bytes())
+    assert "predicted us" in process.name
+    assert {name for _, name in process.ops()} == {f"AIV{core}" for core in range(8)}
+    (kernel,) = cost.predict(json.loads(infos.read_text()), tmp_path)["kernels"]
+    for position, op in enumerate(kernel["ops"]):
+        own = [slice for (index, _), slices in process.ops().items() if index == position for slice in slices]
+        assert min(slice.start for slice in own) / 1000 == pytest.approx(op["start"], abs=0.01)
+        assert max(slice.end for slice in own) / 1000 == pytest.approx(op["end"], abs=0.01)
+    assert max(slice.end for slice in process.slices) / 1000 == pytest.approx(kernel["fused"]["us"], abs=0.01)
+
+
+# -- decoded buffers ---------------------------------------------------------------------------------------------------
+
+
+def test_a_buffer_of_the_simulator(ran: Ran, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "dump.bin").write_bytes(ran.dump)
+    profile = profiling.decode(tmp_path / "dump.bin", ran.json)
+    assert profile.to_dict() == ran.profile.to_dict() and profile.problems == []
+    (launch,) = profile.launches
+    assert launch["task"] == 77 and len(launch["ops"]) == len(NAMES)
+    starts = {(record.index, record.core, record.is_end): record.cycle for record in ran.records if record.kind == "op"}
+    first = min(record.cycle for record in ran.records)
+    cores_of = {op: [core for number, core in ran.runs() if number == op] for op in range(len(NAMES))}
+    for op in launch["ops"]:
+        cores = cores_of[op["position"]]
+        lengths = [starts[op["position"], core, True] - starts[op["position"], core, False] for core in cores]
+        assert op["cores"] == len(cores) and op["unfinished"] == 0
+        assert op["first_start"] == min(starts[op["position"], core, False] for core in cores) - first
+        assert op["last_end"] == max(starts[op["position"], core, True] for core in cores) - first
+        assert (op["min"], op["max"]) == (min(lengths), max(lengths))
+        assert op["avg"] == pytest.approx(sum(lengths) / len(lengths))
+        assert 0 <= op["wait_share"] < 1
+    arguments = ["profile", str(tmp_path / "dump.bin"), "--kernel", str(ran.json)]
+    assert main([*arguments, "--trace", str(tmp_path / "t.json"), "--gantt", "--clock-mhz", "50"]) == 0
+    shown = capsys.readouterr().out
+    assert "task 77" in shown and "vec8" in shown and "us (device cycles at 50 MHz)" in shown
+    (process,) = trace_reader.read((tmp_path / "t.json").read_bytes())
+    assert set(process.ops()) == ran.runs()
+    assert main([*arguments, "--csv"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert rows[0].startswith("task,position,name") and len(rows) == 1 + len(NAMES)
+
+
+def test_a_decoded_buffer_is_a_profile_of_the_cost_model(
+    ran: Ran, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "dump.bin").write_bytes(ran.dump)
+    assert main(["profile", str(tmp_path / "dump.bin"), "--kernel", str(ran.json), "--json", "--clock-mhz", "50"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["format"], document["source"]) == ("superkernel-profile-1", "simulator")
+    (tmp_path / "profile.json").write_text(json.dumps(document))
+    ops = OpList(tmp_path).op(AIV, 3).op(MIX_1_2, 2).op(AIC, 2).op(AIV, 8)
+    with superkernel.configure(soc="Ascend910_93"):
+        (kernel,) = cost.predict(ops.infos(), tmp_path / "profile.json", name="te_superkernel_campaign")["kernels"]
+    assert [op["source"] for op in kernel["ops"]] == ["simulated"] * 4
+
+
+def area_of(dump: bytes, area: int) -> int:
+    return 64 + area * struct.unpack_from("<I", dump, 12)[0]
+
+
+def damaged(dump: bytes, *words: tuple[int, int]) -> bytes:
+    changed = bytearray(dump)
+    for at, word in words:
+        struct.pack_into("<Q", changed, at, word)
+    return bytes(changed)
+
+
+def decoded(ran: Ran, dump: bytes, folder: Path) -> profiling.Profile:
+    (folder / "damaged.bin").write_bytes(dump)
+    profile = profiling.decode(folder / "damaged.bin", ran.json)
+    trace_reader.read(profile.traces().to_bytes())
+    return profile
+
+
+def test_what_can_be_read_of_a_damaged_buffer_is_shown(ran: Ran, tmp_path: Path) -> None:
+    dump = ran.dump
+    size = struct.unpack_from("<I", dump, 12)[0]
+
+    def cores(profile: profiling.Profile) -> int:
+        return max(op["cores"] for launch in profile.launches for op in launch["ops"])
+
+    whole = cores(ran.profile)
+    cut = decoded(ran, dump[: area_of(dump, 3) + 64 + 5 * 16 + 7], tmp_path)
+    assert any("the dump ends in its area" in problem for problem in cut.problems)
+    assert any("ends before the areas of" in problem and "AIC0" in problem for problem in cut.problems)
+    assert cores(cut) == 4
+    magic = decoded(ran, damaged(dump, (area_of(dump, 1), 1)), tmp_path)
+    assert any(problem.startswith("AIV1: the magic word") for problem in magic.problems) and cores(magic) == whole
+    head = decoded(ran, damaged(dump, (area_of(dump, 1) + 8, 5)), tmp_path)
+    assert any(problem.startswith("AIV1: the addresses") for problem in head.problems) and cores(head) == whole
+    record = decoded(ran, damaged(dump, (area_of(dump, 2) + 64 + 3 * 16, 0xDEAD)), tmp_path)
+    assert any("AIV2: record 3 (0x000000000000dead) makes no sense" in problem for problem in record.problems)
+    first = decoded(ran, damaged(dump, (area_of(dump, 2) + 64, 0)), tmp_path)
+    assert any("AIV2: its first record is damaged" in problem for problem in first.problems)
+    assert any("nothing can be read of AIV2" in problem for problem in first.problems)
+    # Full: the last record ends where the area ends.
+    start = area_of(dump, 0)
+    end = struct.unpack_from("<Q", dump, start + 16)[0]
+    full = decoded(ran, damaged(dump, (start + 8, end)), tmp_path)
+    assert any("AIV0: its area is full" in problem for problem in full.problems)
+    backwards = decoded(ran, damaged(dump, (start + 64 + 4 * 16 + 8, 0)), tmp_path)
+    assert any("AIV0: time runs backwards" in problem for problem in backwards.problems)
+    empty = decoded(ran, dump[:64] + bytes(size * 3), tmp_path)
+    assert empty.launches == [] and any(
+        "no core has recorded" in problem or "ends before" in problem for problem in empty.problems
+    )
+
+
+def test_after_a_hang_the_buffer_tells_where_cores_are(ran: Ran, tmp_path: Path) -> None:
+    """Records up to the start of the last op: what a kernel that hangs there leaves."""
+    start = area_of(ran.dump, 0)
+    own = [record for record in ran.records if record.core == "AIV0"]
+    kept = 1 + next(at for at, record in enumerate(own) if (record.kind, record.index) == ("op", 3))
+    base = struct.unpack_from("<Q", ran.dump, start + 16)[0] - struct.unpack_from("<I", ran.dump, 12)[0]
+    hung = decoded(ran, damaged(ran.dump, (start + 8, base + 64 + 16 * kept)), tmp_path)
+    assert "task 77: op 3 `vec8` was started and not ended on AIV0" in hung.problems
+    assert hung.launches[0]["ops"][3]["unfinished"] == 1
+
+
+@pytest.mark.parametrize("data", [b"", bytes(63), bytes(200), b"\xff" * 200])
+def test_what_is_no_buffer_is_refused(ran: Ran, tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "x.bin").write_bytes(data)
+    with pytest.raises(SuperKernelError, match="SK0940"):
+        profiling.decode(tmp_path / "x.bin", ran.json)
+
+
+@pytest.mark.parametrize("clock", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_clock_is_a_number_above_0(ran: Ran, clock: float) -> None:
+    with pytest.raises(SuperKernelError, match="SK0941"):
+        ran.profile.with_clock(clock)
+
+
+def test_random_damage_never_breaks_the_decoder(ran: Ran, tmp_path: Path) -> None:
+    import random
+
+    rng = random.Random(3)
+    for _ in range(60):
+        changed = bytearray(ran.dump)
+        for _ in range(rng.randint(1, 400)):
+            # The size of the areas stays: everything else follows from it.
+            changed[rng.randrange(16, len(changed))] = rng.choice([0, 1, 0xFF, rng.randrange(256)])
+        decoded(ran, bytes(changed[: rng.choice([len(changed), rng.randrange(64, len(changed))])]), tmp_path)
