@@ -148,4 +148,9 @@ impl Plan {
     pub(crate) fn to_json(&self) -> Value {
         report::plan_json(&self.kernel, &self.sizes, &self.program)
     }
+
+    /// As data for a picture.
+    pub(crate) fn to_picture(&self) -> Value {
+        report::picture_json(&self.kernel, &self.sizes, &self.program)
+    }
 }

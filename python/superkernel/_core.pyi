@@ -64,6 +64,7 @@ __all__ = [
     "option_table",
     "parse_options",
     "plan",
+    "plan_picture",
     "profiling_decode",
     "program_text",
     "reproducer_paths",
@@ -142,6 +143,9 @@ def elf_write_archive(members: list[tuple[str, _BytesLike]], /) -> bytes: ...
 # -- plan ------------------------------------------------------------------------------------------------------------
 
 def plan(
+    kernel_infos: object, kernel_name: object, soc: str, aic_num: int | None = None, aiv_num: int | None = None
+) -> dict[str, Any]: ...
+def plan_picture(
     kernel_infos: object, kernel_name: object, soc: str, aic_num: int | None = None, aiv_num: int | None = None
 ) -> dict[str, Any]: ...
 def generate(

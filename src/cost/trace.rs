@@ -78,7 +78,10 @@ fn notes(subject: &Subject, axis: Axis) -> Vec<String> {
 }
 
 /// What steps do and why, in words, once per step.
-struct Words(Vec<(Option<Arc<str>>, Option<Arc<str>>)>);
+struct Words(Vec<StepWords>);
+
+/// What a step does, and why.
+type StepWords = (Option<Arc<str>>, Option<Arc<str>>);
 
 impl Words {
     fn of(program: &Program) -> Self {

@@ -10,6 +10,7 @@ use crate::model::Platform;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan, module)?)?;
+    module.add_function(wrap_pyfunction!(plan_picture, module)?)?;
     module.add_function(wrap_pyfunction!(generate, module)?)?;
     module.add_function(wrap_pyfunction!(program_text, module)?)?;
     module.add_function(wrap_pyfunction!(check_program, module)?)
@@ -28,6 +29,23 @@ fn plan<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let value = call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), |infos, name, platform| {
         Ok(crate::plan(infos, name, platform)?.to_json())
+    })?;
+    convert::to_python(py, &value)
+}
+
+/// The device program as data for a picture.
+#[pyfunction]
+#[pyo3(signature = (kernel_infos, kernel_name, soc, aic_num=None, aiv_num=None))]
+fn plan_picture<'py>(
+    py: Python<'py>,
+    kernel_infos: &Bound<'py, PyAny>,
+    kernel_name: &Bound<'py, PyAny>,
+    soc: &str,
+    aic_num: Option<u32>,
+    aiv_num: Option<u32>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let value = call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), |infos, name, platform| {
+        Ok(crate::plan(infos, name, platform)?.to_picture())
     })?;
     convert::to_python(py, &value)
 }

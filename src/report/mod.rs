@@ -1,5 +1,9 @@
 //! The JSON plan: what a compile would do, for people and for other programs.
 
+mod picture;
+
+pub(crate) use picture::picture_json;
+
 use serde_json::{Value, json};
 
 use crate::model::{

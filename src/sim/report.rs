@@ -162,17 +162,19 @@ pub(crate) struct Event {
     pub cause: Option<(String, u64)>,
 }
 
-type EventRow = (u64, String, Happening, Option<String>, Option<String>, Option<usize>, Option<(String, u64)>);
+/// An event as it is handed over.
+#[derive(Serialize, Deserialize)]
+struct EventRow(u64, String, Happening, Option<String>, Option<String>, Option<usize>, Option<(String, u64)>);
 
 impl From<EventRow> for Event {
-    fn from((step, core, what, op, detail, position, cause): EventRow) -> Self {
+    fn from(EventRow(step, core, what, op, detail, position, cause): EventRow) -> Self {
         Self { step, core, what, op, detail, position, cause }
     }
 }
 
 impl From<Event> for EventRow {
     fn from(event: Event) -> Self {
-        (event.step, event.core, event.what, event.op, event.detail, event.position, event.cause)
+        Self(event.step, event.core, event.what, event.op, event.detail, event.position, event.cause)
     }
 }
 

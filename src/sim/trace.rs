@@ -83,6 +83,9 @@ impl Report {
     }
 }
 
+/// The number of a wait's slice; the core whose set ended it, and when that was.
+type Heard = (usize, (String, u64));
+
 /// Something that has begun.
 struct Open {
     slice: usize,
@@ -98,7 +101,7 @@ struct Growing {
     /// The end of what came last.
     last: f64,
     /// Waits that another core ended.
-    heard: Vec<(usize, (String, u64))>,
+    heard: Vec<Heard>,
 }
 
 impl Growing {
@@ -165,7 +168,7 @@ impl Growing {
         }
     }
 
-    fn finish(mut self, end: f64) -> (Track, Vec<(usize, (String, u64))>) {
+    fn finish(mut self, end: f64) -> (Track, Vec<Heard>) {
         let waits = self.blocked.take();
         for open in self.open.drain(..) {
             let slice = &mut self.track.slices[open.slice];
