@@ -277,6 +277,7 @@ mod tests {
             param_offset,
             param_count: None,
             blocks: 2,
+            stream: 0,
         };
         Launchable {
             name: "k".to_owned(),
