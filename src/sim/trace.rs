@@ -228,6 +228,8 @@ mod tests {
             events_dropped: 3,
             ops: vec![ReportedOp { name: "k".to_owned(), stream: Some(2) }],
             hazards: Vec::new(),
+            findings: Vec::new(),
+            pipes: Default::default(),
             warnings: Vec::new(),
             output: Vec::new(),
             agents: Vec::new(),
