@@ -187,8 +187,8 @@ impl Growing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::report::{CoreReport, Counts, ReportedOp, Status};
     use super::*;
+    use crate::sim::report::{CoreReport, Counts, ReportedOp, Status};
 
     fn event(step: u64, what: Happening, cause: Option<(&str, u64)>) -> Event {
         let cause = cause.map(|(core, step)| (core.to_owned(), step));
