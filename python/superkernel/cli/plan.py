@@ -23,6 +23,10 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the whole plan as JSON")
     form.add_argument("--text", action="store_true", help="print the device program, step by step")
+    form.add_argument("--dot", action="store_true", help="print the ops and their order as a graph for Graphviz")
+    command.add_argument(
+        "--html", metavar="OUT.html", help="write a picture of the device program: one file, for any browser"
+    )
     add_timeline(command)
     command.add_argument(
         "--profile",
@@ -47,6 +51,10 @@ def run(options: argparse.Namespace) -> None:
 
             print(program_text(kernel_infos, options.name), end="")
             return
+        if options.html is not None or options.dot:
+            show_picture(kernel_infos, options)
+            if not (wants_timeline(options) or options.json):
+                return
         plan = superkernel.plan(kernel_infos, options.name)
         if wants_timeline(options):
             from superkernel import cost
@@ -60,6 +68,17 @@ def run(options: argparse.Namespace) -> None:
         print("\n".join(summary(plan)))
     if wants_timeline(options):
         show_timeline(options, traces)
+
+
+def show_picture(kernel_infos: Any, options: argparse.Namespace) -> None:
+    """Writes and prints the pictures that were asked for."""
+    from superkernel import _files, pictures
+
+    picture = pictures.of_program(kernel_infos, options.name)
+    if options.html is not None:
+        _files.write(options.html, pictures.page("program", picture["kernel_name"], picture).encode())
+    if options.dot:
+        print(pictures.dot(picture), end="")
 
 
 def summary(plan: dict[str, Any]) -> Iterable[str]:

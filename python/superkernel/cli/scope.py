@@ -19,6 +19,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the whole plan as JSON")
     form.add_argument("--graph", action="store_true", help="print the graph itself in JSON form")
+    command.add_argument(
+        "--html", metavar="OUT.html", help="write a picture of the scopes, their super kernels and cuts: one file"
+    )
     add_settings(command, "soc", "aic_num", "aiv_num")
     command.set_defaults(run=run)
 
@@ -84,6 +87,10 @@ def run(options: argparse.Namespace) -> int:
         return 0
     with superkernel.configure(**given_settings(options)):
         planned = plan(graph, **planning(options))  # type: ignore[arg-type]
+    if options.html is not None:
+        from superkernel import _files, pictures
+
+        _files.write(options.html, pictures.page("scope", "scopes", pictures.of_scopes(graph, planned)).encode())
     if options.json:
         print(json.dumps(planned.to_dict(), indent=2, ensure_ascii=False))
     else:

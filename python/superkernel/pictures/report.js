@@ -1,0 +1,79 @@
+// The report of a build: what became of the scopes of a model and of its super kernels, and where the time went.
+"use strict";
+
+const root = document.querySelector("main");
+const STATES = {compiled: "good", built: "good", "up to date": "soft", "from cache": "good", shared: "soft", reused: "soft", failed: "bad"};
+const time = (milliseconds) => milliseconds >= 10000 ? `${(milliseconds / 1000).toFixed(1)} s` : `${milliseconds.toFixed(0)} ms`;
+const bytes = (count) => count === null || count === undefined ? "" : count >= 10240 ? `${(count / 1024).toFixed(0)} KiB` : `${count} B`;
+const STAGES = [...new Set(DATA.kernels.flatMap((kernel) => Object.keys(kernel.stages)))];
+
+/** A bar of the stages of one build, as long as its share of the longest. */
+function stageBar(kernel, longest) {
+  const bar = make("span", {class: "stages"});
+  for (const [stage, milliseconds] of Object.entries(kernel.stages)) {
+    const width = (100 * milliseconds) / longest;
+    if (width < 0.2) continue;
+    const part = make("span", {style: `width: ${width}%; background: ${colour(STAGES.indexOf(stage))}`, title: `${stage}: ${time(milliseconds)}`});
+    bar.append(part);
+  }
+  return bar;
+}
+
+function kernelName(kernel) {
+  const name = make("span", {class: "mono"}, kernel.kernel_name);
+  return kernel.picture ? make("a", {href: kernel.picture}, name) : name;
+}
+
+function kernelTable() {
+  const longest = Math.max(1, ...DATA.kernels.map((kernel) => Object.values(kernel.stages).reduce((sum, one) => sum + one, 0)));
+  return table(["super kernel", "kernel", "state", "#ops", "#object", "#time", "stages"], DATA.kernels.map((kernel) => [
+    kernel.piece, kernelName(kernel), make("span", {class: STATES[kernel.origin] ?? ""}, kernel.origin), kernel.ops,
+    bytes(kernel.size), time(kernel.milliseconds), stageBar(kernel, longest),
+  ]));
+}
+
+function stageTable() {
+  const sums = STAGES.map((stage) => [stage, DATA.kernels.reduce((sum, kernel) => sum + (kernel.stages[stage] ?? 0), 0)]);
+  const all = Math.max(1, ...sums.map(([, sum]) => sum));
+  return table(["stage", "#all kernels", ""], sums.map(([stage, sum]) => [
+    make("span", {}, make("span", {class: "dot", style: `background: ${colour(STAGES.indexOf(stage))}`}), stage), time(sum),
+    make("span", {class: "stages"}, make("span", {style: `width: ${(100 * sum) / all}%; background: ${colour(STAGES.indexOf(stage))}`})),
+  ]));
+}
+
+function scopePart(scope) {
+  const rows = [
+    ...scope.cuts.map((cut) => ["cut", cut.node, `${cut.reason}${cut.through ? `, through ${cut.through}` : ""}`]),
+    ...scope.left_out.map((one) => ["left out", one.node, `${one.explanation} (${one.reason})`]),
+  ];
+  return [
+    make("h3", {}, `${scope.name}${scope.branch ? ` in ${scope.branch}` : ""}`),
+    make("div", {}, `${scope.outcome}: ${scope.members.length} ops in ${scope.pieces.length} super kernels (${scope.pieces.join(", ") || "none"})`),
+    rows.length > 0 ? table(["", "op", "why"], rows) : make("div", {class: "soft"}, "fused as marked: no cut, nothing left out"),
+  ];
+}
+
+function messages() {
+  const found = [];
+  for (const kernel of DATA.kernels) {
+    if (kernel.error) found.push(make("div", {class: "bad"}, `${kernel.piece}: ${kernel.error.message} [${kernel.error.errId}]. ${kernel.error.errSolution}`));
+    for (const text of kernel.warnings) found.push(make("div", {class: "warn"}, `${kernel.piece}: ${text}`));
+    if (kernel.because.length > 0) found.push(make("div", {class: "soft"}, `${kernel.piece} was built because ${kernel.because.join("; ")}`));
+  }
+  return found;
+}
+
+const counts = new Map();
+for (const kernel of DATA.kernels) counts.set(kernel.origin, (counts.get(kernel.origin) ?? 0) + 1);
+const told = messages();
+root.append(
+  make("h1", {}, DATA.title),
+  make("p", {}, ...[`${DATA.kernels.length} super kernels`, ...[...counts].map(([state, count]) => `${count} ${state}`), time(DATA.milliseconds), `for ${DATA.soc}`]
+    .flatMap((text) => [make("span", {class: "chip"}, text), " "])),
+  DATA.excluded.length > 0 ? make("p", {class: "warn"}, `run alone, because they could not be built into a super kernel: ${DATA.excluded.join(", ")}`) : "",
+  DATA.scope_picture ? make("p", {}, make("a", {href: DATA.scope_picture}, "picture of the scopes")) : "",
+  make("h2", {}, "Super kernels"), kernelTable(),
+  make("h2", {}, "Scopes, cuts and what was left out"), ...DATA.scopes.flatMap(scopePart),
+  make("h2", {}, "Where the time of the builds went"), stageTable(),
+  make("h2", {}, "Warnings and errors"), ...(told.length > 0 ? told : [make("div", {class: "soft"}, "none")]));
+document.body.dataset.ready = "yes";
