@@ -14,6 +14,8 @@ use crate::diagnostic::Diagnostic;
 const DIRECTORY_MODE: u32 = 0o750;
 /// Mode of files.
 const FILE_MODE: u32 = 0o640;
+/// Mode of files that a user names as an output: as every program makes them, less what the user's mask takes away.
+const OUTPUT_MODE: u32 = 0o666;
 
 /// A file operation that failed, with the path it was about.
 #[derive(Debug, thiserror::Error)]
@@ -120,8 +122,17 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, FileError> {
 
 /// Writes a whole file; readers may see half of it meanwhile.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    write_with(path, bytes, FILE_MODE)
+}
+
+/// Writes a whole file that the user asked for by its name.
+pub(crate) fn write_output(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    write_with(path, bytes, OUTPUT_MODE)
+}
+
+fn write_with(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
     let mut options = OpenOptions::new();
-    let opened = open_regular(options.write(true).create(true).truncate(true).mode(FILE_MODE), 0, path);
+    let opened = open_regular(options.write(true).create(true).truncate(true).mode(mode), 0, path);
     opened.and_then(|mut file| file.write_all(bytes)).map_err(FileError::on("write", path))
 }
 

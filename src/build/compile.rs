@@ -10,7 +10,7 @@ use crate::cancel::Cancel;
 use crate::elf;
 use crate::environment::Environment;
 use crate::fs;
-use crate::model::{Chip, CoreKind, SuperKernel, SuperKernelType};
+use crate::model::{Chip, CoreKind, SuperKernel, SuperKernelType, function_name_problem};
 use crate::store::work_dir::WorkDir;
 use crate::toolchain::{
     CodeCopies, CompileJob, CompileUnit, DebugInfo, Executed, MemoryCheck, Optimization, Places, Toolchain,
@@ -94,6 +94,9 @@ impl Compilation<'_> {
         }
         entry_defines.push("-DTILING_KEY_VAR=0UL".to_owned());
         match self.toolchain.kind() {
+            // A kernel may have any name, but a macro may not: no header would survive `class` being another word.
+            // Nothing in our source is called by the kernel's bare name.
+            ToolchainKind::Cann if function_name_problem(&kernel.name).is_some() => {}
             ToolchainKind::Cann => entry_defines.push(format!("-D{0}={0}_0_tilingkey", kernel.name)),
             // The emulation headers include the C++ library: a kernel named like one of its words would rename that.
             ToolchainKind::Host => {}

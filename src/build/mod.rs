@@ -297,7 +297,7 @@ impl Build<'_> {
     fn check(&self, object: &[u8]) -> Result<Sizes, BuildError> {
         let symbols = SuperKernelSymbols::new(&self.kernel.name);
         let inner = assemble::inner_functions(self.kernel, &symbols, self.used);
-        check::check(object, self.kernel, &symbols, &inner, self.toolchain.kind())
+        check::check(object, &self.kernel.name, self.kernel.kernel_type, &inner, self.toolchain.kind())
     }
 
     /// The command that failed is the one people want to repeat.

@@ -33,11 +33,14 @@ impl Linked for Op {
 /// Tells the ops where the other ends of their events are; returns the inner ones in the order of their senders.
 pub(super) fn match_ends(ops: &mut ByPosition<Op>) -> Result<Vec<InnerEvent>, ModelError> {
     let inner = inner_events(ops)?;
-    for &InnerEvent { id, sender, receiver } in &inner {
-        let of_sender = ops[sender].send_events.iter_mut().filter(|event| event.id == id);
-        of_sender.for_each(|event| event.other_end = OtherEnd::Op(receiver));
-        let of_receiver = ops[receiver].recv_events.iter_mut().filter(|event| event.id == id);
-        of_receiver.for_each(|event| event.other_end = OtherEnd::Op(sender));
+    let by_id: HashMap<EventId, &InnerEvent> = inner.iter().map(|event| (event.id, event)).collect();
+    for op in ops.iter_mut() {
+        for event in &mut op.send_events {
+            event.other_end = by_id.get(&event.id).map_or(event.other_end, |inner| OtherEnd::Op(inner.receiver));
+        }
+        for event in &mut op.recv_events {
+            event.other_end = by_id.get(&event.id).map_or(event.other_end, |inner| OtherEnd::Op(inner.sender));
+        }
     }
     Ok(inner)
 }

@@ -133,7 +133,7 @@ pub struct FunctionId(pub usize);
 pub struct TableId(pub usize);
 
 /// What a core does in one step.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Takes the address of the parameter block.
     LoadParameters,
@@ -290,7 +290,7 @@ pub enum Action {
 }
 
 /// A meeting of cores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Barrier {
     /// All cube cores.
     Aic,
@@ -376,7 +376,7 @@ pub enum Round {
 }
 
 /// Classes of the op before and of the op at hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EarlyStartConfig {
     /// The op before.
     pub previous: crate::model::CoreClass,
@@ -392,7 +392,7 @@ impl EarlyStartConfig {
 }
 
 /// What a profiling record is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RecordSubject {
     /// The whole super kernel.
     SuperKernel,
@@ -426,7 +426,7 @@ impl RecordSubject {
 }
 
 /// Opening or closing record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RecordEdge {
     /// It starts.
     Start,

@@ -43,8 +43,8 @@ fn open_file(py: Python<'_>, path: PathBuf) -> PyResult<i32> {
     opened.map(IntoRawFd::into_raw_fd).map_err(|error| to_python(py, &error))
 }
 
-/// Writes a whole regular file.
+/// Writes a whole regular file that the user named.
 #[pyfunction]
 fn write_file(py: Python<'_>, path: PathBuf, data: &[u8]) -> PyResult<()> {
-    py.detach(|| crate::fs::write(&path, data)).map_err(|error| to_python(py, &error))
+    py.detach(|| crate::fs::write_output(&path, data)).map_err(|error| to_python(py, &error))
 }

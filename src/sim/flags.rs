@@ -211,6 +211,16 @@ impl FlagBank {
         self.counters[core][flag as usize].raised.pop_front()
     }
 
+    /// Value of a counter.
+    pub(crate) fn value(&self, core: CoreIndex, flag: u32) -> usize {
+        self.counters[core][flag as usize].raised.len()
+    }
+
+    /// Value of an in-block counter.
+    pub(crate) fn value_in_block(&self, core: CoreIndex, id: u32) -> usize {
+        self.in_block[core].get(id as usize).map_or(0, |counter| counter.raised.len())
+    }
+
     /// Raises an in-block flag (3510). Returns the core whose counter rose.
     pub(crate) fn set_in_block(&mut self, core: CoreIndex, id: u32, now: &Moment) -> Result<CoreIndex, SetError> {
         let (receiver, target) = self.in_block_partner(core, id).ok_or(SetError::InBlockId(id))?;

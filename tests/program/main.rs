@@ -8,6 +8,7 @@ mod campaign;
 mod cost;
 mod forecast;
 mod mutants;
+mod oracle;
 mod random;
 mod rules;
 mod text;

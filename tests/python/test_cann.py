@@ -105,6 +105,16 @@ def check_kernel(out: Path, name: str, inner: list[str], kinds: tuple[str, ...] 
     return content
 
 
+@pytest.mark.parametrize("name", ["class", "int", "AscendC", "__private"])
+def test_a_kernel_may_be_called_like_a_word_of_the_language(
+    library: KernelLibrary, toolkit: Toolkit, out: Path, name: str
+):
+    """As a macro such a name would change every header."""
+    superkernel.compile(library.infos(library.op("one"), options="split-mode=2"), name)
+    check_kernel(out, name, ["one_mix_aiv"] if "one_mix_aiv" in library.op("one").functions else [], kinds=("aiv",))
+    assert not [word for call in toolkit.calls("bisheng") for word in call if word.startswith(f"-D{name}=")]
+
+
 def test_a_mixed_kernel_by_the_documented_commands(library: KernelLibrary, toolkit: Toolkit, out: Path):
     ops = [library.op("one"), library.op("mixed", MIX_1_2), library.op("cube", AIC)]
     superkernel.compile(library.infos(*ops), "device")

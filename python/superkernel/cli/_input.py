@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 
@@ -49,7 +48,7 @@ def read_json(path: str) -> Any:
 
 
 def read_text(path: str) -> str:
-    """The content of a text file; ``-`` is standard input."""
-    from superkernel import _files
+    """The content of a text file or stream; ``-`` is standard input."""
+    from superkernel.cli import _streams
 
-    return (sys.stdin.buffer.read() if path == "-" else _files.read(path)).decode()
+    return _streams.read(path).decode()

@@ -33,13 +33,13 @@ def run(options: argparse.Namespace) -> int:
     import sys
 
     import superkernel
-    from superkernel.cli.scope import planning
-    from superkernel.scope import Graph, KernelResult
+    from superkernel.cli.scope import planning, read_graph
+    from superkernel.scope import KernelResult
 
     def show(done: int, total: int, result: KernelResult) -> None:
         print(f"[{done}/{total}] {result}", file=sys.stderr if options.json else sys.stdout, flush=True)
 
-    graph = Graph.read(options.file, compile_results=options.compile_results)
+    graph = read_graph(options)
     with superkernel.configure(**given_settings(options)):
         build = superkernel.compile_graph(
             graph,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import Any, TextIO
 
 from superkernel.cli._settings import add_settings, given_settings
 
@@ -49,9 +49,18 @@ def run(options: argparse.Namespace) -> None:
     elif options.action == "clear":
         print(f"removed {_core.cache_clear(directory)} kernels from {directory}")
     elif options.action == "export":
-        print(f"wrote {export(directory, options.file)} kernels to {options.file}")
+        # The tar itself may go to standard output.
+        print(f"wrote {export(directory, options.file)} kernels to {options.file}", file=_told_on(options.file))
     else:
         print(f"took {take(directory, limit, options.file, shared=shared)} kernels from {options.file}")
+
+
+def _told_on(path: str) -> TextIO:
+    import sys
+
+    from superkernel.cli import _streams
+
+    return sys.stdout if _streams.stream_number(path) is None else sys.stderr
 
 
 def print_stats(stats: dict[str, Any], *, as_json: bool) -> None:
@@ -70,15 +79,12 @@ def print_stats(stats: dict[str, Any], *, as_json: bool) -> None:
 
 def export(directory: str, path: str) -> int:
     """Writes all entries to a tar file."""
-    import tarfile
-
-    from superkernel import _core, _files
+    from superkernel import _core
+    from superkernel.cli import _streams
 
     count = 0
-    # Refuses what is no file, before it is opened to be written.
-    _files.write(path, b"")
     try:
-        with tarfile.open(path, "w") as archive:
+        with _streams.tar_to(path) as archive:
             for entry in _core.cache_entries(directory):
                 try:
                     archive.add(entry, arcname=entry.name, recursive=False)
@@ -99,22 +105,25 @@ def take(directory: str, limit: int, path: str, *, shared: bool = False) -> int:
     from superkernel import _core, _files
     from superkernel._reproducer import check_member
     from superkernel._scratch import ScratchFolder
+    from superkernel.cli import _streams
 
     count = 0
     try:
-        with ScratchFolder("cache") as folder, _files.open_tar(path) as archive:
-            for member in archive:
-                check_member(member, path)
-                content = archive.extractfile(member) if member.isreg() else None
-                if content is None:
-                    continue
-                # Under a name of our own: what stands in the archive may come from anywhere.
-                file = os.path.join(folder, "entry")
-                with open(file, "wb") as target:
-                    while piece := content.read(1 << 20):
-                        target.write(piece)
-                _core.cache_import(directory, limit, shared, file)
-                count += 1
+        with ScratchFolder("cache") as folder:
+            tar = _streams.as_file(path, folder)
+            with _files.open_tar(tar) as archive:
+                for member in archive:
+                    check_member(member, tar)
+                    content = archive.extractfile(member) if member.isreg() else None
+                    if content is None:
+                        continue
+                    # Under a name of our own: what stands in the archive may come from anywhere.
+                    file = os.path.join(folder, "entry")
+                    with open(file, "wb") as target:
+                        while piece := content.read(1 << 20):
+                            target.write(piece)
+                    _core.cache_import(directory, limit, shared, file)
+                    count += 1
     except (OSError, tarfile.TarError) as error:
         raise _trouble("read", path, error) from None
     return count

@@ -284,18 +284,25 @@ def _file_error(action: str, path: str, error: OSError) -> Exception:
 
 
 def _read(path: str) -> bytes:
-    from superkernel import _files
+    from superkernel.cli import _streams
 
-    return _files.read(path)
+    return _streams.read(path)
 
 
 def _write(path: str, data: bytes) -> None:
-    """Writes a whole file or nothing: the output may be the input."""
+    """Writes a whole file or nothing: the output may be the input. Streams get it as it is."""
     import os
     import stat
     import tempfile
 
+    from superkernel.cli import _streams
+
+    if _streams.stream_number(path) is not None or _streams.is_nowhere(path):
+        _streams.write(path, data)
+        return
     temporary = None
+    # A link stays, and leads to the new content.
+    path = os.path.realpath(path)
     try:
         mode = os.stat(path).st_mode if os.path.exists(path) else stat.S_IFREG | 0o666 & ~_umask()
         if not stat.S_ISREG(mode):

@@ -32,6 +32,6 @@ def run(options: argparse.Namespace) -> None:
     if options.output is None:
         print(source, end="")
     else:
-        from superkernel import _files
+        from superkernel.cli import _streams
 
-        _files.write(options.output, source.encode())
+        _streams.write(options.output, source.encode())

@@ -16,7 +16,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "options it had then, and tell whether the result is the same. Settings given here win over the stored ones. "
         "Nothing is taken from the file that could name a file or a program of this machine, unless --trust is given.",
     )
-    command.add_argument("file", metavar="X.tar", help="the reproducer")
+    command.add_argument("file", metavar="X.tar", help="the reproducer; `-`: standard input")
     command.add_argument("--keep", action="store_true", help="keep the generated source and the kernel's own objects")
     command.add_argument(
         "--trust", action="store_true", help="take all settings, paths and compile options: you know who made the file"
@@ -34,10 +34,11 @@ def run(options: argparse.Namespace) -> int:
     import superkernel
     from superkernel import _build, _reproducer
     from superkernel._scratch import ScratchFolder
+    from superkernel.cli import _streams
     from superkernel.cli import report as print_error
 
     with ScratchFolder("replay") as unpacked:
-        stored = _reproducer.load(options.file, Path(unpacked), trust=options.trust)
+        stored = _reproducer.load(_streams.as_file(options.file, unpacked), Path(unpacked), trust=options.trust)
         if stored.dropped:
             hint = "" if options.trust else "; --trust takes it"
             told = "".join(letter if letter.isprintable() else "\ufffd" for letter in ", ".join(stored.dropped))

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from superkernel.cli._settings import add_settings, given_settings
+
+if TYPE_CHECKING:
+    from superkernel.scope import Graph
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -62,6 +66,14 @@ def add_graph_arguments(
     )
 
 
+def read_graph(options: argparse.Namespace) -> Graph:
+    """The graph of the command line."""
+    from superkernel.cli import _streams
+    from superkernel.scope import Graph
+
+    return Graph.parse(_streams.read(options.file), compile_results=options.compile_results)
+
+
 def planning(options: argparse.Namespace) -> dict[str, object]:
     """Arguments of ``superkernel.scope.plan`` from the command line."""
     return {
@@ -79,9 +91,9 @@ def run(options: argparse.Namespace) -> int:
     import json
 
     import superkernel
-    from superkernel.scope import Graph, plan
+    from superkernel.scope import plan
 
-    graph = Graph.read(options.file, compile_results=options.compile_results)
+    graph = read_graph(options)
     if options.graph:
         print(graph.to_json(indent=2))
         return 0

@@ -26,10 +26,9 @@ def run(options: argparse.Namespace) -> None:
     """Prints the proposals."""
     import superkernel
     from superkernel import cost
-    from superkernel.cli.scope import planning
-    from superkernel.scope import Graph
+    from superkernel.cli.scope import planning, read_graph
 
-    graph = Graph.read(options.file, compile_results=options.compile_results)
+    graph = read_graph(options)
     with superkernel.configure(**given_settings(options)):
         found = cost.suggest(graph, options.profile, prices=options.prices, **planning(options))
     if options.json:

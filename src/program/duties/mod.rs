@@ -1,16 +1,14 @@
 //! Compares the steps of each core with what is required of it: everything once, with the right values, in an order
 //! that makes sense on that core alone. Order between cores is the business of [`super::launch`].
 
-use std::collections::HashSet;
+mod asked;
+
+use std::collections::{HashMap, HashSet};
 
 use super::classes::Takers;
-use super::launch::micro::runs;
-use super::launch::{clears, polls};
-use super::requires::is_first_of;
-use super::{
-    Action, Barrier, CoreId, EarlyStartConfig, OuterEvent, Program, RequiredCode, Step, SyncAllRecords, Violation,
-};
-use crate::model::{ByPosition, CoreKind, OpPosition, StreamForm};
+use super::{Action, Barrier, CoreId, EarlyStartConfig, Program, Step, SyncAllRecords, Violation};
+use crate::model::{ByPosition, EventId, OpPosition, StreamForm};
+use asked::{is_duty, is_repeatable, of_op, setup, uses_flags, uses_slots, waits_outside};
 
 /// Walks the steps of one core of each class.
 pub(super) fn check(program: &Program, cores: &[CoreId]) -> Vec<Violation> {
@@ -39,7 +37,14 @@ struct Walk<'a> {
     core: CoreId,
     found: &'a mut Found,
     setup: Vec<Duty>,
-    ops: ByPosition<Vec<Duty>>,
+    /// For the ops: what must be done, in order.
+    duties: Vec<(OpPosition, Action)>,
+    /// How often each is still to be done.
+    open: HashMap<(OpPosition, Action), u32>,
+    /// Events that are still to be waited for.
+    unseen: HashSet<(OpPosition, EventId)>,
+    /// Ops that are still to be called.
+    uncalled: HashSet<OpPosition>,
     /// The early-start classes stored last.
     config: Option<EarlyStartConfig>,
     /// The dynamic op whose functions have been picked.
@@ -61,13 +66,28 @@ struct Duty {
 
 impl<'a> Walk<'a> {
     fn new(program: &'a Program, core: CoreId, found: &'a mut Found) -> Self {
-        let duties = |actions: Vec<Action>| actions.into_iter().map(|action| Duty { action, done: false }).collect();
+        let of_op = |op| of_op(program, core, op).into_iter().map(move |action| (op, action));
+        let duties: Vec<(OpPosition, Action)> = program.ops.positions().flat_map(of_op).collect();
+        let mut open: HashMap<(OpPosition, Action), u32> = HashMap::with_capacity(duties.len());
+        let (mut unseen, mut uncalled) = (HashSet::new(), HashSet::new());
+        for (op, action) in &duties {
+            *open.entry((*op, action.clone())).or_default() += 1;
+            if let Action::WaitEvent { event, .. } = action {
+                unseen.insert((*op, *event));
+            }
+            if let Action::Call { .. } = action {
+                uncalled.insert(*op);
+            }
+        }
         Self {
             program,
             core,
             found,
-            setup: duties(setup(program, core)),
-            ops: program.ops.positions().map(|op| duties(of_op(program, core, op))).collect(),
+            setup: setup(program, core).into_iter().map(|action| Duty { action, done: false }).collect(),
+            duties,
+            open,
+            unseen,
+            uncalled,
             config: None,
             picked: None,
             fed: None,
@@ -86,26 +106,36 @@ impl<'a> Walk<'a> {
                 lacks,
             });
         }
-        if is_duty(&step.action) {
-            let duties = step.op.map_or(&mut self.setup, |op| &mut self.ops[op]);
-            let mut same = duties.iter_mut().filter(|duty| duty.action == step.action).peekable();
-            let again = is_repeatable(&step.action) && same.peek().is_some();
-            match same.find(|duty| !duty.done) {
-                Some(duty) => duty.done = true,
-                None if again => {}
-                None => {
-                    let op = step.op.map(|op| self.program.index(op));
-                    let action = step.action.name();
-                    self.report((Some(number), None, "not asked for"), |core| Violation::NotRequired {
-                        step: number,
-                        action,
-                        core,
-                        op,
-                    });
-                }
-            }
+        if is_duty(&step.action) && !self.does_duty(step) {
+            let op = step.op.map(|op| self.program.index(op));
+            let action = step.action.name();
+            self.report((Some(number), None, "not asked for"), |core| Violation::NotRequired {
+                step: number,
+                action,
+                core,
+                op,
+            });
         }
         self.remember(step);
+    }
+
+    /// Notes a step that must be taken; `false` if it must not, or not once more.
+    fn does_duty(&mut self, step: &Step) -> bool {
+        let Some(op) = step.op else {
+            let mut same = self.setup.iter_mut().filter(|duty| duty.action == step.action).peekable();
+            let again = is_repeatable(&step.action) && same.peek().is_some();
+            return same.find(|duty| !duty.done).map(|duty| duty.done = true).is_some() || again;
+        };
+        let Some(left) = self.open.get_mut(&(op, step.action.clone())) else { return false };
+        let first = *left > 0;
+        *left = left.saturating_sub(1);
+        if let Action::WaitEvent { event, .. } = &step.action {
+            self.unseen.remove(&(op, *event));
+        }
+        if let Action::Call { .. } = &step.action {
+            self.uncalled.remove(&op);
+        }
+        first || is_repeatable(&step.action)
     }
 
     /// What must have happened on this core before the step, and has not.
@@ -129,8 +159,6 @@ impl<'a> Walk<'a> {
         }
         let op = step.op.unwrap_or(OpPosition::FIRST);
         let required = requires.ops.get(op)?;
-        let undone =
-            |wanted: &dyn Fn(&Action) -> bool| self.ops[op].iter().any(|duty| !duty.done && wanted(&duty.action));
         match &step.action {
             Action::SetSyncAllBase | Action::InitDump { .. } | Action::ClearWorkspace { .. } => {
                 unprepared(|action| matches!(action, Action::LoadWorkspace { .. })).then_some("the workspace is there")
@@ -141,11 +169,10 @@ impl<'a> Walk<'a> {
             Action::Barrier(Barrier::All) => self.fed.is_some().then_some("auto sync-all is switched off"),
             Action::Call { .. } | Action::CallPicked { .. } => self.lacks_at_call(op, &step.action),
             Action::PreloadPicked { .. } => (self.picked != Some(op)).then_some("its functions are picked"),
-            Action::EndSyncAll => undone(&|action| matches!(action, Action::Call { .. })).then_some("the call"),
+            Action::EndSyncAll => self.uncalled.contains(&op).then_some("the call"),
             Action::ComplementSyncAll => (self.fed != required.records).then_some("auto sync-all is switched on"),
             Action::ClearEvent { event, .. } => {
-                undone(&|action| matches!(action, Action::WaitEvent { event: waited, .. } if waited == event))
-                    .then_some("the event is waited for")
+                self.unseen.contains(&(op, *event)).then_some("the event is waited for")
             }
             Action::LoadParameters
             | Action::LoadWorkspace { .. }
@@ -239,14 +266,17 @@ impl<'a> Walk<'a> {
 
     fn finish(mut self) {
         let program = self.program;
-        let undone = |duties: &[Duty]| -> Vec<&'static str> {
-            duties.iter().filter(|duty| !duty.done).map(|duty| duty.action.name()).collect()
-        };
-        for action in undone(&self.setup) {
+        let undone = |duty: &Duty| (!duty.done).then(|| duty.action.name());
+        for action in self.setup.iter().filter_map(undone).collect::<Vec<_>>() {
             self.report((None, None, action), |core| Violation::Missing { core, action, op: None });
         }
+        let mut duties = std::mem::take(&mut self.duties).into_iter().peekable();
         for (op, required) in program.requires.ops.enumerate() {
-            let mut missing = undone(&self.ops[op]);
+            let mut missing = Vec::new();
+            while let Some(duty) = duties.next_if(|(of, _)| *of == op) {
+                let action = duty.1.name();
+                missing.extend(self.open.get(&duty).is_some_and(|left| *left > 0).then_some(action));
+            }
             let wanted = u32::from(required.flush_before) + u32::from(required.flush_after);
             if program.ops[op].class().runs_on(self.core.kind) && self.flushes[op] < wanted {
                 missing.push(Action::Flush.name());
@@ -267,145 +297,4 @@ impl<'a> Walk<'a> {
             self.found.violations.push(violation(self.core));
         }
     }
-}
-
-/// What every core must do before the first op.
-fn setup(program: &Program, core: CoreId) -> Vec<Action> {
-    let requires = &program.requires;
-    let slots = &requires.slots;
-    let profiling = slots.profiling.zip(slots.task_id());
-    let clearing = requires.cleared_bytes.filter(|_| clears(program, core));
-    let mut duties = vec![Action::LoadParameters];
-    duties.extend(slots.workspace.map(|slot| Action::LoadWorkspace { slot }));
-    duties.extend(requires.cleared_bytes.map(|_| Action::SetSyncAllBase));
-    duties.extend(requires.debug_output.map(|offset| Action::InitDump { offset }));
-    duties.extend(profiling.map(|(buffer, task_id)| Action::InitProfiling { buffer, task_id }));
-    duties.extend(slots.ffts.map(|slot| Action::SetFftsBase { slot }));
-    duties.extend(clearing.map(|bytes| Action::ClearWorkspace { bytes }));
-    duties
-}
-
-/// What a core must do for an op.
-fn of_op(program: &Program, core: CoreId, op: OpPosition) -> Vec<Action> {
-    let required = &program.requires.ops[op];
-    let mut duties = Vec::new();
-    for &OuterEvent { event, slot, .. } in required.waits.iter().filter(|outer| is_first_of(core, outer.by)) {
-        duties.extend([Action::WaitEvent { event, slot }, Action::ClearEvent { event, slot }]);
-    }
-    for &OuterEvent { event, slot, .. } in required.notifies.iter().filter(|outer| is_first_of(core, outer.by)) {
-        duties.push(Action::Notify { event, slot });
-    }
-    let is_last = program.ops.get(op.next()).is_none();
-    let configs = [required.config, program.requires.last_config.filter(|_| is_last)];
-    duties.extend(configs.into_iter().flatten().map(|config| Action::EarlyStartConfig { config }));
-    let offset = required.param;
-    match required.code {
-        RequiredCode::Static { aic, aiv } => {
-            let function = match core.kind {
-                CoreKind::Aic => aic,
-                CoreKind::Aiv => aiv,
-            };
-            let (running, fed) = (runs(program, core, op), required.records.is_some());
-            duties.extend(function.filter(|_| running).map(|function| Action::Call { function, offset }));
-            if fed && program.ops[op].class().runs_on(core.kind) {
-                duties.push(if running { Action::EndSyncAll } else { Action::ComplementSyncAll });
-            }
-        }
-        RequiredCode::Dynamic { table, key_slot, lock, releaser } => {
-            if polls(program, core, op) {
-                duties.push(Action::Switch { table, key_slot });
-                duties.push(Action::CallPicked { table, offset });
-            }
-            if is_first_of(core, releaser) {
-                duties.push(Action::ReleaseLock { slot: lock });
-            }
-        }
-    }
-    duties
-}
-
-/// Is it a step that must be required?
-fn is_duty(action: &Action) -> bool {
-    match action {
-        Action::LoadParameters
-        | Action::LoadWorkspace { .. }
-        | Action::SetSyncAllBase
-        | Action::InitDump { .. }
-        | Action::InitProfiling { .. }
-        | Action::SetFftsBase { .. }
-        | Action::ClearWorkspace { .. }
-        | Action::EarlyStartConfig { .. }
-        | Action::Notify { .. }
-        | Action::WaitEvent { .. }
-        | Action::ClearEvent { .. }
-        | Action::EndSyncAll
-        | Action::ComplementSyncAll
-        | Action::Call { .. }
-        | Action::Switch { .. }
-        | Action::CallPicked { .. }
-        | Action::ReleaseLock { .. } => true,
-        // Harmless wherever they are, or a matter of state or of flags.
-        Action::PreloadHere { .. }
-        | Action::Preload { .. }
-        | Action::PreloadPicked { .. }
-        | Action::Record { .. }
-        | Action::PipeBarrier
-        | Action::Barrier(_)
-        | Action::SetFlag { .. }
-        | Action::WaitFlag { .. }
-        | Action::EarlyStartSet { .. }
-        | Action::EarlyStartWait { .. }
-        | Action::EnableSyncAll { .. }
-        | Action::DisableSyncAll
-        | Action::Flush => false,
-    }
-}
-
-/// Does a second time change nothing? (For steps that are duties.)
-fn is_repeatable(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::LoadParameters
-            | Action::LoadWorkspace { .. }
-            | Action::SetSyncAllBase
-            | Action::SetFftsBase { .. }
-            | Action::EarlyStartConfig { .. }
-    )
-}
-
-/// Does it read the parameter block?
-fn uses_slots(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::LoadWorkspace { .. }
-            | Action::InitProfiling { .. }
-            | Action::SetFftsBase { .. }
-            | Action::Notify { .. }
-            | Action::WaitEvent { .. }
-            | Action::ClearEvent { .. }
-            | Action::Call { .. }
-            | Action::Switch { .. }
-            | Action::CallPicked { .. }
-            | Action::ReleaseLock { .. }
-    )
-}
-
-/// Does it set or wait for flags, or may it?
-fn uses_flags(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::Barrier(_)
-            | Action::SetFlag { .. }
-            | Action::WaitFlag { .. }
-            | Action::EarlyStartSet { .. }
-            | Action::EarlyStartWait { .. }
-            | Action::Call { .. }
-            | Action::CallPicked { .. }
-            | Action::ComplementSyncAll
-    )
-}
-
-/// Does it wait for the world outside?
-fn waits_outside(action: &Action) -> bool {
-    matches!(action, Action::WaitEvent { .. } | Action::Switch { .. })
 }

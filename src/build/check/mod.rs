@@ -8,8 +8,11 @@ use super::error::BuildError;
 use crate::artifact::{LaunchMeta, RUN_CONFIG, SuperKernelSymbols};
 use crate::elf::{self, Binding};
 use crate::json::{JsonError, Node};
-use crate::model::SuperKernel;
+use crate::model::SuperKernelType;
 use crate::toolchain::ToolchainKind;
+
+#[cfg(test)]
+mod tests;
 
 /// Problems told one by one.
 const TOLD: usize = 20;
@@ -40,20 +43,21 @@ impl Sizes {
 /// and must not be seen from outside.
 pub(crate) fn check(
     object: &[u8],
-    kernel: &SuperKernel,
-    symbols: &SuperKernelSymbols,
+    kernel: &str,
+    kernel_type: SuperKernelType,
     inner: &[String],
     toolchain: ToolchainKind,
 ) -> Result<Sizes, BuildError> {
-    let failed = |problems: Vec<String>| BuildError::Check { kernel: kernel.name.clone(), problems };
+    let symbols = &SuperKernelSymbols::new(kernel);
+    let failed = |problems: Vec<String>| BuildError::Check { kernel: kernel.to_owned(), problems };
     let unreadable = |error: elf::ElfError| failed(vec![error.to_string()]);
     let found = elf::symbols(object).map_err(unreadable)?;
     let sections = elf::sections(object).map_err(unreadable)?;
 
     let mut problems = Vec::new();
-    problems.extend(check_globals(&found, kernel, symbols, toolchain));
+    problems.extend(check_globals(&found, kernel_type, symbols, toolchain));
     problems.extend(check_inner(&found, inner));
-    problems.extend(check_meta(object, kernel, symbols).map_err(unreadable)?);
+    problems.extend(check_meta(object, kernel_type, symbols).map_err(unreadable)?);
     if !problems.is_empty() {
         problems.truncate(TOLD);
         return Err(failed(problems));
@@ -66,14 +70,14 @@ pub(crate) fn check(
 /// The entries must be seen; on the host nothing else but the run configuration may be.
 fn check_globals(
     found: &[elf::Symbol<'_>],
-    kernel: &SuperKernel,
+    kernel_type: SuperKernelType,
     symbols: &SuperKernelSymbols,
     toolchain: ToolchainKind,
 ) -> Vec<String> {
     let mut problems = Vec::new();
     let exported: HashSet<&str> =
         found.iter().filter(|symbol| symbol.is_exported()).map(|symbol| symbol.name.as_ref()).collect();
-    let mut wanted: Vec<String> = kernel.kernel_type.class().kinds().iter().map(|kind| symbols.entry(*kind)).collect();
+    let mut wanted: Vec<String> = kernel_type.class().kinds().iter().map(|kind| symbols.entry(*kind)).collect();
     wanted.push(RUN_CONFIG.to_owned());
     for name in wanted.iter().filter(|name| !exported.contains(name.as_str())) {
         problems.push(format!("global symbol `{name}` is missing"));
@@ -113,10 +117,14 @@ fn check_inner(found: &[elf::Symbol<'_>], inner: &[String]) -> Vec<String> {
 }
 
 /// The loader learns the launch type from these bytes.
-fn check_meta(object: &[u8], kernel: &SuperKernel, symbols: &SuperKernelSymbols) -> Result<Vec<String>, elf::ElfError> {
-    let expected = LaunchMeta::of(kernel.kernel_type.kernel_type()).to_bytes();
+fn check_meta(
+    object: &[u8],
+    kernel_type: SuperKernelType,
+    symbols: &SuperKernelSymbols,
+) -> Result<Vec<String>, elf::ElfError> {
+    let expected = LaunchMeta::of(kernel_type.kernel_type()).to_bytes();
     let mut problems = Vec::new();
-    for kind in kernel.kernel_type.class().kinds() {
+    for kind in kernel_type.class().kinds() {
         let name = symbols.meta_section(*kind);
         match elf::section_bytes(object, &name)? {
             None => problems.push(format!("section `{name}` is missing")),

@@ -1,0 +1,148 @@
+//! Which steps the model asks of a core, and what kinds of step there are.
+
+use super::super::launch::micro::runs;
+use super::super::launch::{clears, polls};
+use super::super::requires::is_first_of;
+use super::super::{Action, CoreId, OuterEvent, Program, RequiredCode};
+use crate::model::{CoreKind, OpPosition};
+
+/// What every core must do before the first op.
+pub(super) fn setup(program: &Program, core: CoreId) -> Vec<Action> {
+    let requires = &program.requires;
+    let slots = &requires.slots;
+    let profiling = slots.profiling.zip(slots.task_id());
+    let clearing = requires.cleared_bytes.filter(|_| clears(program, core));
+    let mut duties = vec![Action::LoadParameters];
+    duties.extend(slots.workspace.map(|slot| Action::LoadWorkspace { slot }));
+    duties.extend(requires.cleared_bytes.map(|_| Action::SetSyncAllBase));
+    duties.extend(requires.debug_output.map(|offset| Action::InitDump { offset }));
+    duties.extend(profiling.map(|(buffer, task_id)| Action::InitProfiling { buffer, task_id }));
+    duties.extend(slots.ffts.map(|slot| Action::SetFftsBase { slot }));
+    duties.extend(clearing.map(|bytes| Action::ClearWorkspace { bytes }));
+    duties
+}
+
+/// What a core must do for an op.
+pub(super) fn of_op(program: &Program, core: CoreId, op: OpPosition) -> Vec<Action> {
+    let required = &program.requires.ops[op];
+    let mut duties = Vec::new();
+    for &OuterEvent { event, slot, .. } in required.waits.iter().filter(|outer| is_first_of(core, outer.by)) {
+        duties.extend([Action::WaitEvent { event, slot }, Action::ClearEvent { event, slot }]);
+    }
+    for &OuterEvent { event, slot, .. } in required.notifies.iter().filter(|outer| is_first_of(core, outer.by)) {
+        duties.push(Action::Notify { event, slot });
+    }
+    let is_last = program.ops.get(op.next()).is_none();
+    let configs = [required.config, program.requires.last_config.filter(|_| is_last)];
+    duties.extend(configs.into_iter().flatten().map(|config| Action::EarlyStartConfig { config }));
+    let offset = required.param;
+    match required.code {
+        RequiredCode::Static { aic, aiv } => {
+            let function = match core.kind {
+                CoreKind::Aic => aic,
+                CoreKind::Aiv => aiv,
+            };
+            let (running, fed) = (runs(program, core, op), required.records.is_some());
+            duties.extend(function.filter(|_| running).map(|function| Action::Call { function, offset }));
+            if fed && program.ops[op].class().runs_on(core.kind) {
+                duties.push(if running { Action::EndSyncAll } else { Action::ComplementSyncAll });
+            }
+        }
+        RequiredCode::Dynamic { table, key_slot, lock, releaser } => {
+            if polls(program, core, op) {
+                duties.push(Action::Switch { table, key_slot });
+                duties.push(Action::CallPicked { table, offset });
+            }
+            if is_first_of(core, releaser) {
+                duties.push(Action::ReleaseLock { slot: lock });
+            }
+        }
+    }
+    duties
+}
+
+/// Is it a step that must be required?
+pub(super) fn is_duty(action: &Action) -> bool {
+    match action {
+        Action::LoadParameters
+        | Action::LoadWorkspace { .. }
+        | Action::SetSyncAllBase
+        | Action::InitDump { .. }
+        | Action::InitProfiling { .. }
+        | Action::SetFftsBase { .. }
+        | Action::ClearWorkspace { .. }
+        | Action::EarlyStartConfig { .. }
+        | Action::Notify { .. }
+        | Action::WaitEvent { .. }
+        | Action::ClearEvent { .. }
+        | Action::EndSyncAll
+        | Action::ComplementSyncAll
+        | Action::Call { .. }
+        | Action::Switch { .. }
+        | Action::CallPicked { .. }
+        | Action::ReleaseLock { .. } => true,
+        // Harmless wherever they are, or a matter of state or of flags.
+        Action::PreloadHere { .. }
+        | Action::Preload { .. }
+        | Action::PreloadPicked { .. }
+        | Action::Record { .. }
+        | Action::PipeBarrier
+        | Action::Barrier(_)
+        | Action::SetFlag { .. }
+        | Action::WaitFlag { .. }
+        | Action::EarlyStartSet { .. }
+        | Action::EarlyStartWait { .. }
+        | Action::EnableSyncAll { .. }
+        | Action::DisableSyncAll
+        | Action::Flush => false,
+    }
+}
+
+/// Does a second time change nothing? (For steps that are duties.)
+pub(super) fn is_repeatable(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::LoadParameters
+            | Action::LoadWorkspace { .. }
+            | Action::SetSyncAllBase
+            | Action::SetFftsBase { .. }
+            | Action::EarlyStartConfig { .. }
+    )
+}
+
+/// Does it read the parameter block?
+pub(super) fn uses_slots(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::LoadWorkspace { .. }
+            | Action::InitProfiling { .. }
+            | Action::SetFftsBase { .. }
+            | Action::Notify { .. }
+            | Action::WaitEvent { .. }
+            | Action::ClearEvent { .. }
+            | Action::Call { .. }
+            | Action::Switch { .. }
+            | Action::CallPicked { .. }
+            | Action::ReleaseLock { .. }
+    )
+}
+
+/// Does it set or wait for flags, or may it?
+pub(super) fn uses_flags(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Barrier(_)
+            | Action::SetFlag { .. }
+            | Action::WaitFlag { .. }
+            | Action::EarlyStartSet { .. }
+            | Action::EarlyStartWait { .. }
+            | Action::Call { .. }
+            | Action::CallPicked { .. }
+            | Action::ComplementSyncAll
+    )
+}
+
+/// Does it wait for the world outside?
+pub(super) fn waits_outside(action: &Action) -> bool {
+    matches!(action, Action::WaitEvent { .. } | Action::Switch { .. })
+}

@@ -1,0 +1,220 @@
+//! Does a changed program still do what the good one did for every op, core by core?
+//!
+//! Told without the checker and without its list of requirements: each core is followed through its steps with the
+//! few things it remembers (addresses, the early-start classes, whose `SyncAll` idle cores follow, what the switch
+//! picked, whether its pipes still run), and what it does to the world is written down together with what it
+//! remembered then. The account of the good program is the measure. Order *between* cores and all sets and waits of
+//! flags are not told here: exploration tries those.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use superkernel::model::{CoreKind, EventId, OpPosition, SlotNumber, StreamForm};
+use superkernel::program::{Action, Barrier, CoreId, EarlyStartConfig, Kinds, Program, Step};
+
+/// What a core remembers.
+#[derive(Debug, Clone, Default)]
+struct Memory {
+    parameters: bool,
+    workspace: Option<SlotNumber>,
+    records: Option<Option<SlotNumber>>,
+    dump: Option<u64>,
+    profiling: bool,
+    scheduler: Option<SlotNumber>,
+    classes: Option<EarlyStartConfig>,
+    followed: Option<(u64, u64)>,
+    picked: Option<OpPosition>,
+    /// An op was called and no pipe has been waited for since.
+    pipes_run: bool,
+    seen: BTreeSet<EventId>,
+    called: BTreeSet<OpPosition>,
+}
+
+/// What a core does.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Account {
+    /// As often as the good program does it.
+    deeds: BTreeMap<String, u32>,
+    /// At least what the good program does; more does no harm.
+    needed: BTreeSet<String>,
+    /// Only in circumstances in which the good program does something of the kind.
+    circumstances: BTreeSet<String>,
+}
+
+/// What is not as in the good program; `None`: it does the same for every op.
+pub(super) fn difference(good: &Program, changed: &Program) -> Option<String> {
+    if let Some(step) = changed.steps.iter().find(|step| is_for_nobody(changed, step)) {
+        return Some(format!("{} is for cores that do not exist", step.action.name()));
+    }
+    good.cores(0..good.block_num).into_iter().find_map(|core| {
+        let (wanted, found) = (account(good, core), account(changed, core));
+        let told = |what: String| Some(format!("{core}: {what}"));
+        if let Some(what) = wanted.needed.iter().find(|what| !found.needed.contains(*what)) {
+            return told(format!("does not: {what}"));
+        }
+        if let Some(what) = found.circumstances.iter().find(|what| !wanted.circumstances.contains(*what)) {
+            return told(what.clone());
+        }
+        let names = wanted.deeds.keys().chain(found.deeds.keys());
+        names.into_iter().find(|what| wanted.deeds.get(*what) != found.deeds.get(*what)).and_then(|what| {
+            told(format!("{:?} instead of {:?} times: {what}", found.deeds.get(what), wanted.deeds.get(what)))
+        })
+    })
+}
+
+/// A step over cores that the launch has not.
+fn is_for_nobody(program: &Program, step: &Step) -> bool {
+    let kinds: BTreeSet<CoreKind> = program.cores(0..1).into_iter().map(|core| core.kind).collect();
+    let lacks = |kind: CoreKind| !kinds.contains(&kind);
+    let meets = match step.action {
+        Action::Barrier(Barrier::Aic | Barrier::AicAfterMte3) => lacks(CoreKind::Aic),
+        Action::Barrier(Barrier::Aiv) => lacks(CoreKind::Aiv),
+        Action::Barrier(Barrier::All) | Action::SetFlag { .. } | Action::WaitFlag { .. } => kinds.len() < 2,
+        _ => false,
+    };
+    meets || matches!(step.cores.kinds, Kinds::Only(kind) if lacks(kind))
+}
+
+fn account(program: &Program, core: CoreId) -> Account {
+    let (mut memory, mut account) = (Memory::default(), Account::default());
+    for step in program.steps.iter().filter(|step| step.cores.contain(core)) {
+        account.note(program, step, &memory);
+        memory.take(step);
+    }
+    account
+}
+
+impl Account {
+    fn deed(&mut self, what: String) {
+        *self.deeds.entry(what).or_default() += 1;
+    }
+
+    fn need(&mut self, what: String) {
+        self.needed.insert(what);
+    }
+
+    fn circumstance(&mut self, what: String) {
+        self.circumstances.insert(what);
+    }
+
+    fn note(&mut self, program: &Program, step: &Step, memory: &Memory) {
+        let op = step.op.unwrap_or(OpPosition(0));
+        let Memory { parameters, workspace, .. } = memory;
+        let action = &step.action;
+        match action {
+            Action::LoadWorkspace { .. } | Action::SetFftsBase { .. } => {
+                self.need(format!("{action:?} with parameters: {parameters}"));
+            }
+            Action::SetSyncAllBase => self.need(format!("{action:?} at {workspace:?}")),
+            Action::LoadParameters => self.need("loads parameters".to_owned()),
+            Action::InitDump { .. } | Action::ClearWorkspace { .. } => {
+                self.deed(format!("{action:?} in {workspace:?}"))
+            }
+            Action::InitProfiling { .. } => self.deed(format!("{action:?} with parameters: {parameters}")),
+            Action::Record { .. } => self.circumstance(format!("records with area: {}", memory.profiling)),
+            Action::Barrier(barrier) => {
+                self.flags(memory);
+                if *barrier == Barrier::All {
+                    self.circumstance(format!("meets while idle cores follow: {}", memory.followed.is_some()));
+                }
+            }
+            Action::SetFlag { .. }
+            | Action::WaitFlag { .. }
+            | Action::EarlyStartSet { .. }
+            | Action::EarlyStartWait { .. } => self.flags(memory),
+            Action::EarlyStartConfig { config } => {
+                self.circumstance(format!("stores {config:?} for op {op:?}"));
+                self.need(format!("stores {config:?} for op {op:?}"));
+            }
+            Action::Notify { .. } | Action::WaitEvent { .. } | Action::ReleaseLock { .. } | Action::Switch { .. } => {
+                self.deed(format!("{action:?} of op {op:?} with parameters: {parameters}"));
+            }
+            Action::ClearEvent { event, .. } => {
+                let seen = memory.seen.contains(event);
+                self.deed(format!("{action:?} of op {op:?} with parameters: {parameters}, seen: {seen}"));
+            }
+            Action::EnableSyncAll { .. } => {
+                self.circumstance(format!("lets idle cores follow with base {:?}", memory.records));
+            }
+            Action::EndSyncAll => {
+                self.deed(format!("{action:?} of op {op:?}, called: {}", memory.called.contains(&op)))
+            }
+            Action::ComplementSyncAll => {
+                self.flags(memory);
+                self.deed(format!("{action:?} of op {op:?}, followed: {:?}", memory.followed));
+            }
+            Action::PreloadPicked { .. } => {
+                let picked = memory.picked == Some(op);
+                self.circumstance(format!("preloads what was picked for the op: {picked}"));
+            }
+            Action::Flush => {
+                if step.reason.is_none() {
+                    let called = memory.called.contains(&op);
+                    self.need(format!("flushes for op {op:?}, called: {called}"));
+                }
+            }
+            Action::Call { .. } | Action::CallPicked { .. } => {
+                self.flags(memory);
+                self.call(program, op, action, memory);
+            }
+            Action::PreloadHere { .. } | Action::Preload { .. } | Action::PipeBarrier | Action::DisableSyncAll => {}
+        }
+    }
+
+    fn flags(&mut self, memory: &Memory) {
+        self.circumstance(format!("uses flags with scheduler {:?}", memory.scheduler));
+    }
+
+    fn call(&mut self, program: &Program, op: OpPosition, action: &Action, memory: &Memory) {
+        let facts = &program.ops[op];
+        let classes = facts.own_wait.map(|_| memory.classes);
+        let picked = matches!(action, Action::CallPicked { .. }).then_some(memory.picked);
+        let pipes_run = match program.form {
+            StreamForm::One => None,
+            StreamForm::Several => Some(memory.pipes_run),
+        };
+        let Memory { parameters, dump, followed, .. } = memory;
+        self.deed(format!(
+            "{action:?} of op {op:?} with parameters: {parameters}, dump {dump:?}, followed {followed:?}, classes \
+             {classes:?}, picked {picked:?}, pipes run {pipes_run:?}"
+        ));
+    }
+}
+
+impl Memory {
+    fn take(&mut self, step: &Step) {
+        let op = step.op.unwrap_or(OpPosition(0));
+        match &step.action {
+            Action::LoadParameters => self.parameters = true,
+            Action::LoadWorkspace { slot } => self.workspace = Some(*slot),
+            Action::SetSyncAllBase => self.records = Some(self.workspace),
+            Action::InitDump { offset } => self.dump = Some(*offset),
+            Action::InitProfiling { .. } => self.profiling = true,
+            Action::SetFftsBase { slot } => self.scheduler = Some(*slot),
+            Action::EarlyStartConfig { config } => self.classes = Some(*config),
+            Action::EnableSyncAll { aic_offset, aiv_offset } => self.followed = Some((*aic_offset, *aiv_offset)),
+            Action::DisableSyncAll => self.followed = None,
+            Action::Switch { .. } => self.picked = step.op,
+            Action::PipeBarrier | Action::Barrier(_) => self.pipes_run = false,
+            Action::Call { .. } | Action::CallPicked { .. } => {
+                self.pipes_run = true;
+                self.called.insert(op);
+            }
+            Action::WaitEvent { event, .. } => drop(self.seen.insert(*event)),
+            Action::Flush
+            | Action::ClearWorkspace { .. }
+            | Action::PreloadHere { .. }
+            | Action::Preload { .. }
+            | Action::PreloadPicked { .. }
+            | Action::Record { .. }
+            | Action::SetFlag { .. }
+            | Action::WaitFlag { .. }
+            | Action::EarlyStartSet { .. }
+            | Action::EarlyStartWait { .. }
+            | Action::Notify { .. }
+            | Action::ClearEvent { .. }
+            | Action::EndSyncAll
+            | Action::ComplementSyncAll
+            | Action::ReleaseLock { .. } => {}
+        }
+    }
+}
