@@ -108,3 +108,74 @@ impl Takers {
         self.conditions.iter().enumerate().filter(move |(_, group)| takes[**group]).map(|(step, _)| step)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{KernelType, OpPosition, SuperKernelType};
+    use crate::program::Kinds;
+
+    /// A 1:2 kernel whose ops have these types and block counts, and whose steps are for every core.
+    fn program(kernel_type: SuperKernelType, blocks: u32, ops: &[(KernelType, u32)]) -> Program {
+        let mut program = Program::read(include_str!("../../tests/cases/several_streams/program.txt")).unwrap();
+        let facts = program.ops[OpPosition::FIRST].clone();
+        let with = |&(kernel_type, block_num): &(KernelType, u32)| {
+            let mut facts = facts.clone();
+            (facts.kernel_type, facts.block_num) = (kernel_type, block_num);
+            facts
+        };
+        program.ops = ops.iter().map(with).collect();
+        program.steps.iter_mut().for_each(|step| step.cores = Cores { kinds: Kinds::Every, part: Part::All });
+        (program.kernel_type, program.block_num) = (kernel_type, blocks);
+        program
+    }
+
+    #[test]
+    fn blocks_are_told_apart_where_ops_and_steps_end() {
+        use KernelType::{AicOnly, AivOnly, MixAic1_2};
+        let mut mixed = program(SuperKernelType::Mix1_2, 10, &[(MixAic1_2, 4), (AivOnly, 5), (AicOnly, 10)]);
+        // Vector core 5 is the second one of block 2; on cube cores the same number is block 5.
+        assert_eq!(block_groups(&mixed), [(0, 1), (1, 1), (2, 1), (3, 1), (4, 1), (5, 5)]);
+        assert_eq!(representative_blocks(&mixed), [0, 1, 2, 3, 4, 5, 6]);
+        mixed.steps[3].cores.part = Part::From(CoreIndex::Block, 8);
+        assert_eq!(block_groups(&mixed), [(0, 1), (1, 1), (2, 1), (3, 1), (4, 1), (5, 3), (8, 2)]);
+        mixed.steps[4].cores.part = Part::Below(CoreIndex::Core, 19);
+        assert_eq!(block_groups(&mixed).last(), Some(&(9, 1)));
+        mixed.steps[4].cores.part = Part::First;
+        assert_eq!(block_groups(&mixed).last(), Some(&(8, 2)));
+        let vectors = program(SuperKernelType::Aiv, 6, &[(AivOnly, 6), (AivOnly, 3)]);
+        assert_eq!(block_groups(&vectors), [(0, 1), (1, 2), (3, 3)]);
+        assert_eq!(representative_blocks(&vectors), [0, 1, 3, 4]);
+        let single = program(SuperKernelType::Aic, 1, &[(AicOnly, 1)]);
+        assert_eq!((block_groups(&single), representative_blocks(&single)), (vec![(0, 1)], vec![0]));
+    }
+
+    #[test]
+    fn very_many_groups_are_sampled() {
+        let ops = |count: u32| (1..=count).map(|end| (KernelType::AicOnly, 2 * end)).collect::<Vec<_>>();
+        let blocks = |count| representative_blocks(&program(SuperKernelType::Aic, 1000, &ops(count)));
+        assert_eq!(blocks(31), (0..64).collect::<Vec<u32>>());
+        assert_eq!(blocks(32), (0..66).step_by(2).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn every_core_is_like_one_that_is_chosen() {
+        use KernelType::{AivOnly, MixAic1_2};
+        let mut mixed = program(SuperKernelType::Mix1_2, 12, &[(MixAic1_2, 4), (AivOnly, 5), (MixAic1_2, 1)]);
+        mixed.steps[2].cores.part = Part::From(CoreIndex::Core, 17);
+        mixed.steps[5].cores.part = Part::First;
+        let conditions = conditions(&mixed);
+        let look = |core: CoreId| {
+            let sides: Vec<bool> =
+                conditions.iter().map(|(index, count)| core.index(*index) < u64::from(*count)).collect();
+            let steps: Vec<bool> = mixed.steps.iter().map(|step| step.cores.contain(core)).collect();
+            (core.kind, sides, steps)
+        };
+        let chosen = one_of_each_class(&mixed);
+        let looks: Vec<_> = chosen.iter().map(|core| look(*core)).collect();
+        assert!((0..looks.len()).all(|place| !looks[..place].contains(&looks[place])), "{chosen:?}");
+        for core in mixed.cores(0..12) {
+            assert!(looks.contains(&look(core)), "{core} is like none of {chosen:?}");
+        }
+    }
+}

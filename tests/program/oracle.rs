@@ -51,7 +51,9 @@ pub(super) fn difference(good: &Program, changed: &Program) -> Option<String> {
         if let Some(what) = wanted.needed.iter().find(|what| !found.needed.contains(*what)) {
             return told(format!("does not: {what}"));
         }
-        if let Some(what) = found.circumstances.iter().find(|what| !wanted.circumstances.contains(*what)) {
+        let harmless = |what: &str| what.ends_with("base known: true");
+        let is_new = |what: &&String| !wanted.circumstances.contains(*what) && !harmless(what);
+        if let Some(what) = found.circumstances.iter().find(is_new) {
             return told(what.clone());
         }
         let names = wanted.deeds.keys().chain(found.deeds.keys());
@@ -65,12 +67,11 @@ pub(super) fn difference(good: &Program, changed: &Program) -> Option<String> {
 fn is_for_nobody(program: &Program, step: &Step) -> bool {
     let kinds: BTreeSet<CoreKind> = program.cores(0..1).into_iter().map(|core| core.kind).collect();
     let lacks = |kind: CoreKind| !kinds.contains(&kind);
-    let meets = match step.action {
-        Action::Barrier(Barrier::Aic | Barrier::AicAfterMte3) => lacks(CoreKind::Aic),
-        Action::Barrier(Barrier::Aiv) => lacks(CoreKind::Aiv),
-        Action::Barrier(Barrier::All) | Action::SetFlag { .. } | Action::WaitFlag { .. } => kinds.len() < 2,
-        _ => false,
-    };
+    let (cube, vector) = (lacks(CoreKind::Aic), lacks(CoreKind::Aiv));
+    let action = &step.action;
+    let meets = matches!(action, Action::Barrier(Barrier::Aic | Barrier::AicAfterMte3 | Barrier::All)) && cube
+        || matches!(action, Action::Barrier(Barrier::Aiv | Barrier::All)) && vector
+        || matches!(action, Action::SetFlag { .. } | Action::WaitFlag { .. }) && (cube || vector);
     meets || matches!(step.cores.kinds, Kinds::Only(kind) if lacks(kind))
 }
 
@@ -133,7 +134,8 @@ impl Account {
                 self.deed(format!("{action:?} of op {op:?} with parameters: {parameters}, seen: {seen}"));
             }
             Action::EnableSyncAll { .. } => {
-                self.circumstance(format!("lets idle cores follow with base {:?}", memory.records));
+                let base = memory.records.flatten().is_some();
+                self.circumstance(format!("lets idle cores follow, base known: {base}"));
             }
             Action::EndSyncAll => {
                 self.deed(format!("{action:?} of op {op:?}, called: {}", memory.called.contains(&op)))

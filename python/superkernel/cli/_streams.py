@@ -12,13 +12,13 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     import tarfile
 
 _STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
-_NUMBERED = re.compile(r"/(?:dev|proc/self|proc/%d)/fd/(\d{1,9})" % os.getpid())
+_NUMBERED = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})")
 _PIECE = 1 << 20
 
 
@@ -101,14 +101,14 @@ def as_file(path: str, folder: str | os.PathLike[str]) -> str:
     return copy
 
 
-def _opened(number: int, mode: str, path: str) -> BinaryIO:
+def _opened(number: int, mode: str, path: str) -> IO[bytes]:
     from superkernel._errors import make_error
 
     if number in (1, 2):
         sys.stdout.flush()
     try:
         # A copy: closing it leaves the caller's stream open.
-        stream: BinaryIO = os.fdopen(os.dup(number), mode)
+        stream: IO[bytes] = os.fdopen(os.dup(number), mode)
         return stream
     except OSError as error:
         raise make_error(

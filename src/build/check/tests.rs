@@ -1,7 +1,7 @@
 //! Finished kernels, each with one thing broken: what the check says.
 
 #[path = "../../../tests/elf_support/build.rs"]
-#[allow(dead_code, missing_docs, reason = "shared with tests that need more of it")]
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "shared with tests outside that need more of it")]
 mod objects;
 
 use super::*;
@@ -43,12 +43,10 @@ fn good() -> Object {
 
 fn checked(object: &[u8], toolchain: ToolchainKind) -> Result<Sizes, Vec<String>> {
     let inner = ["add".to_owned()];
-    check(object, "k", SuperKernelType::Mix1_2, &inner, toolchain).map_err(|error| match error {
-        BuildError::Check { kernel, problems } => {
-            assert_eq!(kernel, "k");
-            problems
-        }
-        other => panic!("{other}"),
+    check(object, "k", SuperKernelType::Mix1_2, &inner, toolchain).map_err(|error| {
+        let BuildError::Check { kernel, problems } = error else { panic!("{error}") };
+        assert_eq!(kernel, "k");
+        problems
     })
 }
 

@@ -55,7 +55,11 @@ struct Walk<'a> {
     unannounced: Option<OpPosition>,
     /// The last op that was called, if no pipe has been waited for since.
     running: Option<OpPosition>,
+    /// Flushes of each op in front of its call, or of an op that this core does not call.
     flushes: ByPosition<u32>,
+    /// Flushes behind the call.
+    late_flushes: ByPosition<u32>,
+    called: ByPosition<bool>,
 }
 
 /// A step that must be taken.
@@ -94,6 +98,8 @@ impl<'a> Walk<'a> {
             unannounced: None,
             running: None,
             flushes: ByPosition::filled(program.ops.len(), 0),
+            late_flushes: ByPosition::filled(program.ops.len(), 0),
+            called: ByPosition::filled(program.ops.len(), false),
         }
     }
 
@@ -230,15 +236,16 @@ impl<'a> Walk<'a> {
             }
             Action::DisableSyncAll => self.fed = None,
             Action::Call { .. } => {
-                self.running = step.op;
+                self.note_call(step.op);
                 self.unannounced = step.op.filter(|op| self.program.requires.ops[*op].records.is_some());
             }
-            Action::CallPicked { .. } => self.running = step.op,
+            Action::CallPicked { .. } => self.note_call(step.op),
             Action::EndSyncAll => self.unannounced = None,
             Action::PipeBarrier | Action::Barrier(_) => self.running = None,
             Action::Flush => {
                 if let (Some(op), None) = (step.op, step.reason) {
-                    self.flushes[op] += 1;
+                    let flushes = if self.called[op] { &mut self.late_flushes } else { &mut self.flushes };
+                    flushes[op] += 1;
                 }
             }
             Action::LoadParameters
@@ -264,6 +271,24 @@ impl<'a> Walk<'a> {
         }
     }
 
+    fn note_call(&mut self, op: Option<OpPosition>) {
+        self.running = op;
+        if let Some(op) = op {
+            self.called[op] = true;
+        }
+    }
+
+    /// Does the op lack a flush on this core? In front of the call is asked for at the call.
+    fn lacks_flush(&self, op: OpPosition) -> bool {
+        let required = &self.program.requires.ops[op];
+        let wanted = u32::from(required.flush_before) + u32::from(required.flush_after);
+        if self.called[op] {
+            required.flush_after && self.late_flushes[op] == 0
+        } else {
+            self.program.ops[op].class().runs_on(self.core.kind) && self.flushes[op] < wanted
+        }
+    }
+
     fn finish(mut self) {
         let program = self.program;
         let undone = |duty: &Duty| (!duty.done).then(|| duty.action.name());
@@ -271,14 +296,13 @@ impl<'a> Walk<'a> {
             self.report((None, None, action), |core| Violation::Missing { core, action, op: None });
         }
         let mut duties = std::mem::take(&mut self.duties).into_iter().peekable();
-        for (op, required) in program.requires.ops.enumerate() {
+        for op in program.ops.positions() {
             let mut missing = Vec::new();
             while let Some(duty) = duties.next_if(|(of, _)| *of == op) {
                 let action = duty.1.name();
                 missing.extend(self.open.get(&duty).is_some_and(|left| *left > 0).then_some(action));
             }
-            let wanted = u32::from(required.flush_before) + u32::from(required.flush_after);
-            if program.ops[op].class().runs_on(self.core.kind) && self.flushes[op] < wanted {
+            if self.lacks_flush(op) {
                 missing.push(Action::Flush.name());
             }
             for action in missing {
