@@ -2,19 +2,23 @@
 
     python benches/plan_scale.py
 
-Prints the best of several runs for each size, per op, and the ratio of 8,000 ops to 1,000.
+Prints the best of several runs for each size, per op, and the ratio of 8,000 ops to 1,000; how long it takes to turn
+the device program into Python data, which happens when it is asked for; and the memory of planning and checking.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import superkernel
+from ratios import ratio
 
 KINDS = ("KERNEL_TYPE_AIV_ONLY", "KERNEL_TYPE_AIC_ONLY", "KERNEL_TYPE_MIX_AIC_1_1", "KERNEL_TYPE_MIX_AIC_1_2")
 SIZES = (100, 1000, 1160, 8000, 10000)
@@ -65,6 +69,25 @@ def best(infos: dict[str, Any], rounds: int = 5) -> float:
     return min(times)
 
 
+def memory_per_op(paths: list[Path], count: int) -> float:
+    """KiB at the peak of planning and checking, in a process of its own, beyond what it takes without ops."""
+    script = (
+        "import json, logging, resource, sys, superkernel\n"
+        "logging.disable(logging.ERROR)\n"
+        "infos = json.load(sys.stdin)\n"
+        "small = {**infos, 'op_list': infos['op_list'][:2]}\n"
+        "superkernel.plan(small, 'bench')\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "superkernel.plan(infos, 'bench')\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    infos = {"op_list": op_list(paths, count, 1), "super_kernel_options": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", script], input=json.dumps(infos), stdout=subprocess.PIPE, text=True, check=True
+    )
+    return int(done.stdout) / count
+
+
 def main() -> None:
     """Prints the table."""
     logging.getLogger("superkernel").setLevel(logging.ERROR)
@@ -77,7 +100,12 @@ def main() -> None:
                 seconds[size] = best(infos)
                 milliseconds, each = seconds[size] * 1e3, seconds[size] / size * 1e6
                 print(f"{streams} stream(s), {size:6d} ops: {milliseconds:9.2f} ms, {each:7.2f} us per op")
-            print(f"{streams} stream(s): 8,000 ops take {seconds[8000] / seconds[1000]:.1f} x the time of 1,000")
+            ratio(f"plan of 8,000 ops / of 1,000, {streams} stream(s)", seconds[8000] / seconds[1000], "lower")
+        infos = {"op_list": op_list(paths, 8000, 1), "super_kernel_options": ""}
+        started = time.perf_counter()
+        steps = superkernel.plan(infos, "bench")["steps"]
+        print(f"8,000 ops with all {len(steps)} steps as Python data: {time.perf_counter() - started:.2f} s")
+        print(f"memory at the peak: {memory_per_op(paths, 8000):.2f} KiB per op beyond the inputs")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ use crate::model::{self, ModelError, Platform, SuperKernel};
 use crate::objects::{ObjectError, Objects, TextSizes};
 use crate::plan::PlanError;
 use crate::program::Program;
+use crate::report::LargePart;
 use crate::stage::{Stage, Timings};
 use crate::{emit, plan, report};
 
@@ -144,9 +145,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// As data, for people and for other programs.
-    pub(crate) fn to_json(&self) -> Value {
-        report::plan_json(&self.kernel, &self.sizes, &self.program)
+    /// As data, for people and for other programs; without the parts that grow with the number of ops.
+    pub(crate) fn head(&self) -> Value {
+        report::plan_head(&self.kernel)
+    }
+
+    /// One of those parts.
+    pub(crate) fn part(&self, part: LargePart) -> Value {
+        report::plan_part(&self.kernel, &self.sizes, &self.program, part)
     }
 
     /// As data for a picture.

@@ -232,6 +232,10 @@ fn random_edits(random: &mut Random, object: &Object) -> Edits {
             _ => Localize::AllDefinedExcept(localized),
         },
         strip,
+        rename_sections: match random.below(3) {
+            0 => vec![(".text.a".to_owned(), ".text.other".to_owned())],
+            _ => Vec::new(),
+        },
         drop_sections_with_prefix: match random.below(3) {
             0 => vec![".ascend.meta.".to_owned()],
             1 => vec![".debug".to_owned(), ".text.a".to_owned()],
@@ -285,6 +289,7 @@ fn nothing_to_do_gives_the_same_bytes() {
             rename: vec![("not_there".to_owned(), "x".to_owned()), ("f".to_owned(), "f".to_owned())],
             localize: Localize::Names(vec!["nor_this".to_owned()]),
             strip: vec!["or_that".to_owned()],
+            rename_sections: vec![(".none".to_owned(), ".some".to_owned()), (".text".to_owned(), ".text".to_owned())],
             drop_sections_with_prefix: vec![".none".to_owned()],
             missing: Missing::Ignore,
             groups: Groups::Keep,
@@ -403,6 +408,32 @@ fn copies_keep_only_the_function_visible() {
     assert!(elf::split_copies(&bytes, &["add"], 1).unwrap().is_empty());
     assert_eq!(elf::split_copies(&bytes, &["add"], 0).unwrap_err().id(), "SK0613");
     assert_eq!(elf::split_copies(&bytes, &["hidden"], 2).unwrap_err().id(), "SK0606");
+}
+
+#[test]
+fn sections_get_other_names_and_keep_everything_else() {
+    let mut renamed = 0;
+    for seed in 0..200 {
+        let bytes = object(seed).build();
+        let before = elf::sections(&bytes).unwrap();
+        let Some(old) = before.iter().map(|section| section.name.to_string()).find(|name| name.starts_with(".text"))
+        else {
+            continue;
+        };
+        let rename_sections = vec![(old.clone(), ".ascend.meta.another_name".to_owned())];
+        let edited = elf::edit(&bytes, &Edits { rename_sections, ..Edits::default() }).unwrap();
+        let after = elf::sections(&edited).unwrap();
+        assert_eq!(before.len(), after.len());
+        for (before, after) in before.iter().zip(&after) {
+            let expected = if *before.name == *old { ".ascend.meta.another_name" } else { &before.name };
+            assert_eq!((expected, before.kind, before.flags), (&*after.name, after.kind, after.flags), "seed {seed}");
+            renamed += usize::from(*before.name == *old);
+        }
+        assert_eq!(read(&bytes).symbols, read(&edited).symbols, "seed {seed}");
+        let code = elf::section_bytes(&bytes, &old).unwrap();
+        assert_eq!(code, elf::section_bytes(&edited, ".ascend.meta.another_name").unwrap(), "seed {seed}");
+    }
+    assert!(renamed > 50, "{renamed}");
 }
 
 #[test]

@@ -17,6 +17,7 @@ __all__ = [
     "LaunchRequest",
     "OpDescription",
     "Parameter",
+    "Planned",
     "ProfilingDump",
     "ScopePiece",
     "ScopePlanned",
@@ -142,9 +143,16 @@ def elf_write_archive(members: list[tuple[str, _BytesLike]], /) -> bytes: ...
 
 # -- plan ------------------------------------------------------------------------------------------------------------
 
+@final
+class Planned:
+    def head(self) -> dict[str, Any]: ...
+    @staticmethod
+    def large() -> list[str]: ...
+    def part(self, name: str) -> list[Any] | None: ...
+
 def plan(
     kernel_infos: object, kernel_name: object, soc: str, aic_num: int | None = None, aiv_num: int | None = None
-) -> dict[str, Any]: ...
+) -> Planned: ...
 def plan_picture(
     kernel_infos: object, kernel_name: object, soc: str, aic_num: int | None = None, aiv_num: int | None = None
 ) -> dict[str, Any]: ...

@@ -8,6 +8,8 @@ use crate::store::digest::ContentDigest;
 
 /// Changes whenever this package would make something else of the same inputs.
 const CONTRACT_VERSION: &str = concat!("1/", env!("CARGO_PKG_VERSION"));
+/// The part with the kernel's name.
+const KERNEL: &str = "kernel";
 /// Differences told one by one.
 const TOLD: usize = 8;
 
@@ -32,7 +34,7 @@ impl Fingerprint {
             parts.insert(name, facts.into_iter().map(|(fact, value)| (fact, Value::String(value))).collect());
         };
         part("contract".to_owned(), named([("version", CONTRACT_VERSION.to_owned())]));
-        part("kernel".to_owned(), named([("name", kernel.name.clone())]));
+        part(KERNEL.to_owned(), named([("name", kernel.name.clone())]));
         part("options".to_owned(), kernel.options.texts().map(|(name, text)| (name.to_string(), text)).collect());
         part(
             "platform".to_owned(),
@@ -69,6 +71,15 @@ impl Fingerprint {
     /// For a manifest.
     pub(crate) fn parts(&self) -> &Map<String, Value> {
         &self.parts
+    }
+
+    /// One value for all kernels that differ in their names alone.
+    pub(crate) fn digest_without_name(&self) -> ContentDigest {
+        let mut text = String::from("any name");
+        for (part, facts) in self.parts.iter().filter(|(part, _)| *part != KERNEL) {
+            text.push_str(&format!("\n{}: {facts}", Value::from(part.as_str())));
+        }
+        ContentDigest::of(text.as_bytes())
     }
 
     /// One value that stands for all of it.
@@ -181,6 +192,17 @@ mod tests {
             new.changes_since(&old),
             ["options: split-mode was `4`, is `2`", "op 0: object has other content", "op 2: new", "op 1: gone"]
         );
+    }
+
+    #[test]
+    fn names_alone_do_not_make_another_kernel() {
+        let of = |name: &str, split: &str| {
+            fingerprint(json!({"kernel": {"name": name}, "options": {"split-mode": split}})).digest_without_name()
+        };
+        assert_eq!(of("a", "4"), of("b", "4"));
+        assert_ne!(of("a", "4"), of("a", "2"));
+        let named = fingerprint(json!({"kernel": {"name": "a"}}));
+        assert_ne!(named.digest(), named.digest_without_name());
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod keep;
 mod log;
 pub(crate) mod manifest;
 mod outcome;
+mod renamed;
 pub(crate) mod reproducer;
 mod request;
 mod response_files;
@@ -92,14 +93,17 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
     let mut build = Build { request, kernel, toolchain, used: &used, files, work: &work, log: BuildLog::default() };
     build.log.add(LogStage::Input, &request.kernel_infos);
 
-    let cached = timings
-        .measure(Stage::Cache, || build.checked(request.cached_kernel(cache.as_ref(), last.fingerprint.digest())?));
+    let key = match renamed::is_renamable(kernel, &request.environment) {
+        true => last.fingerprint.digest_without_name(),
+        false => last.fingerprint.digest(),
+    };
+    let cached = timings.measure(Stage::Cache, || build.checked(request.cached_kernel(cache.as_ref(), key)?));
     let (made, origin) = match cached {
         Some(made) => (made, Origin::Cache),
         None => (build.make(&source, &mut timings, cancel)?, Origin::Built),
     };
     let noted = timings.to_json();
-    let json = request.description(kernel, made.digest, toolchain.kind());
+    let json = request.description(kernel, &kernel.name, made.digest, toolchain.kind());
     timings.measure(Stage::Publish, || -> Result<(), BuildError> {
         let notes = Notes {
             because: because.clone(),
@@ -119,8 +123,8 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
         publish(&release, &work, cancel).map_err(|error| place_error(files, error))
     })?;
     if let (Some(cache), Origin::Built) = (&cache, origin) {
-        let cached = CachedKernel { json, object: made.object, digest: made.digest };
-        cache.put(last.fingerprint.digest(), &kernel.name, &cached);
+        let cached = CachedKernel { kernel: kernel.name.clone(), json, object: made.object, digest: made.digest };
+        cache.put(key, &cached);
     }
     Ok(outcome(origin, because, &timings).with_sizes(made.sizes))
 }
@@ -210,18 +214,29 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// A kernel from the cache, if it passes the check and is described as it would be now.
-    fn checked(&self, CachedKernel { json, object, digest }: CachedKernel) -> Option<Made> {
-        if json != self.request.description(self.kernel, digest, self.toolchain.kind()) {
-            ::log::warn!(target: "superkernel.cache", "the cached kernel is not used: its description is another's");
-            return None;
+    /// A kernel from the cache, under its name of now, if it is described as it would be and passes the check.
+    fn checked(&self, CachedKernel { kernel: name, json, object, digest }: CachedKernel) -> Option<Made> {
+        let unused = |why: &dyn std::fmt::Display| {
+            ::log::warn!(target: "superkernel.cache", "the cached kernel is not used: {why}");
+            None
+        };
+        if json != self.request.description(self.kernel, &name, digest, self.toolchain.kind()) {
+            return unused(&"its description is another's");
         }
+        let (object, digest) = if name == self.kernel.name {
+            (object, digest)
+        } else {
+            match renamed::renamed(&object, self.kernel, &name) {
+                Ok(object) => {
+                    let digest = ContentDigest::of(&object);
+                    (object, digest)
+                }
+                Err(error) => return unused(&error),
+            }
+        };
         match self.check(&object) {
             Ok(sizes) => Some(Made { object, digest, sizes, commands: Vec::new() }),
-            Err(error) => {
-                ::log::warn!(target: "superkernel.cache", "the cached kernel is not used: {error}");
-                None
-            }
+            Err(error) => unused(&error),
         }
     }
 

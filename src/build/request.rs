@@ -94,9 +94,16 @@ impl Request {
         }
     }
 
-    /// The description of a finished object, as bytes of its file.
-    pub(super) fn description(&self, kernel: &SuperKernel, object: ContentDigest, toolchain: ToolchainKind) -> Vec<u8> {
-        let value = ResultJson::new(kernel, object, toolchain, &self.environment.platform_info).to_json();
+    /// The description of a finished object under some name, as bytes of its file.
+    pub(super) fn description(
+        &self,
+        kernel: &SuperKernel,
+        name: &str,
+        object: ContentDigest,
+        toolchain: ToolchainKind,
+    ) -> Vec<u8> {
+        let described = ResultJson::new(kernel, object, toolchain, &self.environment.platform_info);
+        let value = ResultJson { name: name.to_owned(), object_file: format!("{name}.o"), ..described }.to_json();
         let mut bytes = serde_json::to_vec_pretty(&value).expect("a JSON value can be written");
         bytes.push(b'\n');
         bytes

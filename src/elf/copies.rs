@@ -16,6 +16,7 @@ pub(crate) fn copy_edits(functions: &[&str], number: u32) -> Edits {
         groups: Groups::Dissolve,
         missing: Missing::Error,
         strip: Vec::new(),
+        rename_sections: Vec::new(),
     }
 }
 

@@ -136,6 +136,7 @@ fn elf_edit<'py>(
             None => Localize::Names(localize),
         },
         strip,
+        rename_sections: Vec::new(),
         drop_sections_with_prefix: drop_sections,
         groups: if dissolve_groups { Groups::Dissolve } else { Groups::Keep },
         missing: if missing_ok { Missing::Ignore } else { Missing::Error },

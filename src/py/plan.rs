@@ -5,10 +5,12 @@ use serde_json::Value;
 
 use super::convert;
 use super::errors::to_python;
-use crate::Error;
 use crate::model::Platform;
+use crate::report::LargePart;
+use crate::{Error, Plan};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Planned>()?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(plan_picture, module)?)?;
     module.add_function(wrap_pyfunction!(generate, module)?)?;
@@ -16,21 +18,43 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check_program, module)?)
 }
 
-/// The plan as data; warnings are in it.
+/// A plan whose large parts become Python data when they are asked for.
+#[pyclass(frozen, module = "superkernel._core")]
+struct Planned(Plan);
+
+#[pymethods]
+impl Planned {
+    /// Everything but the large parts, which are `None`; warnings are in it.
+    fn head<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &self.0.head())
+    }
+
+    /// The keys of the large parts.
+    #[staticmethod]
+    fn large() -> Vec<&'static str> {
+        LargePart::ALL.map(LargePart::as_str).to_vec()
+    }
+
+    /// One large part; `None` if there is none of this name.
+    fn part<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(part) = LargePart::ALL.into_iter().find(|part| part.as_str() == name) else { return Ok(None) };
+        let value = py.detach(|| self.0.part(part));
+        convert::to_python(py, &value).map(Some)
+    }
+}
+
+/// The plan of a super kernel.
 #[pyfunction]
 #[pyo3(signature = (kernel_infos, kernel_name, soc, aic_num=None, aiv_num=None))]
-fn plan<'py>(
-    py: Python<'py>,
-    kernel_infos: &Bound<'py, PyAny>,
-    kernel_name: &Bound<'py, PyAny>,
+fn plan(
+    py: Python<'_>,
+    kernel_infos: &Bound<'_, PyAny>,
+    kernel_name: &Bound<'_, PyAny>,
     soc: &str,
     aic_num: Option<u32>,
     aiv_num: Option<u32>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let value = call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), |infos, name, platform| {
-        Ok(crate::plan(infos, name, platform)?.to_json())
-    })?;
-    convert::to_python(py, &value)
+) -> PyResult<Planned> {
+    call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), crate::plan).map(Planned)
 }
 
 /// The device program as data for a picture.

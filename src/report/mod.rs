@@ -12,10 +12,35 @@ use crate::model::{
 use crate::objects::TextSizes;
 use crate::program::Program;
 
-/// The model and its device program.
-pub(crate) fn plan_json(kernel: &SuperKernel, sizes: &TextSizes, program: &Program) -> Value {
-    let ops: Vec<Value> = kernel.ops.enumerate().map(|(position, op)| op_json(position, op, sizes)).collect();
-    json!({
+/// The parts of a plan that grow with the number of ops: made when they are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LargePart {
+    Slots,
+    Ops,
+    Edges,
+    Order,
+    Steps,
+}
+
+impl LargePart {
+    /// All, as they stand in the plan.
+    pub(crate) const ALL: [Self; 5] = [Self::Slots, Self::Ops, Self::Edges, Self::Order, Self::Steps];
+
+    /// Its key.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Slots => "slots",
+            Self::Ops => "ops",
+            Self::Edges => "edges",
+            Self::Order => "order",
+            Self::Steps => "steps",
+        }
+    }
+}
+
+/// The plan without its large parts: `null` stands where each belongs.
+pub(crate) fn plan_head(kernel: &SuperKernel) -> Value {
+    let mut head = json!({
         "kernel_name": kernel.name,
         "soc": kernel.platform.soc.as_str(),
         "chip": kernel.platform.chip().as_str(),
@@ -28,13 +53,23 @@ pub(crate) fn plan_json(kernel: &SuperKernel, sizes: &TextSizes, program: &Progr
         "debug_size": kernel.debug_output.as_ref().map_or(0, |debug| debug.size),
         "inner_events": kernel.inner_events.iter().map(|event| event.id).collect::<Vec<_>>(),
         "defines": kernel.defines(),
-        "slots": slots_json(kernel),
-        "ops": ops,
-        "edges": program.edges_json(),
-        "order": program.order_json(),
-        "steps": program.steps_json(),
-        "warnings": kernel.warnings,
-    })
+    });
+    for part in LargePart::ALL {
+        head[part.as_str()] = Value::Null;
+    }
+    head["warnings"] = json!(kernel.warnings);
+    head
+}
+
+/// One large part of the plan.
+pub(crate) fn plan_part(kernel: &SuperKernel, sizes: &TextSizes, program: &Program, part: LargePart) -> Value {
+    match part {
+        LargePart::Slots => slots_json(kernel).into(),
+        LargePart::Ops => kernel.ops.enumerate().map(|(position, op)| op_json(position, op, sizes)).collect(),
+        LargePart::Edges => json!(program.edges_json()),
+        LargePart::Order => json!(program.order_json()),
+        LargePart::Steps => json!(program.steps_json()),
+    }
 }
 
 fn slots_json(kernel: &SuperKernel) -> Vec<Value> {

@@ -2,14 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::{op_json, plan_json};
+use super::{LargePart, op_json, plan_head, plan_part};
 use crate::model::{CoreClass, CoreKind, OpPosition, SuperKernel};
 use crate::objects::TextSizes;
 use crate::program::{Action, Program, Step};
 
 /// Everything that a picture of the program shows. Ops are named by their place among the ops here.
 pub(crate) fn picture_json(kernel: &SuperKernel, sizes: &TextSizes, program: &Program) -> Value {
-    let mut picture = plan_json(kernel, sizes, program);
+    let mut picture = plan_head(kernel);
+    for part in [LargePart::Edges, LargePart::Order] {
+        picture[part.as_str()] = plan_part(kernel, sizes, program, part);
+    }
     picture["lanes"] =
         program.kinds().iter().map(|kind| json!({"kind": kind.as_str(), "cores": kernel.cores(*kind)})).collect();
     picture["ops"] = kernel

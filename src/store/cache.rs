@@ -61,6 +61,8 @@ impl Sharing {
 /// A kernel in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CachedKernel {
+    /// Its name.
+    pub kernel: String,
     /// Its description, as bytes of its file.
     pub json: Vec<u8>,
     /// Its object.
@@ -97,10 +99,10 @@ pub(crate) struct EntryHead {
 }
 
 impl EntryHead {
-    fn new(key: &str, kernel: &str, cached: &CachedKernel) -> Self {
+    fn new(key: &str, cached: &CachedKernel) -> Self {
         let mut head = Self {
             key: key.to_owned(),
-            kernel: kernel.to_owned(),
+            kernel: cached.kernel.clone(),
             size: cached.object.len() as u64,
             sha256: cached.digest.to_string(),
             json_size: cached.json.len() as u64,
@@ -191,8 +193,8 @@ impl Cache {
     }
 
     /// Stores a kernel. The cache is a convenience: trouble with it is told, but fails nothing.
-    pub(crate) fn put(&self, key: ContentDigest, kernel: &str, cached: &CachedKernel) {
-        if let Err(error) = self.store(&EntryHead::new(&key.to_string(), kernel, cached), cached) {
+    pub(crate) fn put(&self, key: ContentDigest, cached: &CachedKernel) {
+        if let Err(error) = self.store(&EntryHead::new(&key.to_string(), cached), cached) {
             log::warn!(target: "superkernel.cache", "the kernel is not cached: {error}");
         }
     }
@@ -342,7 +344,8 @@ fn read_entry(path: &Path) -> Result<(EntryHead, CachedKernel), StoreError> {
     if !fits {
         return Err(damaged(path, "its content does not fit its head"));
     }
-    Ok((head, CachedKernel { json, object, digest }))
+    let kernel = head.kernel.clone();
+    Ok((head, CachedKernel { kernel, json, object, digest }))
 }
 
 /// How others than this user and the administrator could have written what `data` is about.
@@ -369,7 +372,12 @@ mod tests {
     }
 
     fn kernel(object: &[u8]) -> CachedKernel {
-        CachedKernel { json: b"{}\n".to_vec(), object: object.to_vec(), digest: ContentDigest::of(object) }
+        CachedKernel {
+            kernel: "k".to_owned(),
+            json: b"{}\n".to_vec(),
+            object: object.to_vec(),
+            digest: ContentDigest::of(object),
+        }
     }
 
     fn key(text: &str) -> ContentDigest {
@@ -381,7 +389,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let cache = cache(directory.path(), 1 << 20);
         assert_eq!(cache.get(key("a")), None);
-        cache.put(key("a"), "k", &kernel(b"bytes\nwith\nlines"));
+        cache.put(key("a"), &kernel(b"bytes\nwith\nlines"));
         assert_eq!(cache.get(key("a")), Some(kernel(b"bytes\nwith\nlines")));
         let stats = cache.stats();
         assert_eq!((stats.entries, stats.hits, stats.misses), (1, 1, 1));
@@ -393,7 +401,7 @@ mod tests {
     fn damage_is_noticed_and_removed() {
         let directory = tempfile::tempdir().unwrap();
         let cache = cache(directory.path(), 1 << 20);
-        cache.put(key("a"), "k", &kernel(b"bytes"));
+        cache.put(key("a"), &kernel(b"bytes"));
         let path = cache.entries().remove(0);
         let whole = std::fs::read(&path).unwrap();
         for cut in 0..whole.len() {
@@ -418,8 +426,8 @@ mod tests {
         let cache = cache(directory.path(), 1 << 20);
         let (one, other) = (kernel(b"one"), CachedKernel { json: b"[]\n".to_vec(), ..kernel(b"two") });
         let path = cache.entry(&key("a").to_string());
-        cache.put(key("a"), "k", &one);
-        let good = EntryHead::new(&key("a").to_string(), "k", &one);
+        cache.put(key("a"), &one);
+        let good = EntryHead::new(&key("a").to_string(), &one);
         let exchanged = [
             EntryHead { sha256: other.digest.to_string(), ..good.clone() },
             EntryHead { json_sha256: ContentDigest::of(&other.json).to_string(), ..good.clone() },
@@ -440,7 +448,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let own = cache(directory.path(), 1 << 20);
         let shared = Cache { sharing: Sharing::Shared, ..own.clone() };
-        own.put(key("a"), "k", &kernel(b"bytes"));
+        own.put(key("a"), &kernel(b"bytes"));
         let entry = own.entries().remove(0);
         let folder = entry.parent().unwrap().to_path_buf();
         for (path, usual) in [(entry, 0o640), (folder, 0o750)] {
@@ -469,7 +477,7 @@ mod tests {
             std::fs::create_dir(cache.directory.join(name)).unwrap();
         }
         assert_eq!(cache.get(key("a")), None);
-        cache.put(key("a"), "k", &kernel(b"bytes"));
+        cache.put(key("a"), &kernel(b"bytes"));
         assert_eq!(cache.get(key("a")), None);
         assert!(in_the_way.join("kept").exists());
     }
@@ -483,11 +491,11 @@ mod tests {
             file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
         };
         for (name, seconds) in [("a", 300), ("b", 200), ("c", 100)] {
-            cache.put(key(name), "k", &kernel(&[0; 800]));
+            cache.put(key(name), &kernel(&[0; 800]));
             age(name, seconds);
         }
         assert!(cache.get(key("a")).is_some());
-        cache.put(key("d"), "k", &kernel(&[0; 800]));
+        cache.put(key("d"), &kernel(&[0; 800]));
         assert!(cache.get(key("b")).is_none());
         for name in ["a", "c", "d"] {
             assert!(cache.get(key(name)).is_some(), "{name}");
@@ -498,14 +506,14 @@ mod tests {
     fn an_entry_made_elsewhere_is_checked() {
         let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (here, there) = (cache(here.path(), 1 << 20), cache(there.path(), 1 << 20));
-        there.put(key("a"), "k", &kernel(b"bytes"));
+        there.put(key("a"), &kernel(b"bytes"));
         let file = there.entries().remove(0);
         assert!(here.import(&file, |_, _| Err("it is another".to_owned())).is_err());
         assert_eq!(here.get(key("a")), None);
         assert_eq!(here.import(&file, |_, _| Ok(())).unwrap().kernel, "k");
         assert_eq!(here.get(key("a")), Some(kernel(b"bytes")));
         // Whole and sealed, but under a name that is no digest.
-        let mut bytes = serde_json::to_vec(&EntryHead::new("../../x", "k", &kernel(b"bytes"))).unwrap();
+        let mut bytes = serde_json::to_vec(&EntryHead::new("../../x", &kernel(b"bytes"))).unwrap();
         bytes.extend(b"\n{}\nbytes");
         std::fs::write(&file, &bytes).unwrap();
         assert!(here.import(&file, |_, _| Ok(())).unwrap_err().to_string().contains("key"));
@@ -514,7 +522,7 @@ mod tests {
     #[test]
     fn a_cache_that_cannot_be_written_fails_nothing() {
         let cache = cache(Path::new("/proc/nowhere"), 1);
-        cache.put(key("a"), "k", &kernel(b"x"));
+        cache.put(key("a"), &kernel(b"x"));
         assert_eq!(cache.get(key("a")), None);
         assert_eq!(cache.stats().entries, 0);
     }

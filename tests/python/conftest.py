@@ -49,6 +49,7 @@ SLOW = {
     "test_op_builder",
     "test_package",
     "test_scope_build",
+    "test_scope_executor",
     "test_scope_random",
     "test_scope_reference",
     "test_sim_ascendc",

@@ -431,3 +431,27 @@ def test_types_of_ops_are_distinguished(library: KernelLibrary):
     assert any("new" in reason for reason in report["because"]) and any(
         "gone" in reason for reason in report["because"]
     )
+
+
+@pytest.mark.parametrize("split", [1, 4])
+def test_a_kernel_of_another_name_needs_no_compiler(ops, tmp_path: Path, split: int):
+    infos = infos_of(ops, f"split-mode={split}")
+    cache = {"cache_dir": str(tmp_path / "cache")}
+    name = "a_much_longer_name_than_that"
+    assert build(infos, "first", **cache)["origin"] == "built"
+    renamed = build(infos, name, **cache)
+    assert renamed["origin"] == "from cache"
+    fresh = build(infos, name, kernel_meta_parent_dir=str(tmp_path / "fresh"))
+    assert fresh["origin"] == "built"
+    objects = [Path(report["object"]).read_bytes() for report in (renamed, fresh)]
+    symbols = [sorted((s.name, s.binding) for s in superkernel.elf.symbols(found) if s.name) for found in objects]
+    assert symbols[0] == symbols[1]
+    sections = [[(s.name, s.size) for s in superkernel.elf.sections(found)] for found in objects]
+    tables = (".symtab", ".strtab", ".shstrtab")
+    assert [s for s in sections[0] if s[0] not in tables] == [s for s in sections[1] if s[0] not in tables]
+    assert all(b"first_mix" not in found for found in objects[1:])
+    described = [json.loads(Path(report["json"]).read_text()) for report in (renamed, fresh)]
+    assert [document.pop("sha256") for document in described] != [None, None] and described[0] == described[1]
+    # Descriptions of source lines name the source's file, which is called like the kernel.
+    with_lines = infos_of(ops, f"split-mode={split}:compile-options=-g")
+    assert [build(with_lines, name, **cache)["origin"] for name in ("one", "two")] == ["built", "built"]

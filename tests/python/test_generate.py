@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import copy
+import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import superkernel
@@ -61,3 +66,38 @@ def test_the_command_prints_the_source(tmp_path: Path):
     assert "auto_gen_te_one_kernel(void)" in printed
     subprocess.run([*command, "-o", str(tmp_path / "out.cpp")], check=True)
     assert (tmp_path / "out.cpp").read_text() == printed
+
+
+def test_a_plan_is_a_dictionary_whose_large_parts_are_made_on_demand(tmp_path: Path):
+    ops = OpList(tmp_path).op(AIV, 8).op(AIC, 8)
+
+    def fresh() -> dict[str, Any]:
+        return superkernel.plan(ops.infos(), "sk")
+
+    plan = fresh()
+    assert isinstance(plan, dict) and len(plan) == 18 and "steps" in plan
+    assert list(plan)[-3:] == ["order", "steps", "warnings"]
+    whole = json.loads(json.dumps(fresh()))
+    assert [len(whole[part]) for part in ("ops", "slots", "edges", "order")] == [2, len(plan["slots"]), 0, 0]
+    assert len(whole["steps"]) > 5 and all(step["action"] for step in whole["steps"])
+    # However it is looked at first, nothing is missing.
+    looks = {
+        "dict": dict,
+        "unpacked": lambda plan: {**plan},
+        "items": lambda plan: dict(plan.items()),
+        "values": lambda plan: dict(zip(plan.keys(), plan.values())),
+        "get": lambda plan: {key: plan.get(key) for key in plan},
+        "copy": lambda plan: plan.copy(),
+        "deep copy": copy.deepcopy,
+        "pickle": lambda plan: pickle.loads(pickle.dumps(plan)),
+        "union": lambda plan: plan | {},
+        "repr": lambda plan: ast.literal_eval(repr(plan)),
+        "pop": lambda plan: {**whole, "steps": plan.pop("steps")},
+    }
+    for name, look in looks.items():
+        assert look(fresh()) == whole, name
+    assert fresh() == whole and fresh() == fresh()
+    plan = fresh()
+    plan["steps"] = []
+    del plan["ops"]
+    assert plan["steps"] == [] and "ops" not in plan

@@ -22,6 +22,11 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.add_argument(
         "--fallback", action="store_true", help="leave members that cannot be built out of their super kernel"
     )
+    command.add_argument(
+        "--executor",
+        metavar="ADDRESS",
+        help="build on other machines or processes: dask://HOST:PORT (a scheduler), processes://N",
+    )
     command.add_argument("--json", action="store_true", help="print the results as JSON")
     add_settings(command)
     command.set_defaults(run=run)
@@ -29,23 +34,28 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Builds, with a line per super kernel."""
+    import contextlib
     import json
     import sys
 
     import superkernel
     from superkernel.cli.scope import planning, read_graph
     from superkernel.scope import KernelResult
+    from superkernel.scope._remote import connect
 
     def show(done: int, total: int, result: KernelResult) -> None:
         print(f"[{done}/{total}] {result}", file=sys.stderr if options.json else sys.stdout, flush=True)
 
     graph = read_graph(options)
-    with superkernel.configure(**given_settings(options)):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(superkernel.configure(**given_settings(options)))
+        executor = stack.enter_context(connect(options.executor)) if options.executor else None
         build = superkernel.compile_graph(
             graph,
             jobs=options.parallel,
             progress=show,
             fallback=options.fallback,
+            executor=executor,
             check=False,
             **planning(options),  # type: ignore[arg-type]
         )

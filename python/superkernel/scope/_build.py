@@ -7,9 +7,9 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from superkernel import _core
 from superkernel._build import cancellation, compare
@@ -22,7 +22,13 @@ from superkernel.scope._cache import Answer, kernels
 from superkernel.scope._graph import Graph, PathLike, as_graph
 from superkernel.scope._plan import Piece, ScopePlan, plan
 
+if TYPE_CHECKING:
+    from superkernel.scope._remote import Remote
+
 State = Literal["compiled", "reused", "failed"]
+
+#: Kernels that are waited for at the same time while others build them.
+_WAITING = 64
 
 
 class KernelResult(NamedTuple):
@@ -84,6 +90,7 @@ def compile_graph(
     fallback: bool = False,
     check: bool = True,
     exclude: Iterable[str] = (),
+    executor: Executor | None = None,
     **planning: Any,
 ) -> ModelBuild:
     """Builds every super kernel of a model into ``<kernel_meta_parent_dir>/kernel_meta``.
@@ -91,7 +98,9 @@ def compile_graph(
     Identical pieces are built once, different ones ``jobs`` at a time. ``progress(done, total, result)`` is called
     from this thread after each. With ``fallback`` a member that cannot be built is left out (it runs alone) and the
     rest is planned again. Failures raise at the end, after everything else was built; ``check=False`` only reports
-    them. Other arguments are those of :func:`superkernel.scope.plan`.
+    them. With ``executor`` (any ``concurrent.futures.Executor``, such as Dask's ``Client.get_executor()``) kernels are
+    built by its workers, which need no folder in common with this process; each is checked and published here. Other
+    arguments are those of :func:`superkernel.scope.plan`.
     """
     started = time.perf_counter()
     graph = as_graph(graph)
@@ -99,7 +108,7 @@ def compile_graph(
     excluded: list[str] = []
     while True:
         planned = plan(graph, exclude=[*left_out, *excluded], **planning)
-        results = _build_all(planned, jobs, progress)
+        results = _build_all(planned, jobs, progress, executor)
         failed = [result for result in results if result.state == "failed"]
         found = _culprits(planned, failed) if fallback and failed else []
         if not found:
@@ -119,8 +128,17 @@ def compile_graph(
     return build
 
 
-def _build_all(planned: ScopePlan, jobs: int | None, progress: Progress | None) -> list[KernelResult]:
+def _build_all(
+    planned: ScopePlan, jobs: int | None, progress: Progress | None, executor: Executor | None
+) -> list[KernelResult]:
     workers = jobs or in_force("jobs")[0] or os.cpu_count() or 1
+    remote = None
+    if executor is not None:
+        from superkernel.scope._remote import Remote
+
+        remote = Remote(executor)
+        # These threads only wait.
+        workers = jobs or _WAITING
     results: list[KernelResult] = []
     round = object()
     # Signals come to this thread only; the others hear of it through this.
@@ -129,7 +147,13 @@ def _build_all(planned: ScopePlan, jobs: int | None, progress: Progress | None) 
     context.run(cancellation.set, cancel)
     with ThreadPoolExecutor(max_workers=max(1, min(workers, len(planned.pieces) or 1))) as pool:
         # Settings made by `with superkernel.configure(...)` hold in this context only: take it along.
-        futures = [pool.submit(context.copy().run, _build_one, piece, round) for piece in planned.pieces]
+        # Those with most ops first: a long one at the end would leave the others idle.
+        order = sorted(range(len(planned.pieces)), key=lambda number: -len(planned.pieces[number].members))
+        started = {
+            number: pool.submit(context.copy().run, _build_one, planned.pieces[number], round, remote)
+            for number in order
+        }
+        futures = [started[number] for number in range(len(planned.pieces))]
         try:
             for future in futures:
                 result = future.result()
@@ -144,20 +168,32 @@ def _build_all(planned: ScopePlan, jobs: int | None, progress: Progress | None) 
     return results
 
 
-def _build_one(piece: Piece, round: object) -> KernelResult:
+def _build_one(piece: Piece, round: object, remote: Remote | None) -> KernelResult:
     started = time.perf_counter()
     state: State
     error: SuperKernelError | None = None
     try:
-        state = _request(piece, round).value
+        state = _request(piece, round, remote).value
     except SuperKernelError as failure:
         state, error = "failed", failure
     return KernelResult(piece.name, piece.kernel_name, state, 1000 * (time.perf_counter() - started), error)
 
 
-def _request(piece: Piece, round: object) -> Answer:
+def _compile(piece: Piece, remote: Remote | None) -> None:
     from superkernel import super_kernel
 
+    if remote is None or compare(piece.normalized_infos, piece.kernel_name)[0] == "up to date":
+        super_kernel.compile(piece.normalized_infos, piece.kernel_name)
+        return
+    with ScratchFolder("entries") as folder:
+        # A cache the user has is a good place for it; otherwise it is kept until the kernel is in place.
+        cache = snapshot()["cache_dir"] or folder
+        remote.fetch(piece.normalized_infos, piece.kernel_name, cache)
+        with configure(cache_dir=cache):
+            super_kernel.compile(piece.normalized_infos, piece.kernel_name)
+
+
+def _request(piece: Piece, round: object, remote: Remote | None) -> Answer:
     if piece.problems:
         raise make_error(
             "SK1016",
@@ -173,7 +209,7 @@ def _request(piece: Piece, round: object) -> Answer:
         return kernels.request(
             f"{folder}:{piece.kernel_name}",
             content,
-            lambda: super_kernel.compile(piece.normalized_infos, piece.kernel_name),
+            lambda: _compile(piece, remote),
             lambda: compare(piece.normalized_infos, piece.kernel_name)[0] == "up to date",
             round,
         )

@@ -34,6 +34,8 @@ pub struct Edits {
     pub localize: Localize,
     /// Symbols to remove. One that relocations still use stays, as an undefined symbol.
     pub strip: Vec<String>,
+    /// Old and new names of sections.
+    pub rename_sections: Vec<(String, String)>,
     /// Sections to remove, with their relocations and symbols.
     pub drop_sections_with_prefix: Vec<String>,
     /// What becomes of section groups.

@@ -117,7 +117,7 @@ fn collect(edits: &Edits) -> Result<HashMap<&[u8], Request<'_>>, ElfError> {
     Ok(requests)
 }
 
-fn check_symbol_name(name: &str) -> Result<(), ElfError> {
+pub(super) fn check_symbol_name(name: &str) -> Result<(), ElfError> {
     let problem = if name.is_empty() {
         "it is empty"
     } else if name.contains('\0') {

@@ -30,6 +30,12 @@ impl<'d> Decisions<'d, '_> {
             let section = self.commons_section(commons, &mut sections)?;
             sections.push(section);
         }
+        for (index, name) in &self.plan.renamed {
+            if !self.plan.dropped[*index] {
+                let offset = self.add_section_name(&mut sections, format!("{name}\0").as_bytes())?;
+                sections[self.plan.new_index[*index] as usize].header.name = offset;
+            }
+        }
         Ok(sections)
     }
 
@@ -122,33 +128,13 @@ impl<'d> Decisions<'d, '_> {
         Ok(Contents::Replaced(Cow::Owned(words)))
     }
 
-    /// A section without bytes for common symbols that became local. Its name is appended to the section names
-    /// unless it is among them.
+    /// A section without bytes for common symbols that became local.
     fn commons_section(&self, commons: Commons, sections: &mut [NewSection<'d>]) -> Result<NewSection<'d>, ElfError> {
-        const NAME: &[u8] = b".bss\0";
-        let mut name = 0;
-        if self.file.names_index != 0 {
-            let names = self.file.contents(self.file.names_index)?;
-            name = match memchr::memmem::find(names, NAME) {
-                Some(offset) => offset,
-                None => {
-                    let place = self.plan.new_index[self.file.names_index] as usize;
-                    let contents = &mut sections[place].contents;
-                    let mut more = match std::mem::replace(contents, Contents::Same) {
-                        Contents::Extended(more) => more,
-                        Contents::Same | Contents::Relocations(..) | Contents::Replaced(_) => Vec::new(),
-                    };
-                    let offset = names.len() + more.len();
-                    more.extend_from_slice(NAME);
-                    *contents = Contents::Extended(more);
-                    offset
-                }
-            };
-        }
+        let name = self.add_section_name(sections, b".bss\0")?;
         Ok(NewSection {
             old: None,
             header: SectionHeader {
-                name: u32::try_from(name).unwrap_or(0),
+                name,
                 kind: kind::NOBITS,
                 flags: flag::ALLOC | flag::WRITE,
                 address: 0,
@@ -161,5 +147,29 @@ impl<'d> Decisions<'d, '_> {
             },
             contents: Contents::Same,
         })
+    }
+
+    /// Where a name (with its end) is among the section names: appended unless it is there.
+    fn add_section_name(&self, sections: &mut [NewSection<'d>], name: &[u8]) -> Result<u32, ElfError> {
+        if self.file.names_index == 0 {
+            return Ok(0);
+        }
+        let names = self.file.contents(self.file.names_index)?;
+        let offset = match memchr::memmem::find(names, name) {
+            Some(offset) => offset,
+            None => {
+                let place = self.plan.new_index[self.file.names_index] as usize;
+                let contents = &mut sections[place].contents;
+                let mut more = match std::mem::replace(contents, Contents::Same) {
+                    Contents::Extended(more) => more,
+                    Contents::Same | Contents::Relocations(..) | Contents::Replaced(_) => Vec::new(),
+                };
+                let offset = names.len() + more.len();
+                more.extend_from_slice(name);
+                *contents = Contents::Extended(more);
+                offset
+            }
+        };
+        Ok(u32::try_from(offset).unwrap_or(0))
     }
 }

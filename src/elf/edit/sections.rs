@@ -4,7 +4,7 @@ use super::super::error::ElfError;
 use super::super::file::ElfFile;
 use super::super::format::{GROUP_COMDAT, flag, kind, section_at, word};
 use super::super::symbols::{Place, SymbolTable};
-use super::names::{Changes, Fate};
+use super::names::{Changes, Fate, check_symbol_name};
 use super::{Edits, Groups};
 
 /// What happens to every section.
@@ -17,9 +17,11 @@ pub(crate) struct SectionPlan {
     pub plain_groups: Vec<bool>,
     /// New section indices; 0 for those that go.
     pub new_index: Vec<u32>,
+    /// Sections that get another name, and that name.
+    pub renamed: Vec<(usize, String)>,
     /// Whether any section goes.
     pub drops: bool,
-    /// Whether any section goes or any group changes.
+    /// Whether any section goes or gets another name, or any group changes.
     pub any: bool,
 }
 
@@ -36,9 +38,11 @@ pub(crate) fn plan(
         ungrouped: vec![false; count],
         plain_groups: vec![false; count],
         new_index: Vec::new(),
+        renamed: Vec::new(),
         drops: false,
         any: false,
     };
+    rename(file, &edits.rename_sections, &mut plan)?;
     drop_by_name(file, &edits.drop_sections_with_prefix, &mut plan)?;
     if plan.drops {
         drop_dependents(file, &mut plan);
@@ -49,9 +53,27 @@ pub(crate) fn plan(
     if plan.drops {
         check_dropped(file, table, &plan)?;
     }
-    plan.any |= plan.drops;
+    plan.any |= plan.drops || !plan.renamed.is_empty();
     plan.new_index = new_indices(&plan.dropped);
     Ok(plan)
+}
+
+fn rename(file: &ElfFile<'_>, names: &[(String, String)], plan: &mut SectionPlan) -> Result<(), ElfError> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    for (_, new) in names {
+        check_symbol_name(new)?;
+    }
+    let found = file.section_names()?;
+    for index in 1..file.sections.len() {
+        let name = file.name_and_rest(&found, index)?;
+        let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+        if let Some((_, new)) = names.iter().find(|(old, new)| old.as_bytes() == &name[..end] && old != new) {
+            plan.renamed.push((index, new.clone()));
+        }
+    }
+    Ok(())
 }
 
 fn drop_by_name(file: &ElfFile<'_>, prefixes: &[String], plan: &mut SectionPlan) -> Result<(), ElfError> {

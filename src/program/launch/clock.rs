@@ -5,6 +5,7 @@ use std::hash::Hash;
 use std::rc::Rc;
 
 use super::flags::Carried;
+use crate::model::OpPosition;
 
 /// For each core of the launch, how far this core knows it to be.
 #[derive(Debug, Clone)]
@@ -61,5 +62,29 @@ impl<Thing: Eq + Hash> Times<Thing> {
     /// Has it happened on `core`, as far as `clock` knows?
     pub(crate) fn before(&self, thing: Thing, core: usize, clock: &Clock) -> bool {
         self.0.get(&(thing, core)).is_some_and(|time| clock.0[core] >= *time)
+    }
+}
+
+/// When each op ended, core by core. All ops do, so this is a table.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    cores: usize,
+    /// 0: not yet; a core's time starts with 1.
+    times: Vec<u32>,
+}
+
+impl Ends {
+    pub(crate) fn new(ops: usize, cores: usize) -> Self {
+        Self { cores, times: vec![0; ops * cores] }
+    }
+
+    pub(crate) fn note(&mut self, op: OpPosition, core: usize, time: u32) {
+        self.times[op.0 * self.cores + core] = time;
+    }
+
+    /// Has it ended on `core`, as far as `clock` knows?
+    pub(crate) fn before(&self, op: OpPosition, core: usize, clock: &Clock) -> bool {
+        let time = self.times[op.0 * self.cores + core];
+        time != 0 && clock.0[core] >= time
     }
 }

@@ -19,7 +19,7 @@ use std::rc::Rc;
 use super::requires::is_first_of;
 use super::{CoreId, Direction, OuterEvent, Program, Violation};
 use crate::model::{CoreClass, CoreKind, EventId, OpPosition, StreamForm};
-use clock::{Clock, Times};
+use clock::{Clock, Ends, Times};
 pub use flags::Accounting;
 use flags::{Flags, Received};
 use micro::{Flag, Micro};
@@ -73,7 +73,7 @@ struct Launch<'a> {
     cores: Vec<Core>,
     flags: Flags<Rc<Clock>>,
     accounting: Accounting,
-    ends: Times<OpPosition>,
+    ends: Ends,
     waited: Times<(OpPosition, EventId)>,
     switched: Times<OpPosition>,
     cleared: Times<Workspace>,
@@ -110,7 +110,7 @@ impl<'a> Launch<'a> {
             cores,
             flags: Flags::new(cast.cores.clone(), accounting),
             accounting,
-            ends: Times::default(),
+            ends: Ends::new(program.ops.len(), count),
             waited: Times::default(),
             switched: Times::default(),
             cleared: Times::default(),
