@@ -83,10 +83,12 @@ __all__ = [
     "sim_arena_detach",
     "sim_arena_give_back",
     "sim_arena_open",
+    "sim_build_program",
     "sim_choices",
     "sim_describe",
     "sim_has_ffts_slot",
     "sim_link",
+    "sim_run_program",
     "toolchain_facts",
     "toolkit_dir",
     "write_file",
@@ -501,6 +503,17 @@ class SimWorkOrder:
 
 def sim_answer(line: bytes) -> SimReport: ...
 def sim_link(objects: list[str], output: str, cache: str, timeout: float | None) -> None: ...
+def sim_build_program(
+    sources: list[str],
+    options: list[str],
+    libraries: list[str],
+    ascendc: str | None,
+    emulation: str,
+    output: str,
+    cache: str,
+    timeout: float | None,
+) -> None: ...
+def sim_run_program(library: str, arguments: list[str], soc: str, launch: str, memory: int) -> int: ...
 def sim_arena_create(size: int) -> tuple[int, int]: ...
 def sim_arena_attach(file: int, address: int, size: int) -> None: ...
 def sim_arena_detach(address: int, size: int) -> None: ...

@@ -3,9 +3,12 @@
 use super::Fault;
 use std::cell::Cell;
 
+use super::cube::CubeInstruction;
 use super::issued::{ElementType, Issued, OpCode};
 use super::memory::{LocalMemory, Memory};
 use super::moves::burst::Burst;
+use super::moves::fill::Fill;
+use super::moves::nd2nz::Nd2Nz;
 use super::operand::Operands;
 use super::registers::Registers;
 use super::vector::VectorInstruction;
@@ -104,8 +107,14 @@ impl Arguments<'_> {
 pub(crate) enum Instruction {
     /// The vector unit.
     Vector(VectorInstruction),
+    /// The cube unit.
+    Cube(CubeInstruction),
     /// Rows of bytes.
     Burst(Burst),
+    /// Matrices into fractals.
+    Nd2Nz(Nd2Nz),
+    /// One value, many times.
+    Fill(Fill),
 }
 
 impl Instruction {
@@ -121,7 +130,10 @@ impl Instruction {
     pub(crate) fn operands(&self, operands: &mut Operands) {
         match self {
             Self::Vector(vector) => vector.operands(operands),
+            Self::Cube(cube) => cube.operands(operands),
             Self::Burst(burst) => burst.operands(operands),
+            Self::Nd2Nz(nd2nz) => nd2nz.operands(operands),
+            Self::Fill(fill) => fill.operands(operands),
         }
     }
 
@@ -136,7 +148,10 @@ impl Instruction {
         unsafe {
             match self {
                 Self::Vector(vector) => return vector.execute(registers),
+                Self::Cube(cube) => cube.execute(registers),
                 Self::Burst(burst) => burst.execute(),
+                Self::Nd2Nz(nd2nz) => nd2nz.execute(),
+                Self::Fill(fill) => fill.execute(),
             }
         }
         Ok(())
@@ -149,6 +164,15 @@ fn decode(arguments: &Arguments<'_>) -> Result<Instruction, Fault> {
     }
     if let Some(burst) = Burst::decode(arguments)? {
         return Ok(Instruction::Burst(burst));
+    }
+    if let Some(cube) = CubeInstruction::decode(arguments)? {
+        return Ok(Instruction::Cube(cube));
+    }
+    if let Some(nd2nz) = Nd2Nz::decode(arguments)? {
+        return Ok(Instruction::Nd2Nz(nd2nz));
+    }
+    if let Some(fill) = Fill::decode(arguments)? {
+        return Ok(Instruction::Fill(fill));
     }
     Err(arguments.not_emulated())
 }

@@ -9,9 +9,11 @@
 //!    alignment, hazards between pipes, races between cores and the timeline all hang on this declaration.
 //! 3. [`Instruction::execute`] does it, at once or later.
 //!
-//! One file per family: [`vector`] for the vector unit, [`moves`] for data movement. This module knows nothing of runs, fibers or other cores.
+//! One file per family: [`vector`] for the vector unit, [`cube`] for the cube unit, [`moves`] for data movement. This
+//! module knows nothing of runs, fibers or other cores.
 
 pub(crate) mod atomic;
+pub(crate) mod cube;
 pub(crate) mod element;
 pub(crate) mod float16;
 pub(crate) mod instruction;

@@ -61,6 +61,10 @@ pub(crate) mod ctrl {
     pub(crate) const ATOMIC_TYPE_SHIFT: u32 = 6;
     /// Operation of DMA atomics.
     pub(crate) const ATOMIC_OP_SHIFT: u32 = 9;
+    /// Single precision is multiplied with fewer bits.
+    pub(crate) const HF32: u32 = 46;
+    /// Which then rounds ties toward zero.
+    pub(crate) const HF32_TOWARD_ZERO: u32 = 47;
     /// 1: 16-bit float results overflow to infinity and keep NaN; 0: they saturate.
     pub(crate) const INF_NAN: u32 = 48;
     /// Integer arithmetic saturates.
@@ -82,11 +86,13 @@ pub(crate) enum MaskMode {
 #[derive(Debug, Clone)]
 pub(crate) struct Registers {
     values: [u64; COUNT],
+    /// What sparse loads left beside L0B, a quarter of its size; empty until the first one.
+    sparse_indices: Vec<u8>,
 }
 
 impl Default for Registers {
     fn default() -> Self {
-        let mut registers = Self { values: [0; COUNT] };
+        let mut registers = Self { values: [0; COUNT], sparse_indices: Vec::new() };
         registers.set(Register::MaskLow, u64::MAX);
         registers.set(Register::MaskHigh, u64::MAX);
         registers.set(Register::Ctrl, 1 << ctrl::INF_NAN);
@@ -126,6 +132,12 @@ impl Registers {
     /// How the mask register is read.
     pub(crate) fn mask_mode(&self) -> MaskMode {
         if self.get(Register::MaskMode) == 0 { MaskMode::Norm } else { MaskMode::Count }
+    }
+
+    /// The indices beside L0B.
+    pub(crate) fn sparse_indices(&mut self) -> &mut [u8] {
+        self.sparse_indices.resize(16_384, 0);
+        &mut self.sparse_indices
     }
 
     /// The 8 addresses of address register `number`.

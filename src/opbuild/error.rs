@@ -55,6 +55,14 @@ pub enum OpBuildError {
         /// The folder the user named.
         folder: std::path::PathBuf,
     },
+    /// A launch in a program that cannot be understood.
+    #[error("{place}: {reason}")]
+    Launch {
+        /// Where.
+        place: super::scan::Place,
+        /// What is wrong.
+        reason: &'static str,
+    },
     /// There is no such chip.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -80,6 +88,7 @@ impl Diagnostic for OpBuildError {
             Self::ParameterCount { .. } => "SK0952",
             Self::Argument { .. } => "SK0953",
             Self::NoHeaders { .. } => "SK0954",
+            Self::Launch { .. } => "SK0955",
             Self::Model(error) => error.id(),
             Self::File(error) => error.id(),
             Self::Store(error) => error.id(),
@@ -104,6 +113,9 @@ impl Diagnostic for OpBuildError {
                 "name an installed CANN toolkit or a checkout of its development kit with the setting `ascendc`, or take the \
                  setting back to use the built-in subset"
                     .to_owned()
+            }
+            Self::Launch { .. } => {
+                "write a launch as `kernel<<<blocks, memory, stream>>>(arguments)`, all of it in one file".to_owned()
             }
             Self::Model(error) => error.solution(),
             Self::File(error) => error.solution(),

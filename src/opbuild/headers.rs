@@ -106,13 +106,14 @@ impl HeaderTree {
         let matmul = library.join("matmul_intf.h");
         link(&adv_api.join("matmul/matmul_intf.h"), &matmul).map_err(FileError::on("link", &matmul))?;
         tilings.sort();
-        let mut text = String::from("#pragma once\n#pragma pack(push, 8)\n");
+        let mut text =
+            String::from("#ifndef SK_VIEW_KERNEL_TILING_H\n#define SK_VIEW_KERNEL_TILING_H\n#pragma pack(push, 8)\n");
         for path in tilings {
             text.push_str(&format!("#include \"{}\"\n", path.display()));
         }
         text.push_str(
             "#pragma pack(pop)\nusing namespace optiling;\n\
-             namespace AscendC {\nnamespace tiling {\nusing namespace optiling;\n}\n}\n",
+             namespace AscendC {\nnamespace tiling {\nusing namespace optiling;\n}\n}\n#endif\n",
         );
         let tiling = view.join("kernel_tiling");
         fs::create_directories(&tiling)?;
@@ -123,6 +124,12 @@ impl HeaderTree {
     pub(crate) fn include_dirs(&self, emulation: &Path) -> Vec<PathBuf> {
         let own = [emulation.join("sk_cpu"), PathBuf::from(VIEW)];
         own.into_iter().chain(INCLUDES.iter().map(|name| self.root.join(name))).collect()
+    }
+
+    /// The same for a program of host code and kernels of both kinds; which kind runs is decided while it runs.
+    pub(crate) fn program_arguments() -> Vec<String> {
+        let arguments = ["-DASCENDC_CPU_DEBUG=1", "-D__DAV_C220__", "-D__NPU_HOST__", "-DASCENDC_DUMP=1"];
+        arguments.into_iter().chain(["-fno-gnu-unique"]).map(str::to_owned).collect()
     }
 
     /// Arguments of the compiler that switch the headers to what they are here.

@@ -9,6 +9,8 @@ mod error;
 pub(crate) mod facts;
 pub(crate) mod headers;
 mod objects;
+mod precompiled;
+pub(crate) mod program;
 mod publish;
 pub(crate) mod request;
 pub(crate) mod scan;

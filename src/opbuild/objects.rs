@@ -47,7 +47,7 @@ fn isolate(object: &[u8], function: &str, on_headers: bool) -> Result<Vec<u8>, O
 
 /// Functions that the vendor's headers call to check arguments, and that somebody else would define. Which ones there are
 /// depends on the version: all of them are answered by one function of the simulator, whose core checks for itself.
-fn header_checks(object: &[u8]) -> Result<Vec<(String, String)>, OpBuildError> {
+pub(super) fn header_checks(object: &[u8]) -> Result<Vec<(String, String)>, OpBuildError> {
     const CHECKS: &str = "_ZN7AscendC5check";
     const ANSWER: &str = "sk_rt_agree";
     let symbols = elf::symbols(object)?;

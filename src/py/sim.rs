@@ -9,14 +9,21 @@ use super::errors::to_python;
 use super::interrupt::interruptible;
 use crate::environment::Variables;
 use crate::model::Soc;
+use crate::opbuild::program::{self, ProgramRequest};
+use crate::opbuild::{HeaderTree, OpBuildError};
 use crate::sim;
+use crate::sim::SimError;
 use crate::sim::arena::{self, Access};
+use crate::sim::program::Settings;
 use crate::sim::request;
+use crate::store::work_dir::WorkDir;
 use crate::toolchain::HostCompiler;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SIM_GUARD_BYTE", sim::memory::GUARD_BYTE)?;
     module.add_function(wrap_pyfunction!(sim_link, module)?)?;
+    module.add_function(wrap_pyfunction!(sim_build_program, module)?)?;
+    module.add_function(wrap_pyfunction!(sim_run_program, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_create, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_attach, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_detach, module)?)?;
@@ -40,6 +47,50 @@ fn sim_link(
         sim::library::link(&objects, &output, &cache, &compiler, cancel)
     })?;
     linked.map_err(|error| to_python(py, &error))
+}
+
+/// Builds a program whose host and kernel code share their files into a library at `output`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "all of them name files")]
+fn sim_build_program(
+    py: Python<'_>,
+    sources: Vec<PathBuf>,
+    options: Vec<String>,
+    libraries: Vec<PathBuf>,
+    ascendc: Option<PathBuf>,
+    emulation: PathBuf,
+    output: PathBuf,
+    cache: PathBuf,
+    timeout: Option<f64>,
+) -> PyResult<()> {
+    let headers = ascendc.as_deref().map(HeaderTree::open).transpose().map_err(|error| to_python(py, &error))?;
+    let request = ProgramRequest { sources, options, headers, emulation, cache: cache.clone() };
+    let compiled = interruptible(py, |cancel| -> Result<(HostCompiler, WorkDir, Vec<PathBuf>), OpBuildError> {
+        let compiler = HostCompiler::find(&Variables::from_process().host_search(), time_limit(timeout))?;
+        let work = WorkDir::create(&cache, "program", cancel)?;
+        let objects = program::compile(&request, &compiler, &work, cancel)?;
+        Ok((compiler, work, objects))
+    })?;
+    let (compiler, _work, mut objects) = compiled.map_err(|error| to_python(py, &error))?;
+    objects.extend(libraries);
+    let linked = interruptible(py, |cancel| sim::library::link(&objects, &output, &cache, &compiler, cancel))?;
+    linked.map_err(|error| to_python(py, &error))
+}
+
+/// Runs a program in this process; what its `main` returned.
+#[pyfunction]
+fn sim_run_program(
+    py: Python<'_>,
+    library: PathBuf,
+    arguments: Vec<String>,
+    soc: String,
+    launch: &str,
+    memory: u64,
+) -> PyResult<i32> {
+    let fields = serde_json::from_str(launch).map_err(|error| SimError::Request(error.to_string()));
+    let launch = fields.map_err(|error| to_python(py, &error))?;
+    let settings = Settings { library, soc, launch, memory };
+    py.detach(|| sim::program::run(settings, &arguments)).map_err(|error| to_python(py, &error))
 }
 
 /// Makes an arena of device memory: (address, file descriptor).

@@ -69,6 +69,9 @@ pub(crate) struct FlagBank {
     lost: Vec<(CoreIndex, u32)>,
     /// Cores whose counters rose in the last call.
     gained: Vec<CoreIndex>,
+    /// Flags by which cube cores answer the messages of one vector core, though both of a block receive them: what is too
+    /// many for the other one is nobody's mistake. Counters start again behind their end.
+    answers: [bool; FLAG_COUNT],
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -131,7 +134,13 @@ impl FlagBank {
             rounds,
             lost: Vec::new(),
             gained: Vec::new(),
+            answers: [false; FLAG_COUNT],
         }
+    }
+
+    /// From now on `flag` answers messages.
+    pub(crate) fn answers_messages(&mut self, flag: u32) {
+        self.answers[flag as usize] = true;
     }
 
     /// Core `core` raises `flag` in `mode`. Returns the cores whose counter rose.
@@ -193,7 +202,11 @@ impl FlagBank {
         for receiver in receivers {
             let counter = &mut self.counters[receiver][flag as usize];
             if counter.raised.len() == COUNTER_LIMIT {
-                return Err(SetError::Overflow(receiver));
+                if !self.answers[flag as usize] {
+                    return Err(SetError::Overflow(receiver));
+                }
+                counter.raised.clear();
+                continue;
             }
             counter.raised.push_back(Rc::clone(now));
             self.gained.push(receiver);
@@ -253,9 +266,11 @@ impl FlagBank {
         self.in_block[core].get_mut(id as usize)?.raised.pop_front()
     }
 
-    /// The counters of a core that are not 0: (flag, value).
+    /// The counters of a core that are not 0: (flag, value). Answers that were for its neighbour do not count.
     pub(crate) fn raised(&self, core: CoreIndex) -> Vec<(u32, usize)> {
-        non_zero(&self.counters[core])
+        let mut raised = non_zero(&self.counters[core]);
+        raised.retain(|(flag, _)| !self.answers[*flag as usize]);
+        raised
     }
 
     /// The in-block counters of a core that are not 0.
@@ -380,6 +395,19 @@ mod tests {
             assert_eq!(set(&mut bank, 0, 2, 13), [1]);
         }
         assert_eq!(bank.set(0, 2, 13, &Moment::default()), Err(SetError::Overflow(1)));
+    }
+
+    #[test]
+    fn answers_to_messages_start_again() {
+        let mut bank = bank(KernelType::MixAic1_2, 1, Arrivals::PerCore);
+        bank.answers_messages(3);
+        for _ in 0..15 {
+            set(&mut bank, 0, 2, 3);
+            assert!(bank.take(1, 3).is_some());
+        }
+        assert_eq!(set(&mut bank, 0, 2, 3), [1]);
+        assert_eq!((bank.raised(1), bank.raised(2)), (vec![], vec![]));
+        assert!(bank.take(2, 3).is_none());
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::core_state::CoreState;
 use super::machine::Extent;
 use super::order::Precision;
 use super::pipe_services::QueueCall;
+use super::program;
 use super::report::Status;
 use super::run::{Next, Run};
 use crate::aicore::Issued;
@@ -160,6 +161,9 @@ extern "C" fn fault(fault: u32, text: *const c_char, file: *const c_char, line: 
         _ => (Status::Api, read(text)),
     };
     let site = (!file.is_null()).then(|| (read(file), line));
+    if RUN.load(Ordering::Relaxed).is_null() {
+        program::give_up(&text, site);
+    }
     with_run(|run| run.fail(status, text, site));
     stop()
 }
@@ -167,6 +171,9 @@ extern "C" fn fault(fault: u32, text: *const c_char, file: *const c_char, line: 
 extern "C" fn print(text: *const c_char, length: u64) {
     // SAFETY: the header passes a buffer of at least `length` bytes.
     let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length as usize) };
+    if RUN.load(Ordering::Relaxed).is_null() {
+        return program::print(bytes);
+    }
     with_run(|run| run.observer.print(run.machine.current, &String::from_utf8_lossy(bytes)));
 }
 
@@ -218,7 +225,7 @@ extern "C" fn system_workspace() -> *mut u8 {
 }
 
 /// The functions in the order of the table in `shim.cpp`.
-pub(super) fn table() -> [*const (); 26] {
+pub(super) fn table() -> [*const (); 29] {
     [
         core as *const (),
         cross_core_set as *const (),
@@ -245,6 +252,9 @@ pub(super) fn table() -> [*const (); 26] {
         pipe_barrier as *const (),
         queue as *const (),
         scalar as *const (),
+        program::launch as *const (),
+        program::allocate as *const (),
+        program::release as *const (),
         std::ptr::null(),
     ]
 }

@@ -5,6 +5,7 @@
 //! `observer` (events, output, failures, and the `order` log that judges from what cores heard whether operators that
 //! share memory were really ordered), and the `driver` (the `schedule`, agents, delays, limits). The `engine` resumes
 //! the fiber of the core whose turn it is; at the end `explain` makes the [`Report`].
+//! [`program`] runs host code that launches kernels of its own image.
 
 mod access;
 mod agents;
@@ -31,6 +32,7 @@ mod observer;
 mod order;
 mod pipe_services;
 mod pipes;
+pub(crate) mod program;
 pub(crate) mod protocol;
 pub(crate) mod report;
 pub(crate) mod request;

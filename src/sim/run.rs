@@ -29,6 +29,7 @@ pub(super) enum Next {
 const PIPE_S: u32 = 0;
 const PIPE_V: u32 = 1;
 const PIPE_ALL: u32 = 6;
+const PIPE_FIX: u32 = 10;
 
 /// Spins after which a core is put behind the others.
 const SPIN_PATIENCE: u64 = 16;
@@ -93,6 +94,9 @@ impl Run {
         self.observer.cores[self.machine.current].counts.sets += 1;
         self.event(EventsSpec::Sync, Happening::Set, || Some(format!("mode {mode} flag {flag}")));
         self.pipes_announce(pipe);
+        if pipe == PIPE_FIX && mode == 2 && self.machine.workspace.is_some() {
+            self.machine.flags.answers_messages(flag);
+        }
         let set = self.machine.set_flag(mode, flag);
         for &receiver in self.machine.flags.gained() {
             self.observer.raised(self.driver.steps, self.machine.current, receiver, FlagName::Cross(flag));

@@ -4,6 +4,7 @@
 
 struct SkCoreState;
 struct SkInstruction;
+struct SkProgramLaunch;
 
 extern "C" {
 
@@ -34,6 +35,9 @@ struct SkShimTable {
     void (*pipe_barrier)(uint32_t);
     void (*queue)(uint32_t, const void *, uint32_t, uint64_t, const char *, const char *, uint32_t);
     void (*scalar)(const volatile void *, uint32_t, uint32_t, const char *, uint32_t);
+    void (*program_launch)(const SkProgramLaunch *);
+    void *(*program_allocate)(uint64_t);
+    int (*program_release)(void *);
     void *end;
 };
 
@@ -80,6 +84,11 @@ SK_HIDDEN void sk_rt_issue(const SkInstruction *instruction) { sk_shim_table.iss
 SK_HIDDEN void sk_rt_set_register(uint32_t number, uint64_t value) { sk_shim_table.set_register(number, value); }
 SK_HIDDEN uint64_t sk_rt_get_register(uint32_t number) { return sk_shim_table.get_register(number); }
 SK_HIDDEN uint8_t *sk_rt_system_workspace(void) { return sk_shim_table.system_workspace(); }
+
+// Services for host code that runs in the same image.
+SK_HIDDEN void sk_rt_program_launch(const SkProgramLaunch *launch) { sk_shim_table.program_launch(launch); }
+SK_HIDDEN void *sk_rt_program_allocate(uint64_t bytes) { return sk_shim_table.program_allocate(bytes); }
+SK_HIDDEN int sk_rt_program_release(void *memory) { return sk_shim_table.program_release(memory); }
 
 // Argument checks of the vendor's headers, whatever they are called: the core makes its own.
 SK_HIDDEN int sk_rt_agree(void) { return 1; }

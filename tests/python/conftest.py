@@ -58,6 +58,7 @@ SLOW = {
     "test_sim_feed",
     "test_sim_lifetime",
     "test_sim_order",
+    "test_sim_program",
     "test_sim_sync",
     "test_special_files",
     "test_stress",

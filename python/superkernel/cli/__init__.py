@@ -30,6 +30,7 @@ COMMANDS: tuple[str, ...] = (
     "profile",
     "replay",
     "scope",
+    "sim",
     "suggest",
     "tune",
     "version",

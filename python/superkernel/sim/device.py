@@ -125,7 +125,7 @@ class Device:
         if key not in self._libraries:
             timeout = current_config()["tool_timeout"]
             output = Path(self._work.name) / f"kernel{len(self._libraries)}.so"
-            _core.sim_link([str(kernel)], str(output), str(_cache_directory()), timeout)
+            _core.sim_link([str(kernel)], str(output), str(cache_directory()), timeout)
             self._libraries[key] = output
         return self._libraries[key]
 
@@ -236,7 +236,8 @@ def _version(path: Path) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
-def _cache_directory() -> Path:
+def cache_directory() -> Path:
+    """Where files that do not depend on a kernel are kept."""
     base = os.environ.get("XDG_CACHE_HOME")
     candidates = [Path(base)] if base else []
     candidates.append(Path(os.path.expanduser("~")) / ".cache")

@@ -3,6 +3,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "a family names its own among all instructions")]
 
 use crate::aicore::atomic::Atomic;
+use crate::aicore::float16::F16;
 use crate::aicore::instruction::Arguments;
 use crate::aicore::memory::Memory;
 use crate::aicore::operand::{Access, Operand, Operands, Shape};
@@ -47,12 +48,14 @@ pub(crate) struct Burst {
     target: Side,
     padding: Option<Padding>,
     atomic: Option<Atomic>,
+    /// Halves become floats on the way.
+    widens: bool,
 }
 
 impl Burst {
     /// Decodes a record; `None` if it is of another family.
     pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
-        use Memory::{Gm, L1, Ub};
+        use Memory::{Bt, Fb, Gm, L0c, L1, Ub};
         match arguments.op {
             OpCode::CopyGmToUbuf => Self::blocks(arguments, Ub, Gm).map(Some),
             OpCode::CopyUbufToGm => Self::blocks(arguments, Gm, Ub).map(Some),
@@ -63,6 +66,23 @@ impl Burst {
                     return Err(arguments.fault("padding modes that expand small channels are not emulated"));
                 }
                 Self::blocks(arguments, L1, Gm).map(Some)
+            }
+            OpCode::CopyCbufToBt => {
+                let mut burst = Self::units(arguments, Bt, 3, 64)?;
+                burst.widens = arguments.word(2) & 1 != 0;
+                if burst.widens {
+                    burst.target.step += burst.bytes;
+                }
+                Ok(Some(burst))
+            }
+            OpCode::CopyCbufToFbuf => Self::units(arguments, Fb, 2, 128).map(Some),
+            OpCode::CopyMatrixCbufToCc => {
+                let unit = match arguments.kind(0).bits() {
+                    16 => 512,
+                    32 => 1024,
+                    _ => return Err(arguments.wrong_types()),
+                };
+                Self::units(arguments, L0c, 2, unit).map(Some)
             }
             OpCode::CopyGmToUbufAlign => Self::bytes_in(arguments).map(Some),
             OpCode::CopyUbufToGmAlign => Self::bytes_out(arguments).map(Some),
@@ -86,6 +106,24 @@ impl Burst {
             target: side(target, 0, 6),
             padding: None,
             atomic: Self::atomic(arguments, target),
+            widens: false,
+        })
+    }
+
+    /// From L1: `(dst, src, ..., bursts, length, srcGap, dstGap)` from word `at` on; lengths and gaps of the target in
+    /// `unit` bytes, those of the source in blocks.
+    fn units(arguments: &Arguments<'_>, target: Memory, at: usize, unit: u64) -> Result<Self, Fault> {
+        let bytes = arguments.at_most(at + 1, "length", u64::from(u16::MAX))? * unit;
+        let gap = |at: usize| arguments.word(at) & 0xffff;
+        let (source_step, target_step) = (bytes + gap(at + 2) * BLOCK, bytes + gap(at + 3) * unit);
+        Ok(Self {
+            count: arguments.at_most(at, "bursts", BURSTS)?,
+            bytes,
+            source: Side { memory: Memory::L1, address: arguments.address(1, Memory::L1), step: source_step },
+            target: Side { memory: target, address: arguments.address(0, target), step: target_step },
+            padding: None,
+            atomic: None,
+            widens: false,
         })
     }
 
@@ -123,6 +161,7 @@ impl Burst {
                 value: pads.then(|| arguments.core.registers.get(Register::MovPadVal)),
             }),
             atomic: None,
+            widens: false,
         })
     }
 
@@ -140,6 +179,7 @@ impl Burst {
             target: Side { memory: Memory::Gm, address: word(0), step: bytes + word(8) },
             padding: None,
             atomic: Self::atomic(arguments, Memory::Gm),
+            widens: false,
         })
     }
 
@@ -153,17 +193,22 @@ impl Burst {
             target: Side { memory: Memory::Gm, address: word(0), step: word(6) },
             padding: None,
             atomic: Self::atomic(arguments, Memory::Gm),
+            widens: false,
         })
     }
 
     /// Adds everything it reads and writes.
     pub(crate) fn operands(&self, operands: &mut Operands) {
-        let alignment = |memory| if memory == Memory::Gm { 1 } else { BLOCK };
+        let alignment = |memory| match memory {
+            Memory::Gm => 1,
+            Memory::L0c | Memory::Bt | Memory::Fb => 64,
+            Memory::Ub | Memory::L1 | Memory::L0a | Memory::L0b => BLOCK,
+        };
         let rows = |side: &Side, bytes| Shape::rows(self.count, side.step, bytes);
         let Side { memory, address, .. } = self.source;
         operands.read("src", memory, address, rows(&self.source, self.bytes), alignment(memory));
         let Side { memory, address, .. } = self.target;
-        let written = self.padding.map_or(self.bytes, |padding| padding.row);
+        let written = self.padding.map_or(self.bytes, |padding| padding.row) * if self.widens { 2 } else { 1 };
         let access = if self.atomic.is_some() { Access::Combine } else { Access::Write };
         let (shape, alignment) = (rows(&self.target, written), alignment(memory));
         operands.push(Operand { name: "dst", memory, access, address, shape, alignment, repeat: 0 });
@@ -180,6 +225,10 @@ impl Burst {
             let bytes = self.bytes as usize;
             // SAFETY: declared and checked; a row of UB may overlap another one of UB.
             unsafe {
+                if self.widens {
+                    widen(from, to, bytes / 2);
+                    continue;
+                }
                 match (self.atomic, self.padding) {
                     (Some(atomic), _) => atomic.store(to, from, self.bytes),
                     (None, None) => std::ptr::copy(from, to, bytes),
@@ -207,6 +256,17 @@ impl Burst {
             let phase = if byte < data.start { byte } else { byte - data.end };
             // SAFETY: inside the row, which was declared whole.
             unsafe { *row.add(byte as usize) = element[phase as usize % size] };
+        }
+    }
+}
+
+/// Halves become floats.
+unsafe fn widen(from: *const u8, to: *mut u8, count: usize) {
+    for at in 0..count {
+        // SAFETY: the caller's promise: so many of either are there.
+        unsafe {
+            let half = F16(from.cast::<u16>().add(at).read_unaligned());
+            to.cast::<f32>().add(at).write_unaligned(half.to_f32());
         }
     }
 }

@@ -7,5 +7,6 @@
 #include "sk_core/convert.h"
 #include "sk_core/select.h"
 #include "sk_core/moves.h"
+#include "sk_core/cube.h"
 
 #endif

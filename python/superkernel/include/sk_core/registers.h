@@ -56,6 +56,29 @@ template <class T> inline void set_padding(T value) {
     sk_rt_set_register(SK_REGISTER_PADDING, sk_core::Word(value));
 }
 
+// Parameters of picture conversions and of exponents, which nothing here reads.
+#define SK_CORE_UNREAD(name)                                                                                           \
+    template <class... Words> inline void name(Words...) {}
+SK_CORE_UNREAD(set_aipp_spr_0)
+SK_CORE_UNREAD(set_aipp_spr_1)
+SK_CORE_UNREAD(set_aipp_spr_2)
+SK_CORE_UNREAD(set_aipp_spr_3)
+SK_CORE_UNREAD(set_aipp_spr_4)
+SK_CORE_UNREAD(set_aipp_spr_5)
+SK_CORE_UNREAD(set_aipp_spr_6)
+SK_CORE_UNREAD(set_aipp_spr_7)
+SK_CORE_UNREAD(set_aipp_spr_8)
+SK_CORE_UNREAD(set_aipp_spr_9)
+SK_CORE_UNREAD(set_aipp_spr_18)
+SK_CORE_UNREAD(set_aipp_spr_19)
+SK_CORE_UNREAD(set_aipp_spr_20)
+SK_CORE_UNREAD(set_aipp_spr_21)
+SK_CORE_UNREAD(set_data_exp_0)
+SK_CORE_UNREAD(set_data_exp_1)
+SK_CORE_UNREAD(set_data_exp_2)
+SK_CORE_UNREAD(set_data_exp_3)
+#undef SK_CORE_UNREAD
+
 // What vector instructions leave in registers.
 inline int64_t get_acc_val() { return static_cast<int64_t>(sk_rt_get_register(SK_REGISTER_ACC_VAL)); }
 inline int64_t get_max_min_cnt() { return static_cast<int64_t>(sk_rt_get_register(SK_REGISTER_MAX_MIN_CNT)); }

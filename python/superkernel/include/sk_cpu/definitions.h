@@ -3,9 +3,14 @@
 #ifndef SK_CPU_DEFINITIONS_H
 #define SK_CPU_DEFINITIONS_H
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <new>
 
@@ -18,6 +23,8 @@ int32_t g_matmulCount = 0;
 #ifndef TILING_KEY_VAR
 uint64_t g_tilingKey = 0;
 #endif
+
+uint8_t *GetSysWorkSpacePtr() { return sk_rt_system_workspace(); }
 
 namespace AscendC {
 
@@ -41,8 +48,6 @@ void SetModelGatherbSrc0Tensor(uint64_t, const uint32_t) {}
 void SetIndexMatrix(void *address) {
     sk_rt_set_register(SK_REGISTER_INDEX_MATRIX, reinterpret_cast<uintptr_t>(address));
 }
-
-uint8_t *GetSysWorkSpacePtr() { return sk_rt_system_workspace(); }
 
 namespace check {
 
@@ -73,7 +78,13 @@ static uint8_t *NextMemory() {
 // What was printed last: the reason of an abort that follows.
 static char lastText[1024];
 
+// Host code of the same image calls the same names, while no core runs.
+static bool OnCore() { return sk_rt_core() != nullptr; }
+
 static int Print(const char *format, va_list arguments) {
+    if (!OnCore()) {
+        return vfprintf(stdout, format, arguments);
+    }
     const int length = __builtin_vsnprintf(lastText, sizeof(lastText), format, arguments);
     if (length > 0) {
         const uint64_t kept = static_cast<uint64_t>(length);
@@ -143,14 +154,29 @@ int puts(const char *text) { return sk_cpu::PrintText("%s\n", text); }
 int putchar(int letter) { return sk_cpu::PrintText("%c", letter); }
 
 // The headers raise SIGABRT behind a message of theirs.
-int raise(int) noexcept { sk_cpu::GiveUp(); }
-void abort() noexcept { sk_cpu::GiveUp(); }
-void __assert_fail(const char *condition, const char *file, unsigned line, const char *) noexcept {
-    sk_rt_fault(SK_FAULT_ASSERT, condition, file, line);
+int raise(int number) noexcept {
+    if (sk_cpu::OnCore()) {
+        sk_cpu::GiveUp();
+    }
+    return pthread_kill(pthread_self(), number);
+}
+void abort() noexcept {
+    raise(SIGABRT);
+    _exit(128 + SIGABRT);
+}
+void __assert_fail(const char *condition, const char *file, unsigned line, const char *function) noexcept {
+    if (sk_cpu::OnCore()) {
+        sk_rt_fault(SK_FAULT_ASSERT, condition, file, line);
+    }
+    fprintf(stderr, "%s:%u: %s: assertion `%s` failed\n", file, line, function, condition);
+    abort();
 }
 
 // The cycle counter of the headers: steps of the simulation, so that runs repeat.
-int clock_gettime(clockid_t, struct timespec *time) noexcept {
+int clock_gettime(clockid_t clock, struct timespec *time) noexcept {
+    if (!sk_cpu::OnCore()) {
+        return static_cast<int>(syscall(SYS_clock_gettime, clock, time));
+    }
     const int64_t cycle = sk_rt_system_cycle();
     time->tv_sec = cycle / 1000000000;
     time->tv_nsec = cycle % 1000000000;

@@ -1,0 +1,58 @@
+"""``superkernel sim``."""
+
+from __future__ import annotations
+
+import argparse
+
+from superkernel.cli._settings import add_settings, given_settings
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the sub-command."""
+    command = subparsers.add_parser(
+        "sim",
+        help="run a program with kernels of its own on the simulator",
+        description="Compile a program whose host and kernel code share one file (`kernel<<<blocks, memory, "
+        "stream>>>(arguments)`) with the host's compiler and run it: kernels on simulated cores, host code as it is. "
+        "The exit status is that of the program; a launch that fails ends it with a report and status 1.",
+    )
+    command.add_argument("-D", action="append", default=[], metavar="NAME[=VALUE]", help="define a macro")
+    command.add_argument("-I", action="append", default=[], metavar="FOLDER", help="look for included files there too")
+    command.add_argument("--source", action="append", default=[], metavar="FILE", help="another source of the program")
+    command.add_argument("--library", action="append", default=[], metavar="FILE", help="link this library too")
+    command.add_argument(
+        "--option", action="append", default=[], help="another argument of the compiler (--option=-O2)"
+    )
+    command.add_argument("--seed", type=int, help="let cores go on in a random order")
+    command.add_argument("--keep", metavar="LIBRARY", help="keep the compiled program as this file")
+    add_settings(command)
+    command.add_argument("file", metavar="FILE", help="the source that has `main`")
+    command.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="arguments of the program")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Builds and runs it."""
+    import os
+    from pathlib import Path
+
+    import superkernel
+    from superkernel._scratch import ScratchFolder
+    from superkernel.sim.program import build_program, run_program
+
+    words = [f"-D{name}" for name in options.D] + [f"-I{os.path.abspath(folder)}" for folder in options.I]
+    name = Path(options.file).stem
+    with ScratchFolder("program") as folder:
+        library = Path(options.keep) if options.keep else Path(folder) / f"{name}.so"
+        with superkernel.configure(**given_settings(options)):
+            sources = [options.file, *options.source]
+            build_program(sources, library, options=words + options.option, libraries=options.library)
+            soc = superkernel.current_config()["soc"]
+        done = run_program(library, options.arguments, name=name, soc=soc, seed=options.seed)
+    if done.returncode < 0:
+        import signal
+        import sys
+
+        print(f"superkernel: the program was ended by {signal.Signals(-done.returncode).name}", file=sys.stderr)
+        return 128 - done.returncode
+    return done.returncode

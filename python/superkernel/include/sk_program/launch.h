@@ -1,0 +1,57 @@
+// Launches of a program whose host and kernel code share one file. `superkernel sim` turns `kernel<<<...>>>(...)` into
+// calls of these.
+#ifndef SK_PROGRAM_LAUNCH_H
+#define SK_PROGRAM_LAUNCH_H
+
+#include <stdint.h>
+
+#include <functional>
+#include <tuple>
+#include <utility>
+
+// One launch, as src/sim/program.rs reads it.
+struct SkProgramLaunch {
+    const char *kernel;
+    const char *kernelType;
+    const char *file;
+    uint32_t line;
+    uint32_t blocks;
+    uint64_t call; // a std::function<void()> that runs the kernel on one core
+};
+
+extern "C" {
+// Runs a kernel to its end; a failure ends the program with a report.
+void sk_rt_program_launch(const SkProgramLaunch *launch) noexcept;
+// Global memory. Null if there is no more of it.
+void *sk_rt_program_allocate(uint64_t bytes) noexcept;
+// 0 if there was no such memory.
+int sk_rt_program_release(void *memory) noexcept;
+}
+
+namespace sk_program {
+
+struct Site {
+    const char *kernel;
+    const char *kernelType;
+    const char *file;
+    uint32_t line;
+};
+
+// The configuration of a launch: blocks, and what only the device needs.
+template <class Number, class... Rest> inline uint32_t Blocks(Number blocks, Rest &&...) {
+    return static_cast<uint32_t>(blocks);
+}
+
+// Arguments are evaluated once, by the host; every core gets copies.
+template <class Kernel, class... Arguments>
+inline void Run(const Site &site, uint32_t blocks, Kernel kernel, Arguments &&...arguments) {
+    const auto values = std::make_tuple(std::forward<Arguments>(arguments)...);
+    const std::function<void()> call = [&] { std::apply(kernel, values); };
+    const SkProgramLaunch launch{site.kernel, site.kernelType, site.file,
+                                 site.line,   blocks,          reinterpret_cast<uintptr_t>(&call)};
+    sk_rt_program_launch(&launch);
+}
+
+} // namespace sk_program
+
+#endif

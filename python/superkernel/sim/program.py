@@ -1,0 +1,88 @@
+"""Programs whose host and kernel code share their files: built into one library, run in a process of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from superkernel import _core
+from superkernel._environment import current_config
+from superkernel.sim import _arguments as check
+from superkernel.sim.op_builder import INCLUDE_DIR
+
+__all__ = ["build_program", "main", "run_program"]
+
+#: Deep enough for kernels that keep their objects on the stack.
+_STACK = 8 << 20
+#: Global memory of a program.
+_MEMORY = 64 << 30
+
+
+def build_program(
+    sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    library: str | os.PathLike[str],
+    *,
+    options: Sequence[str] = (),
+    libraries: Sequence[str | os.PathLike[str]] = (),
+) -> None:
+    """Compiles a program with the host's C++ compiler into the shared ``library``.
+
+    The first source has ``main``; ``options`` go to the compiler; ``libraries`` are linked (archives, shared objects).
+    """
+    from superkernel.sim.device import cache_directory
+
+    files = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
+    config = current_config()
+    _core.sim_build_program(
+        [os.path.abspath(file) for file in files],
+        list(options),
+        [os.path.abspath(file) for file in libraries],
+        config["ascendc"],
+        str(INCLUDE_DIR),
+        os.path.abspath(library),
+        str(cache_directory()),
+        config["tool_timeout"],
+    )
+
+
+def run_program(
+    library: str | os.PathLike[str],
+    arguments: Sequence[str] = (),
+    *,
+    name: str | None = None,
+    soc: str | None = None,
+    seed: int | None = None,
+    launch: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+    **streams: Any,
+) -> subprocess.CompletedProcess[Any]:
+    """Runs a built program in a process of its own; ``streams`` say where its output goes, as for ``subprocess``.
+
+    ``seed`` makes cores go on in a random order; ``launch`` has further fields of every launch.
+    """
+    fields: dict[str, Any] = {"stack_bytes": _STACK, **(launch or {})}
+    if seed is not None:
+        fields["schedule"] = {"policy": "random", "seed": check.integer("seed", seed, 0, 2**64 - 1)}
+    words = [os.path.abspath(library), soc or "Ascend910B", json.dumps(fields), name or Path(library).stem]
+    environment = dict(os.environ)
+    package_root = str(Path(__file__).resolve().parents[2])
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [package_root, environment.get("PYTHONPATH", "")]))
+    command = [sys.executable, "-m", "superkernel.sim.program", *words, *arguments]
+    return subprocess.run(command, env=environment, timeout=timeout, check=False, **streams)
+
+
+def main(arguments: list[str]) -> int:
+    """The process of a program."""
+    library, soc, launch, *words = arguments
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return _core.sim_run_program(library, words, soc, launch, _MEMORY)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

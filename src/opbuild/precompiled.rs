@@ -1,0 +1,126 @@
+//! The vendor's headers take seconds to read. Read once, they are kept in the form the compiler likes best.
+
+use std::path::{Path, PathBuf};
+
+use super::error::OpBuildError;
+use super::headers::HeaderTree;
+use super::objects::header_checks;
+use crate::cancel::Cancel;
+use crate::elf::{self, Edits};
+use crate::fs;
+use crate::store::digest::ContentDigest;
+use crate::store::work_dir::WorkDir;
+use crate::toolchain::{HostCompiler, ToolchainError};
+
+/// What the headers are read with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Prelude<'a> {
+    pub headers: &'a HeaderTree,
+    /// The folder of the emulation headers.
+    pub emulation: &'a Path,
+    /// Arguments of the compiler, in front of those of the user.
+    pub arguments: &'a [String],
+    /// A folder that may occur in the arguments, and whose name does not matter.
+    pub folder: &'a Path,
+}
+
+/// The headers, ready to be used.
+#[derive(Debug, Clone)]
+pub(crate) struct Ready {
+    /// To be included in front of a source. The compiler finds the precompiled form beside it, and reads the file itself
+    /// where macros of the user make a difference.
+    pub header: PathBuf,
+    /// An object with everything the headers declare and leave open, once per program.
+    pub definitions: PathBuf,
+}
+
+const DEFINITIONS: &str = "#include \"sk_cpu/definitions.h\"\n#include \"sk_program/entry.h\"\n";
+/// What is read.
+const TEXT: &str = "#include \"sk_program/launch.h\"\n#include \"kernel_operator.h\"\n";
+
+impl Prelude<'_> {
+    /// Makes it, or finds that it is there.
+    pub(crate) fn ready(
+        &self,
+        options: &[String],
+        compiler: &HostCompiler,
+        cache: &Path,
+        cancel: &Cancel,
+    ) -> Result<Ready, OpBuildError> {
+        // Options that are not macros or folders may change how code is compiled at all.
+        let machine: Vec<&String> = options.iter().filter(|option| is_about_code(option)).collect();
+        let place = self.folder.display().to_string();
+        let mut parts: Vec<String> = self.arguments.iter().map(|argument| argument.replace(&place, "")).collect();
+        parts.extend(machine.iter().map(ToString::to_string));
+        parts.extend(compiler.identity().iter().map(ToString::to_string));
+        for folder in [self.emulation, self.headers.root()] {
+            parts.extend(files(folder));
+        }
+        let digest = ContentDigest::of_all(parts.iter().flat_map(|part| [part.as_bytes(), b"\n".as_slice()])).short();
+        let ready = cache.join(format!("sk_headers_{digest}"));
+        let found = Ready { header: ready.join("prelude.h"), definitions: ready.join("definitions.o") };
+        if ready.is_dir() {
+            return Ok(found);
+        }
+        let work = WorkDir::create(cache, "headers", cancel)?;
+        let folder = work.subdirectory("ready")?;
+        let source = folder.join("prelude.h");
+        fs::write(&source, TEXT.as_bytes())?;
+        let command = compiler.command("the precompiled AscendC headers").args(self.arguments).args(machine);
+        let command = command.args(["-x", "c++-header"]).file(&source).arg("-o").file(folder.join("prelude.h.gch"));
+        match command.run(cancel) {
+            Ok(_) => {}
+            // A compiler that cannot do it reads the headers each time.
+            Err(ToolchainError::Failed { .. }) => {}
+            Err(other) => return Err(other.into()),
+        }
+        let definitions = folder.join("definitions.cpp");
+        fs::write(&definitions, DEFINITIONS.as_bytes())?;
+        let object = folder.join("definitions.o");
+        let command = compiler.command("the definitions that AscendC's headers leave open").args(self.arguments);
+        let command = command.args(options.iter().filter(|option| is_about_code(option))).arg("-include").arg(&source);
+        command.arg("-c").file(&definitions).arg("-o").file(&object).run(cancel)?;
+        agree_to_checks(&object)?;
+        // Somebody else may have been faster.
+        match fs::relocate(&folder, &ready) {
+            Err(error) if !ready.is_dir() => Err(error.into()),
+            Ok(()) | Err(_) => Ok(found),
+        }
+    }
+}
+
+/// Has the simulator answer the argument checks of the headers in an object.
+pub(crate) fn agree_to_checks(object: &Path) -> Result<(), OpBuildError> {
+    let bytes = fs::read(object)?;
+    let edits = Edits { rename: header_checks(&bytes)?, ..Edits::default() };
+    Ok(fs::write(object, &elf::edit(&bytes, &edits)?)?)
+}
+
+fn is_about_code(option: &str) -> bool {
+    !["-D", "-U", "-I", "-l", "-L"].iter().any(|prefix| option.starts_with(prefix)) && option.starts_with('-')
+}
+
+/// Names, sizes and times of all files below a folder.
+fn files(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::entries(&folder) {
+            let path = entry.path();
+            let Ok(data) = fs::metadata(&path) else { continue };
+            if data.is_dir() {
+                // A checkout holds more than headers.
+                if !path
+                    .file_name()
+                    .is_some_and(|name| ["docs", "examples", ".git", "tests"].iter().any(|it| name == *it))
+                {
+                    folders.push(path);
+                }
+            } else {
+                found.push(format!("{} {} {:?}", path.display(), data.len(), data.modified().ok()));
+            }
+        }
+    }
+    found.sort();
+    found
+}

@@ -1,0 +1,160 @@
+//! Which cores a kernel of a program runs on: what its definition says, or what its source uses.
+
+use std::collections::BTreeMap;
+
+use super::lexer::{blanked, closing, is_word, words};
+use crate::model::KernelType;
+
+/// Kernel types by name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Kernels {
+    known: BTreeMap<String, KernelType>,
+    /// For kernels whose definition says nothing.
+    usual: Option<KernelType>,
+}
+
+/// Words that only code for cube cores has.
+const CUBE: [&str; 7] = ["Mmad", "Fixpipe", "LoadData", "LoadDataWithTranspose", "mad", "load_cbuf_to_ca", "CO1"];
+/// Words that only code for vector cores has.
+const VECTOR: [&str; 7] =
+    ["VECIN", "VECOUT", "VECCALC", "copy_gm_to_ubuf", "__DAV_C220_VEC__", "ASCEND_IS_AIV", "vadd"];
+/// Words of matmul objects: vector cores that ask cube cores.
+const MATMUL: [&str; 3] = ["REGIST_MATMUL_OBJ", "REGIST_CUBE_OBJ", "KfcInitObj"];
+/// Words that need flags between cores.
+const FLAGS: [&str; 4] = ["SyncAll", "CrossCoreSetFlag", "ffts_cross_core_sync", "CrossCoreWaitFlag"];
+
+impl Kernels {
+    /// Of the sources of a program: its own files, not those of any toolkit.
+    pub(crate) fn of(sources: &[&str]) -> Self {
+        let blanks: Vec<String> = sources.iter().map(|source| blanked(source)).collect();
+        let uses =
+            |list: &[&str]| blanks.iter().any(|blank| list.iter().any(|word| words(blank, word).next().is_some()));
+        // Preprocessor lines are blanks there.
+        let defines = |word: &str| sources.iter().any(|source| source.contains(&format!("#define {word}")));
+        let usual = if uses(&MATMUL) && !defines("ASCENDC_CUBE_ONLY") {
+            KernelType::MixAic1_2
+        } else {
+            match (uses(&CUBE) || uses(&MATMUL), uses(&VECTOR), uses(&FLAGS)) {
+                (true, true, _) => KernelType::MixAic1_2,
+                (true, false, false) => KernelType::AicOnly,
+                (true, false, true) => KernelType::MixAic1_0,
+                (false, _, false) => KernelType::AivOnly,
+                (false, _, true) => KernelType::MixAiv1_0,
+            }
+        };
+        let mut known = BTreeMap::new();
+        for blank in &blanks {
+            for at in words(blank, "__global__") {
+                if let Some((name, kernel_type)) = definition(blank, at, uses(&FLAGS)) {
+                    known.entry(name).or_insert(kernel_type);
+                }
+            }
+        }
+        Self { known, usual: Some(usual) }
+    }
+
+    /// The type of a kernel, as the simulator spells it.
+    pub(crate) fn kernel_type(&self, name: &str) -> &'static str {
+        self.known.get(name).or(self.usual.as_ref()).map_or("", |kernel_type| kernel_type.as_str())
+    }
+}
+
+/// Name and type of the function whose definition has `__global__` at `at`, if it says its type.
+fn definition(blank: &str, at: usize, uses_flags: bool) -> Option<(String, KernelType)> {
+    let bytes = blank.as_bytes();
+    let body = at + blank[at..].find(['{', ';'])?;
+    // Marks may stand in front of it, behind the end of what was before.
+    let start = blank[..at].rfind([';', '}', '{']).map_or(0, |end| end + 1);
+    let head = &blank[start..body];
+    let parameters = head.rfind(')').and_then(|close| opening(head, close))?;
+    let end = head[..parameters].trim_end().len();
+    let name: String = head[..end].chars().rev().take_while(|letter| is_word(*letter as u8)).collect();
+    let name: String = name.chars().rev().collect();
+    let has = |word: &str| words(head, word).next().is_some();
+    // Flags between cores work in mixed types only.
+    let marked = if has("__cube__") {
+        Some(if uses_flags { KernelType::MixAic1_0 } else { KernelType::AicOnly })
+    } else if has("__vector__") {
+        Some(if uses_flags { KernelType::MixAiv1_0 } else { KernelType::AivOnly })
+    } else {
+        words(head, "__mix__").next().and_then(|at| mix(&head[at..]))
+    };
+    let named =
+        || (bytes[body] == b'{').then(|| closing(blank, body)).flatten().and_then(|end| task_type(&blank[body..end]));
+    Some((name, named().or(marked)?))
+}
+
+/// Where the bracket that `close` closes is opened.
+fn opening(text: &str, close: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    for (at, letter) in text[..=close].char_indices().rev() {
+        match letter {
+            ')' => depth += 1,
+            '(' if depth == 1 => return Some(at),
+            '(' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// `__mix__(1, 2)`.
+fn mix(text: &str) -> Option<KernelType> {
+    let inside = &text[text.find('(')? + 1..text.find(')')?];
+    let numbers: Vec<&str> = inside.split(',').map(str::trim).collect();
+    match numbers.as_slice() {
+        ["1", "2"] => Some(KernelType::MixAic1_2),
+        ["1", "1"] => Some(KernelType::MixAic1_1),
+        ["1", "0"] => Some(KernelType::MixAic1_0),
+        ["0", "1"] => Some(KernelType::MixAiv1_0),
+        _ => None,
+    }
+}
+
+/// `KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_...)` in a body.
+fn task_type(body: &str) -> Option<KernelType> {
+    let at = body.find("KERNEL_TASK_TYPE")?;
+    let open = at + body[at..].find('(')?;
+    let inside = &body[open + 1..closing(body, open)?];
+    KernelType::from_name(inside.rsplit(',').next()?.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn type_of(source: &str, name: &str) -> &'static str {
+        Kernels::of(&[source]).kernel_type(name)
+    }
+
+    #[test]
+    fn marks_and_calls_in_the_body_say_it() {
+        let text = "template <int M> __global__ __cube__ void a(GM_ADDR x) {}\n\
+                    extern \"C\" __global__ __aicore__ void b(GM_ADDR x)\n{\n    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_1);\n}\n\
+                    __global__ __mix__(1, 2) void c(GM_ADDR x) {}\n__vector__ __global__ void d(GM_ADDR x) { Mmad(x); }";
+        let types = ["a", "b", "c", "d"].map(|name| type_of(text, name));
+        assert_eq!(
+            types,
+            ["KERNEL_TYPE_AIC_ONLY", "KERNEL_TYPE_MIX_AIC_1_1", "KERNEL_TYPE_MIX_AIC_1_2", "KERNEL_TYPE_AIV_ONLY"]
+        );
+    }
+
+    #[test]
+    fn otherwise_the_source_tells() {
+        let kernel = |body: &str| format!("__global__ __aicore__ void k(GM_ADDR x) {{ {body} }}");
+        for (body, expected) in [
+            ("Add(a, b, c, n);", "KERNEL_TYPE_AIV_ONLY"),
+            ("SyncAll();", "KERNEL_TYPE_MIX_AIV_1_0"),
+            ("Mmad(c, a, b, p);", "KERNEL_TYPE_AIC_ONLY"),
+            ("Mmad(c, a, b, p); if ASCEND_IS_AIV { Add(a, b, c, n); }", "KERNEL_TYPE_MIX_AIC_1_2"),
+            ("REGIST_MATMUL_OBJ(&pipe, p, mm, &t);", "KERNEL_TYPE_MIX_AIC_1_2"),
+            ("// Mmad\n", "KERNEL_TYPE_AIV_ONLY"),
+        ] {
+            assert_eq!(type_of(&kernel(body), "k"), expected, "{body}");
+        }
+        let cube_only = format!("#define ASCENDC_CUBE_ONLY\n{}", kernel("REGIST_MATMUL_OBJ(&pipe, p, mm, &t);"));
+        assert_eq!(type_of(&cube_only, "k"), "KERNEL_TYPE_AIC_ONLY");
+        let marked = "__global__ __vector__ void k(GM_ADDR x) { SyncAll(); }";
+        assert_eq!(type_of(marked, "k"), "KERNEL_TYPE_MIX_AIV_1_0");
+    }
+}
