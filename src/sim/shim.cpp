@@ -80,6 +80,8 @@ SK_HIDDEN void sk_rt_op_begin(uint32_t position) { sk_shim_table.op_begin(positi
 SK_HIDDEN void sk_rt_op_end(uint32_t position) { sk_shim_table.op_end(position); }
 SK_HIDDEN void sk_rt_sub_kernel_begin(uint64_t offset) { sk_shim_table.sub_kernel_begin(offset); }
 SK_HIDDEN void sk_rt_sub_kernel_end(uint64_t offset) { sk_shim_table.sub_kernel_end(offset); }
+// Lets others run.
+SK_HIDDEN void sk_rt_spin(void) { sk_shim_table.spin(); }
 SK_HIDDEN void sk_rt_issue(const SkInstruction *instruction) { sk_shim_table.issue(instruction); }
 SK_HIDDEN void sk_rt_set_register(uint32_t number, uint64_t value) { sk_shim_table.set_register(number, value); }
 SK_HIDDEN uint64_t sk_rt_get_register(uint32_t number) { return sk_shim_table.get_register(number); }

@@ -113,7 +113,7 @@ impl Fixpipe {
         let alignment = if self.to == Memory::Gm { 1 } else { ROW };
         let access = if self.atomic.is_some() { Access::Combine } else { Access::Write };
         let mut write = |address, shape| {
-            operands.push(Operand { name: "dst", memory: self.to, access, address, shape, alignment });
+            operands.push(Operand { name: "dst", memory: self.to, access, address, shape, alignment, repeat: 0 });
         };
         match self.layout {
             Layout::Rows(step) => {

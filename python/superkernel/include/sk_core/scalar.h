@@ -36,6 +36,10 @@ inline void set_flag(pipe_t source, pipe_t target, int64_t id, const char *file 
 inline void wait_flag(pipe_t source, pipe_t target, int64_t id, const char *file = __builtin_FILE(),
                       uint32_t line = __builtin_LINE()) {
     sk_rt_pipe_flag(1, source, target, static_cast<uint32_t>(id), file, line);
+    if (target == PIPE_S) {
+        // Loops that poll global memory through UB come by here, and may do nothing else.
+        sk_rt_spin();
+    }
 }
 
 // Caches. Addresses are never dereferenced here; the fences keep the compiler from carrying values across.

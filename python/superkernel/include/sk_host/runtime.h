@@ -119,6 +119,9 @@ extern uint32_t sk_rt_watch;
 // Cache maintenance: a switching point. `whole` != 0: the entire data cache, the address is ignored.
 void sk_rt_dcci(uint64_t address, uint32_t whole) noexcept;
 
+// Lets others run: a loop may wait for what another core writes.
+void sk_rt_spin(void) noexcept;
+
 // The instructions of the core (sk_core/issue.h), and its special registers.
 void sk_rt_issue(const struct SkInstruction *instruction) noexcept;
 void sk_rt_set_register(uint32_t number, uint64_t value) noexcept;

@@ -11,6 +11,7 @@
 #include "sk_program/launch.h"
 
 typedef int aclError;
+typedef uint16_t aclFloat16;
 typedef void *aclrtStream;
 typedef void *aclrtContext;
 typedef void *aclrtEvent;
@@ -48,6 +49,37 @@ typedef enum aclrtDevAttr {
 static const unsigned ACL_EVENT_SYNC = 1;
 static const unsigned ACL_EVENT_CAPTURE_STREAM_PROGRESS = 2;
 static const unsigned ACL_EVENT_TIME_LINE = 8;
+
+// Half precision as bits.
+inline float aclFloat16ToFloat(aclFloat16 bits) {
+    const uint32_t sign = (bits & 0x8000u) << 16, magnitude = bits & 0x7fffu;
+    // Shifted into place the exponent is 112 too small, except for infinity and NaN.
+    uint32_t word = magnitude << 13;
+    float value;
+    memcpy(&value, &word, sizeof(value));
+    value *= 5.192296858534828e33f; // 2^112
+    memcpy(&word, &value, sizeof(word));
+    word = sign | (magnitude >= 0x7c00u ? 0x7f800000u | magnitude << 13 : word);
+    memcpy(&value, &word, sizeof(value));
+    return value;
+}
+inline aclFloat16 aclFloatToFloat16(float value) {
+    uint32_t word;
+    memcpy(&word, &value, sizeof(word));
+    const uint16_t sign = static_cast<uint16_t>(word >> 16 & 0x8000u);
+    word &= 0x7fffffffu;
+    if (word >= 0x47800000u) {
+        return static_cast<aclFloat16>(sign | (word > 0x7f800000u ? 0x7e00u : 0x7c00u));
+    }
+    if (word < 0x38800000u) {
+        // Below the smallest normal number: added to 0.5 the rounded result is in the low bits.
+        memcpy(&value, &word, sizeof(value));
+        value += 0.5f;
+        memcpy(&word, &value, sizeof(word));
+        return static_cast<aclFloat16>(sign | (word - 0x3f000000u));
+    }
+    return static_cast<aclFloat16>(sign | (word - (112u << 23) + 0xfffu + (word >> 13 & 1u)) >> 13);
+}
 
 inline aclError aclInit(const char *) { return ACL_SUCCESS; }
 inline aclError aclFinalize() { return ACL_SUCCESS; }
