@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import superkernel
 from superkernel.cli import main
-from superkernel.sim.program import build_program, run_program
+from superkernel.sim.program import build_program, header_folder, run_program
 
 TREE = os.environ.get("SUPERKERNEL_ASCENDC", "")
 needs_tree = pytest.mark.skipif(not TREE, reason="SUPERKERNEL_ASCENDC names no tree of AscendC headers")
@@ -159,6 +159,18 @@ int main(int argc, char **argv) {
     crash = write(tmp_path, "int main() { __builtin_trap(); }", "crash.cpp")
     assert main(["sim", "--ascendc", "", str(crash)]) == 128 + 4
     assert "ended by SIGILL" in capfd.readouterr().err
+
+
+def test_the_toolkit_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SUPERKERNEL_ASCENDC", raising=False)
+    monkeypatch.setenv("ASCEND_HOME_PATH", str(tmp_path))
+    assert header_folder() is None
+    (tmp_path / "asc" / "include").mkdir(parents=True)
+    (tmp_path / "asc" / "impl" / "basic_api" / "dav_c220").mkdir(parents=True)
+    (tmp_path / "asc" / "include" / "kernel_operator.h").touch()
+    assert header_folder() == str(tmp_path)
+    with superkernel.configure(ascendc=""):
+        assert header_folder() is None
 
 
 _MATMUL = """

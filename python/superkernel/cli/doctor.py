@@ -119,10 +119,13 @@ def _headers() -> tuple[bool, str]:
     """What operators for the simulator are compiled against."""
     import superkernel
     from superkernel import _core
+    from superkernel.sim.program import header_folder
 
     folder = superkernel.current_config()["ascendc"]
     if folder is None:
-        return True, "AscendC headers: the built-in subset (setting `ascendc` names others)"
+        toolkit = header_folder()
+        for_programs = "" if toolkit is None else f"; `superkernel sim` takes those of ASCEND_HOME_PATH, {toolkit}"
+        return True, f"AscendC headers: the built-in subset (setting `ascendc` names others){for_programs}"
     try:
         root, is_checkout, version = _core.header_tree(folder)
     except superkernel.SuperKernelError as error:

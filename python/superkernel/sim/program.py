@@ -13,15 +13,33 @@ from typing import Any
 
 from superkernel import _core
 from superkernel._environment import current_config
+from superkernel._errors import SuperKernelError
 from superkernel.sim import _arguments as check
 from superkernel.sim.op_builder import INCLUDE_DIR
 
-__all__ = ["build_program", "main", "run_program"]
+__all__ = ["build_program", "header_folder", "main", "run_program"]
 
 #: Deep enough for kernels that keep their objects on the stack.
 _STACK = 8 << 20
 #: Global memory of a program.
 _MEMORY = 64 << 30
+
+
+def header_folder() -> str | None:
+    """The folder of the AscendC headers a program is built with; ``None``: the built-in subset.
+
+    It is that of the setting ``ascendc``, or that of ``ASCEND_HOME_PATH`` if nobody set it.
+    """
+    config = current_config()
+    folder: str | None = config["ascendc"]
+    toolkit = os.environ.get("ASCEND_HOME_PATH")
+    if folder is None and toolkit and config.origins["ascendc"] == "default":
+        try:
+            _core.header_tree(toolkit)
+        except SuperKernelError:
+            return None
+        return toolkit
+    return folder
 
 
 def build_program(
@@ -43,7 +61,7 @@ def build_program(
         [os.path.abspath(file) for file in files],
         list(options),
         [os.path.abspath(file) for file in libraries],
-        config["ascendc"],
+        header_folder(),
         str(INCLUDE_DIR),
         os.path.abspath(library),
         str(cache_directory()),
