@@ -54,6 +54,7 @@ mod error;
 mod fs;
 mod json;
 mod loader;
+mod locate;
 pub mod model;
 mod nearest;
 pub mod objects;

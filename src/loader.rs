@@ -1,15 +1,17 @@
 //! What a launch must know about a kernel, found out from its files.
 
 mod arguments;
+mod ops;
 
 pub(crate) use arguments::{ArgumentName, Given, OpKey, Source};
+pub(crate) use ops::{LaunchableOp, sequential_order};
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::artifact::half_name;
+use crate::build::ResultJson;
 use crate::build::manifest::Manifest;
-use crate::build::{ResultJson, ResultOp};
 use crate::diagnostic::Diagnostic;
 use crate::fs;
 use crate::json::{Document, JsonError, JsonFile, JsonPath};
@@ -20,6 +22,7 @@ use crate::model::{
 use crate::shortened::Shortened;
 use crate::sim::meta;
 use crate::sim::request::{Entries, ParameterSpec};
+use crate::sim::topology::Topology;
 use crate::sim::{Request, SimError};
 use crate::store::digest::ContentDigest;
 
@@ -123,21 +126,6 @@ pub(crate) enum Form {
     },
 }
 
-/// One op of a super kernel.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LaunchableOp {
-    /// Its name.
-    pub name: String,
-    /// Slot of its first parameter.
-    pub param_offset: u32,
-    /// Slots of its own parameters; `None`: up to the end.
-    pub param_count: Option<u32>,
-    /// Blocks it runs on.
-    pub blocks: u32,
-    /// Its stream.
-    pub stream: i64,
-}
-
 /// What becomes of a sub-kernel whose JSON states another `sha256` than its object has.
 ///
 /// What this package wrote is always checked; what a vendor's digest covers is not known for certain.
@@ -183,7 +171,12 @@ pub(crate) fn find(
         // The build record belongs to the JSON beside it, or to another build.
         let record = Manifest::read_file(&json_path.with_extension("manifest.json")).ok();
         let record = record.filter(|record| record.json == json.digest.to_string());
-        found.parameters = record.map_or_else(Vec::new, |record| record.notes.parameters);
+        if let Some(record) = record {
+            if let Form::SuperKernel { ops, .. } = &mut found.form {
+                ops::name_files(ops, &record.notes.call.kernel_infos);
+            }
+            found.parameters = record.notes.parameters;
+        }
         Ok(found)
     }
 }
@@ -218,7 +211,9 @@ pub(crate) fn of_functions(
 
 fn from_result(json: ResultJson, json_path: &Path, object: Option<&Path>, chip: Chip) -> Launchable {
     let object = object.map_or_else(|| json_path.with_file_name(&json.object_file), Path::to_path_buf);
-    let ops = json.ops.iter().zip(json.parameter_counts()).map(|(op, count)| LaunchableOp::new(op, count)).collect();
+    let counts = json.parameter_counts();
+    let ops =
+        json.ops.iter().zip(counts).enumerate().map(|(at, (op, count))| LaunchableOp::new(at, op, count)).collect();
     Launchable {
         form: Form::SuperKernel { entries: entries_of(&json.name, json.kernel_type), ops },
         name: json.name,
@@ -229,12 +224,6 @@ fn from_result(json: ResultJson, json_path: &Path, object: Option<&Path>, chip: 
         // Debug output is written behind what the super kernel uses itself.
         workspace_bytes: json.workspace_size.saturating_add(json.debug_output.map_or(0, |debug| debug.size)),
         parameters: Vec::new(),
-    }
-}
-
-impl LaunchableOp {
-    fn new(op: &ResultOp, param_count: Option<u32>) -> Self {
-        Self { name: op.name.clone(), param_offset: op.param.0, param_count, blocks: op.blocks, stream: op.stream.0 }
     }
 }
 
@@ -362,5 +351,28 @@ impl Launchable {
                 Ok((self.kernel_type, entries.clone()))
             }
         }
+    }
+
+    /// The cores of a launch with so many blocks, by name.
+    pub(crate) fn core_names(&self, blocks: u32) -> Vec<String> {
+        let topology = Topology::new(self.kernel_type, blocks);
+        (0..topology.core_count()).map(|core| topology.name(core)).collect()
+    }
+
+    /// Launched as a type whose cross-core flags work, as they do for every op inside of a super kernel.
+    pub(crate) fn with_flags(mut self) -> Self {
+        self.kernel_type = with_flags(self.kernel_type);
+        if let Form::SubKernel { tiling_keys, .. } = &mut self.form {
+            tiling_keys.iter_mut().for_each(|(_, kernel_type, _)| *kernel_type = with_flags(*kernel_type));
+        }
+        self
+    }
+}
+
+fn with_flags(kernel_type: KernelType) -> KernelType {
+    match kernel_type {
+        KernelType::AivOnly => KernelType::MixAiv1_0,
+        KernelType::AicOnly => KernelType::MixAic1_0,
+        KernelType::MixAiv1_0 | KernelType::MixAic1_0 | KernelType::MixAic1_1 | KernelType::MixAic1_2 => kernel_type,
     }
 }

@@ -194,7 +194,7 @@ impl ElfError {
     }
 
     /// A [`ElfError::Malformed`] in short.
-    pub(super) fn malformed(offset: u64, field: &'static str, problem: impl Into<String>) -> Self {
+    pub(crate) fn malformed(offset: u64, field: &'static str, problem: impl Into<String>) -> Self {
         Self::Malformed { offset, field, problem: problem.into() }
     }
 }

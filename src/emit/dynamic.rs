@@ -14,6 +14,11 @@ pub(super) fn write(program: &Program, kind: CoreKind, steps: &[&Step], out: &mu
     if tables.is_empty() {
         return;
     }
+    out.line("// Tells a simulator whose key it is; nothing on a device.");
+    out.line("#ifndef SK_UNKNOWN_KEY");
+    out.line("#define SK_UNKNOWN_KEY(slots) ((void)(slots))");
+    out.line("#endif");
+    out.blank();
     out.line("// What a switch picked: this core's copy, and the kernel type above the block count.");
     out.lines("struct SkPicked {\n    uint64_t code;\n    uint64_t type_and_blocks;\n};");
     out.blank();
@@ -32,6 +37,7 @@ fn switch(program: &Program, kind: CoreKind, number: usize, table: &[TableEntry]
         out.line("[[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];");
         out.line("const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;");
         search(program, kind, table, out);
+        out.line("SK_UNKNOWN_KEY(slots);");
         out.line("trap();");
         // A type that nobody calls, for simulators in which a trap returns.
         out.line("return SkPicked{0, 0xffULL << 32 | blocks};");

@@ -272,13 +272,7 @@ mod tests {
     fn kernel() -> Launchable {
         let slot = |name: &str, op: Option<usize>, role| Slot { name: name.to_owned(), op: op.map(OpIndex), role };
         let parameter = |name: &str, op| slot(&format!("{name}_{op}"), Some(op), SlotRole::Parameter);
-        let op = |name: &str, param_offset| LaunchableOp {
-            name: name.to_owned(),
-            param_offset,
-            param_count: None,
-            blocks: 2,
-            stream: 0,
-        };
+        let op = |name: &str, param_offset| LaunchableOp { param_offset, ..LaunchableOp::named(name) };
         Launchable {
             name: "k".to_owned(),
             object: "k.o".into(),

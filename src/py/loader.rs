@@ -36,6 +36,12 @@ struct OpDescription {
     blocks: u32,
     /// Its stream.
     stream: i64,
+    /// Its place in `op_list`.
+    index: usize,
+    /// The JSON of its sub-kernel, if the build record names it.
+    json_path: Option<PathBuf>,
+    /// The object of its sub-kernel, likewise.
+    bin_path: Option<PathBuf>,
 }
 
 /// One parameter slot of a kernel.
@@ -132,6 +138,24 @@ impl KernelDescription {
         self.0.workspace_bytes
     }
 
+    /// Positions of the ops in an order in which they can run one after another.
+    fn sequential_order(&self) -> Vec<usize> {
+        match &self.0.form {
+            Form::SuperKernel { ops, .. } => loader::sequential_order(ops),
+            Form::SubKernel { .. } => Vec::new(),
+        }
+    }
+
+    /// The cores of a launch with so many blocks.
+    fn core_names(&self, blocks: u32) -> Vec<String> {
+        self.0.core_names(blocks)
+    }
+
+    /// The same kernel, launched as a type whose cross-core flags work, as they do inside of a super kernel.
+    fn with_flags(&self) -> Self {
+        Self(self.0.clone().with_flags())
+    }
+
     /// For every slot the number of the argument that fills it, or the role of one that nobody gave.
     fn assign_list(&self, py: Python<'_>, count: usize) -> PyResult<Vec<Filling>> {
         self.assign(py, &Given::List(count))
@@ -198,8 +222,8 @@ fn direction(role: SlotRole) -> Option<&'static str> {
 
 impl OpDescription {
     fn new(op: &LaunchableOp) -> Self {
-        let LaunchableOp { name, param_offset, param_count, blocks, stream } = op.clone();
-        Self { name, param_offset, param_count, blocks, stream }
+        let LaunchableOp { name, param_offset, param_count, blocks, stream, index, json, object, .. } = op.clone();
+        Self { name, param_offset, param_count, blocks, stream: stream.0, index, json_path: json, bin_path: object }
     }
 }
 

@@ -15,6 +15,7 @@ use super::driver::{Driver, Turn};
 use super::error::SimError;
 use super::explain;
 use super::flags::{Arrivals, FlagBank};
+use super::guard::Guards;
 use super::hooks::{RUN, STATE, YIELDER};
 use super::library::Library;
 use super::lines::Lines;
@@ -37,6 +38,9 @@ const SLOT_PADDING: usize = 64;
 
 /// Kernels may expect the AIV ids behind those of 25 AICs.
 const FIRST_VECTOR_ID: i64 = 25;
+
+/// An address below it is an offset from null: no buffer is as large, and none lies there.
+const NULL_REACH: u64 = 1 << 32;
 
 type Fiber = Coroutine<(), (), Exit, DefaultStack>;
 
@@ -77,6 +81,12 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
         fibers.push(fiber(entry, args_offset, stack_bytes)?);
     }
     drive(&mut run, &mut fibers);
+    if let (Some(crash), Some((_, failure))) = (run.crash, &mut run.observer.failure)
+        && let Some(place) = library.place(&crash)
+    {
+        failure.function = place.function_text();
+        (failure.file, failure.line) = place.line.map(|line| (line.file, line.line)).unzip();
+    }
     // A library with unique symbols stays loaded: the next launch must find the variables as this one did.
     run.machine.block_local.store(&initial);
     STACKS.with_borrow_mut(|stacks| {
@@ -148,8 +158,9 @@ fn prepare(request: Request, topology: Topology, chip: Chip, block_local: BlockL
         workspace: None,
     };
     let observer = Observer::new(&request, &machine);
+    let guards = Guards::new(&request, &machine.memory);
     let driver = Driver::new(&request, agents, delays, count, width);
-    let mut run = Run { machine, observer, driver, request };
+    let mut run = Run { machine, observer, driver, request, guards, crash: None };
     for core in run.machine.indices() {
         run.machine.current = core;
         if !run.observer.pipes.is_empty() {
@@ -287,6 +298,7 @@ impl Run {
     }
 
     fn leave(&mut self, core: CoreIndex) {
+        self.check_guards();
         self.observer.pause(core, &self.machine.memory);
     }
 
@@ -302,6 +314,7 @@ impl Run {
     }
 
     fn crashed(&mut self, crash: Crash) {
+        self.crash = Some(crash);
         if crash.signal == libc::SIGSEGV && crash.program_counter < 4096 {
             self.fail(Status::NullCall, "a null function pointer was called".to_owned(), None);
             return;
@@ -310,11 +323,29 @@ impl Run {
             libc::SIGSEGV if crash.in_stack => {
                 format!(" (stack overflow: a core has {} bytes)", self.request.stack_bytes)
             }
-            libc::SIGSEGV | libc::SIGBUS => format!(" at {}", self.machine.memory.describe(crash.address)),
+            libc::SIGSEGV | libc::SIGBUS => {
+                format!(" at {}{}", self.machine.memory.describe(crash.address), self.null_parameters(crash.address))
+            }
             libc::SIGFPE => " (division by zero or overflow of an integer)".to_owned(),
             libc::SIGABRT => " (abort)".to_owned(),
             _ => String::new(),
         };
         self.fail(Status::Crash, format!("kernel code crashed with {}{where_}", crash.name()), None);
+    }
+
+    /// The parameters of the current operator that are null, if the address looks like an offset from null.
+    fn null_parameters(&self, address: u64) -> String {
+        let op = self.observer.cores[self.machine.current].ops.last().and_then(|op| self.observer.ops.get(*op));
+        let Some(op) = op.filter(|_| address < NULL_REACH) else { return String::new() };
+        let own = (op.param_offset..op.param_offset.saturating_add(op.param_count)).map(|slot| slot as usize);
+        let null = own.filter(|slot| self.request.slots.get(*slot) == Some(&0));
+        let names: Vec<String> = null
+            .filter_map(|slot| {
+                let parameter = self.request.parameters.get(slot)?;
+                let owner = parameter.op.map_or_else(String::new, |op| format!(" of op {op}"));
+                Some(format!("parameter {}{owner} is 0", parameter.name))
+            })
+            .collect();
+        if names.is_empty() { String::new() } else { format!("; {}", names.join(", ")) }
     }
 }

@@ -23,14 +23,14 @@ impl Observer {
         if finished > 0 {
             text.push_str(&format!(" ({finished} have finished)"));
         }
-        let failure = Failure { core: None, op: None, text, file: None, line: None };
+        let failure = Failure { core: None, op: None, text, file: None, line: None, function: None };
         self.failure.get_or_insert((Status::Deadlock, failure));
     }
 }
 
 /// The report of a run that has ended.
 pub(super) fn report(run: Run) -> Report {
-    let Run { machine, mut observer, driver, request } = run;
+    let Run { machine, mut observer, driver, request, .. } = run;
     observer.finish_lines();
     let mut hazards = Vec::new();
     if let Some(order) = &observer.order {
@@ -101,7 +101,8 @@ impl End<'_> {
     /// All cores finished; is something left behind?
     fn quiet_failures(&self, hazards: &[Hazard], findings: &[Finding]) -> (Status, Option<Failure>) {
         let failure = |core: Option<CoreIndex>, text: String| {
-            Some(Failure { core: core.map(|core| self.machine.name(core)), op: None, text, file: None, line: None })
+            let core = core.map(|core| self.machine.name(core));
+            Some(Failure { core, op: None, text, file: None, line: None, function: None })
         };
         for core in self.machine.indices() {
             let name = self.machine.name(core);
@@ -238,6 +239,9 @@ fn message(
     if let (Some(core), true) = (&failure.core, status != Status::Hazard && status != Status::Leak) {
         head = format!("{core}{}: {head}", failure.op.as_ref().map(|op| format!(" in {op}")).unwrap_or_default());
     }
+    if let Some(function) = &failure.function {
+        head.push_str(&format!(", in `{function}`"));
+    }
     if let (Some(file), Some(line)) = (&failure.file, failure.line) {
         head.push_str(&format!(" ({file}:{line})"));
     }
@@ -255,7 +259,8 @@ fn message(
         | Status::NullCall
         | Status::Crash
         | Status::StepLimit
-        | Status::Agent => {}
+        | Status::Agent
+        | Status::Overrun => {}
     }
     lines.join("\n")
 }

@@ -102,6 +102,7 @@ impl Finding {
             text: self.text.clone(),
             file: party.and_then(|party| party.file.clone()),
             line: party.and_then(|party| party.line),
+            function: None,
         }
     }
 }

@@ -186,7 +186,7 @@ extern "C" fn op_begin(position: u32) {
 }
 
 extern "C" fn op_end(_position: u32) {
-    with_run(|run| run.op_end(Precision::Label));
+    settle(with_run(|run| run.op_end(Precision::Label)));
 }
 
 extern "C" fn sub_kernel_begin(offset: u64) {
@@ -197,7 +197,7 @@ extern "C" fn sub_kernel_begin(offset: u64) {
 }
 
 extern "C" fn sub_kernel_end(_offset: u64) {
-    with_run(|run| run.op_end(Precision::Call));
+    settle(with_run(|run| run.op_end(Precision::Call)));
 }
 
 /// Called now and then by code compiled with a hook in every loop: lets others run, and counts towards the limit.

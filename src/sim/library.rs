@@ -7,9 +7,11 @@ use object::{Object, ObjectSection};
 
 use super::error::SimError;
 use super::hooks;
+use super::signals::Crash;
 use crate::cancel::Cancel;
 use crate::elf;
 use crate::fs::{self, absolute};
+use crate::locate::{CodeFile, CodePlace};
 use crate::store::digest::ContentDigest;
 use crate::store::work_dir::WorkDir;
 use crate::toolchain::{HostCompiler, ToolchainError};
@@ -76,6 +78,9 @@ fn compiled_shim(compiler: &HostCompiler, cache: &Path, cancel: &Cancel) -> Resu
 #[derive(Debug)]
 pub(crate) struct Library {
     kernel: String,
+    path: PathBuf,
+    /// Between the addresses in the file and those of this process.
+    distance: u64,
     handle: *mut libc::c_void,
     block_local: Vec<(*mut u8, usize)>,
 }
@@ -92,13 +97,14 @@ impl Library {
         if handle.is_null() {
             return Err(refused(loader_message()));
         }
-        let mut library = Self { kernel: kernel.to_owned(), handle, block_local: Vec::new() };
+        let path = path.to_path_buf();
+        let mut library = Self { kernel: kernel.to_owned(), path, distance: 0, handle, block_local: Vec::new() };
         let table = library.symbol("sk_shim_table")?.cast::<*const ()>();
         for (slot, function) in hooks::table().into_iter().enumerate() {
             // SAFETY: the table of the shim has exactly this many pointers, in this order.
             unsafe { table.cast_mut().add(slot).write(function) };
         }
-        library.block_local = library.find_block_local(&data, table as usize)?;
+        library.find_sections(&data, table as usize)?;
         Ok(library)
     }
 
@@ -124,8 +130,26 @@ impl Library {
         &self.block_local
     }
 
+    /// Where the code of a crash is: where it was, or, outside of the library, where that was called from.
+    pub(crate) fn place(&self, crash: &Crash) -> Option<CodePlace> {
+        let data = fs::read(&self.path).ok()?;
+        let code = CodeFile::parse(&data).ok()?;
+        let file = object::File::parse(&*data).ok()?;
+        let inside = |address: u64| {
+            let holds = |section: object::Section<'_, '_>| {
+                section.kind() == object::SectionKind::Text
+                    && address.checked_sub(section.address()).is_some_and(|offset| offset < section.size())
+            };
+            file.sections().any(holds).then_some(address)
+        };
+        let here = inside(crash.program_counter.wrapping_sub(self.distance));
+        // A call returns to the instruction behind it.
+        let caller = || inside(crash.return_address.wrapping_sub(self.distance).wrapping_sub(1));
+        here.or_else(caller).map(|address| code.at(address))
+    }
+
     /// Sections of per-core variables, at their loaded addresses; a known symbol gives the distance.
-    fn find_block_local(&self, data: &[u8], table: usize) -> Result<Vec<(*mut u8, usize)>, SimError> {
+    fn find_sections(&mut self, data: &[u8], table: usize) -> Result<(), SimError> {
         let broken = |reason: String| SimError::Load { kernel: self.kernel.clone(), reason };
         let file = object::File::parse(data).map_err(|error| broken(error.to_string()))?;
         let linked = file
@@ -139,9 +163,11 @@ impl Library {
                 .name()
                 .is_ok_and(|name| name.starts_with(BLOCK_LOCAL) || (whole && matches!(name, ".data" | ".bss")))
         });
-        Ok(sections
+        self.block_local = sections
             .map(|section| (distance.wrapping_add(section.address() as usize) as *mut u8, section.size() as usize))
-            .collect())
+            .collect();
+        self.distance = distance as u64;
+        Ok(())
     }
 }
 

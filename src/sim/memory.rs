@@ -80,6 +80,13 @@ impl GlobalMemory {
         })
     }
 
+    /// The 64-bit word at `address`, if it is inside a buffer.
+    pub(crate) fn word(&self, address: u64) -> Option<u64> {
+        let at = self.find(address).filter(|_| self.holds(address, 8))?;
+        let offset = (address - self.buffers[at].address) as usize;
+        self.bytes(at).get(offset..offset + 8)?.try_into().ok().map(u64::from_le_bytes)
+    }
+
     /// The bytes of a buffer.
     pub(crate) fn bytes(&self, buffer: usize) -> &[u8] {
         let spec = &self.buffers[buffer];

@@ -21,6 +21,7 @@ mod explain;
 pub mod explore;
 pub(crate) mod findings;
 mod flags;
+mod guard;
 mod hooks;
 mod issue;
 pub(crate) mod library;
@@ -39,7 +40,7 @@ pub(crate) mod request;
 mod run;
 mod schedule;
 mod signals;
-mod topology;
+pub(crate) mod topology;
 mod trace;
 
 pub(crate) use engine::launch;

@@ -205,6 +205,7 @@ impl Observer {
             text,
             file: site.as_ref().map(|(file, _)| file.clone()),
             line: site.map(|(_, line)| line),
+            function: None,
         };
         self.event(EventsSpec::Ops, step, core, Happening::Failure, || Some(failure.text.clone()));
         self.failure.get_or_insert((status, failure));

@@ -40,6 +40,8 @@ pub(crate) enum Status {
     Pipe,
     /// The run finished, but data stayed in a cache that others needed.
     Cache,
+    /// Something was written behind the end of a buffer.
+    Overrun,
 }
 
 /// The first thing that went wrong.
@@ -55,6 +57,8 @@ pub(crate) struct Failure {
     pub file: Option<String>,
     /// Its number.
     pub line: Option<u32>,
+    /// The function of the kernel, with how far behind its start, where known.
+    pub function: Option<String>,
 }
 
 /// Where a core was when the run ended.

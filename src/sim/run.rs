@@ -4,11 +4,13 @@
 
 use super::driver::Driver;
 use super::flags::SetError;
+use super::guard::Guards;
 use super::machine::{Extent, Looks, Machine, Progress, Wait};
 use super::observer::{FlagName, Observer};
 use super::order::{OrderLog, Precision};
 use super::report::{Happening, Status};
 use super::request::{DelayPoint, EventsSpec, Request};
+use super::signals::Crash;
 use super::topology::{CoreIndex, CrossCoreFlags};
 use crate::model::{Chip, OpPosition};
 
@@ -44,6 +46,7 @@ mod note {
     pub(crate) const COMPLEMENT_BEGIN: u32 = 6;
     pub(crate) const COMPLEMENT_END: u32 = 7;
     pub(crate) const PRELOAD: u32 = 8;
+    pub(crate) const UNKNOWN_KEY: u32 = 9;
 }
 
 /// Everything about a run except the fibers.
@@ -53,6 +56,10 @@ pub(super) struct Run {
     pub(super) driver: Driver,
     /// What was asked for, for messages.
     pub(super) request: Request,
+    /// What lies behind the buffers.
+    pub(super) guards: Guards,
+    /// How kernel code crashed, if it did.
+    pub(super) crash: Option<Crash>,
 }
 
 impl Run {
@@ -236,6 +243,7 @@ impl Run {
                 counts.preloads += 1;
                 (Happening::Preload, None)
             }
+            note::UNKNOWN_KEY => return self.unknown_key(value),
             _ => return Next::Continue,
         };
         self.event(EventsSpec::Sync, what, || Some(value.to_string()));
@@ -260,13 +268,35 @@ impl Run {
         if is_new { self.delay_at(DelayPoint::Op) } else { Next::Continue }
     }
 
+    /// Has the current core written behind the end of a buffer of its operator since it went on?
+    pub(super) fn check_guards(&mut self) -> Next {
+        let Some(&op) = self.observer.cores[self.machine.current].ops.last() else { return Next::Continue };
+        let Some((buffer, distance)) = self.guards.broken(op) else { return Next::Continue };
+        let name = &self.machine.memory.buffers()[buffer].name;
+        self.stop(Status::Overrun, format!("something was written {distance} bytes behind the end of buffer `{name}`"))
+    }
+
     /// A core leaves an operator.
-    pub(super) fn op_end(&mut self, precision: Precision) {
+    pub(super) fn op_end(&mut self, precision: Precision) -> Next {
+        if self.check_guards() == Next::Stop {
+            return Next::Stop;
+        }
         let current = self.current();
         let (clock, memory) = (&mut self.machine.cores[current].clock, &self.machine.memory);
         if self.observer.leave_op(self.driver.steps, current, precision, clock, memory) {
             self.pipes_leave_op();
         }
+        Next::Continue
+    }
+
+    /// A tiling key that is in none of the operator's tables; its address is in slot `slot`.
+    fn unknown_key(&mut self, slot: u64) -> Next {
+        let key = self.request.slots.get(slot as usize).and_then(|address| self.machine.memory.word(*address));
+        let key = key.map_or_else(|| "that cannot be read".to_owned(), |key| key.to_string());
+        let ops = &self.observer.ops;
+        let owner = ops.iter().rposition(|op| op.param_offset <= slot).map(|at| self.observer.op_name(OpPosition(at)));
+        let owner = owner.unwrap_or_else(|| format!("the op of slot {slot}"));
+        self.stop(Status::Trap, format!("{owner} has no function for tiling key {key}"))
     }
 
     /// An agent writes: words change, and their readers hear of what the agent knew.

@@ -22,6 +22,8 @@ pub(crate) struct Crash {
     pub address: u64,
     /// Where the code was.
     pub program_counter: u64,
+    /// Where it was called from, if it is a function that had not moved the stack yet; otherwise any number.
+    pub return_address: u64,
     /// The address lies in the fiber's own stack or its guard page: the stack was too small.
     pub in_stack: bool,
 }
@@ -117,6 +119,7 @@ extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: *mut li
             signal,
             address,
             program_counter: program_counter(context),
+            return_address: return_address(context, |address| (*fiber).stack_ptr_in_bounds(address)),
             in_stack: (*fiber).stack_ptr_in_bounds(address as usize),
         };
         let registers = (*fiber).setup_trap_handler(move || Exit::Crashed(crash));
@@ -127,6 +130,22 @@ extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: *mut li
 #[cfg(target_arch = "x86_64")]
 fn program_counter(context: &libc::ucontext_t) -> u64 {
     context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64
+}
+
+/// The word on top of the stack, if the stack is where it should be.
+#[cfg(target_arch = "x86_64")]
+fn return_address(context: &libc::ucontext_t, in_stack: impl Fn(usize) -> bool) -> u64 {
+    let top = context.uc_mcontext.gregs[libc::REG_RSP as usize] as usize;
+    if !in_stack(top) || !in_stack(top.wrapping_add(7)) || !top.is_multiple_of(8) {
+        return 0;
+    }
+    // SAFETY: eight bytes of the fiber's own stack, above its guard page: the stack pointer is inside, and aligned.
+    unsafe { (top as *const u64).read_volatile() }
+}
+
+#[cfg(target_arch = "aarch64")]
+fn return_address(context: &libc::ucontext_t, _in_stack: impl Fn(usize) -> bool) -> u64 {
+    context.uc_mcontext.regs[30]
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -29,6 +29,7 @@ COMMANDS: tuple[str, ...] = (
     "predict",
     "profile",
     "replay",
+    "run",
     "scope",
     "sim",
     "suggest",

@@ -1,6 +1,7 @@
 """The simulator: builds operators for the host and runs kernels with every AI core simulated."""
 
 from superkernel.sim.agents import Agent, Word, aicpu_tiling, event_partner
+from superkernel.sim.checking import FailedSeed, Variation, Verdict
 from superkernel.sim.device import Device
 from superkernel.sim.kernel import Kernel
 from superkernel.sim.memory import Buffer
@@ -16,12 +17,15 @@ __all__ = [
     "CoreReport",
     "Device",
     "Event",
+    "FailedSeed",
     "Finding",
     "Hazard",
     "Kernel",
     "ProfilingBuffer",
     "ProfilingRecord",
     "Report",
+    "Variation",
+    "Verdict",
     "Word",
     "aicpu_tiling",
     "build_op",

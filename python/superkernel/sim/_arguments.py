@@ -10,7 +10,7 @@ from typing import Any
 from superkernel import _core
 from superkernel._errors import SuperKernelError, make_error
 
-__all__ = ["choice", "integer", "listed", "refuse", "seconds", "shown", "text", "texts"]
+__all__ = ["choice", "integer", "listed", "number", "refuse", "seconds", "shown", "text", "texts"]
 
 #: Longer than any launch, and within what timers of the system take.
 _FOREVER = 1e9
@@ -56,6 +56,13 @@ def seconds(name: str, value: Any) -> float | None:
     if isinstance(value, (str, bytes, bool)) or math.isnan(number) or number <= 0:
         raise refuse(f"{name}={shown(value)}", allowed)
     return None if number > _FOREVER else number
+
+
+def number(name: str, value: Any) -> float:
+    """A number that is not negative."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+        raise refuse(f"{name}={shown(value)}", f"`{name}` is a number from 0 on")
+    return float(value)
 
 
 def choice(name: str, value: Any) -> str:

@@ -49,6 +49,8 @@ class Slots:
         self._temporary: list[Buffer] = []
         self._arrays: list[tuple[Any, Buffer]] = []
         self._profiling: ProfilingBuffer | None = None
+        #: Lock words of events that nobody else will send.
+        self.waits: list[Buffer] = []
         names, given = _given(args)
         sources = kernel.assign_list(len(given)) if names is None else kernel.assign_names(names)
         try:
@@ -141,6 +143,8 @@ class Slots:
         elif role in ("tiling-lock", "wait-lock"):
             # Whoever this op waits for has come already.
             buffer.set_word(1)
+            if role == "wait-lock":
+                self.waits.append(buffer)
         return buffer.address
 
     def _tiling_of(self, slot: int) -> tuple[int, int]:

@@ -85,6 +85,11 @@ class Device:
     def _drop_freed(self) -> None:
         self._buffers = {address: buffer for address, buffer in self._buffers.items() if buffer.live}
 
+    @property
+    def buffers(self) -> list[Buffer]:
+        """All buffers that were not freed yet."""
+        return self._live_buffers()
+
     def _live_buffers(self) -> list[Buffer]:
         with self._memory_lock:
             self._drop_freed()
@@ -117,6 +122,12 @@ class Device:
             self.soc,
             current_config()["strict"],
         )
+        return Kernel(self, description, self._library(description.object))
+
+    def load_alone(self, json_path: os.PathLike[str], bin_path: os.PathLike[str] | None) -> Kernel:
+        """A sub-kernel as a kernel of its own, with the cross-core flags that it has inside of a super kernel."""
+        strict = current_config()["strict"]
+        description = _core.sim_describe(json_path, bin_path, None, None, None, self.soc, strict).with_flags()
         return Kernel(self, description, self._library(description.object))
 
     def _library(self, kernel: Path) -> Path:

@@ -11,6 +11,7 @@ from superkernel import _core
 from superkernel.sim import _arguments as check
 from superkernel.sim._slots import FFTS_ADDRESS, Argument, Arguments, Slots
 from superkernel.sim.agents import Agent
+from superkernel.sim.checking import Verdict, check_kernel
 from superkernel.sim.report import Report
 
 if TYPE_CHECKING:
@@ -35,6 +36,11 @@ class Kernel:
     def name(self) -> str:
         """The kernel's name."""
         return self.description.name
+
+    @property
+    def device(self) -> Device:
+        """The device it is loaded on."""
+        return self._device
 
     @property
     def parameters(self) -> list[_core.Parameter]:
@@ -127,11 +133,64 @@ class Kernel:
                     )
                 agent.add_to(request)
             limit = check.seconds("timeout", self._device.timeout if timeout is None else timeout)
-            report = dataclasses.replace(self._device._launch(request, limit, event_limit), kernel=self.name)
-            return report if filled is args else dataclasses.replace(report, profiling=filled.bring_back())
+            report = self._device._launch(request, limit, event_limit)
+            records = () if filled is args else filled.bring_back()
+            return dataclasses.replace(report, kernel=self.name, profiling=records)
         finally:
             if filled is not args:
                 filled.free()
+
+    def check(
+        self,
+        args: Arguments = (),
+        *,
+        seeds: int = 100,
+        first_seed: int = 0,
+        most_findings: int = 1,
+        rtol: float = 0.0,
+        atol: float = 0.0,
+        ignore: Iterable[str] = (),
+        block_dim: int | None = None,
+        agents: Iterable[Agent] = (),
+        accesses: Mapping[str | int, Mapping[str, Iterable[Argument | str]]] | None = None,
+        step_limit: int | None = None,
+        timeout: float | None = None,
+        tiling_key: Mapping[int | str, int | tuple[int, int]] | None = None,
+        poison_local_memory: bool = True,
+    ) -> Verdict:
+        """Runs the kernel in many ways and compares it with its ops, each run alone, one after another.
+
+        Seed by seed: random and skewed schedules, both rules of counting arrivals, cores that start late, partners of
+        outer events that come late. What a seed does never changes: ``check(args, seeds=1, first_seed=N)`` repeats seed
+        ``N`` exactly. Every run starts from the same memory, which is the same afterwards. ``ignore`` names parameters
+        whose content need not be the same; scratch memory (``workspace``) is never compared; ``rtol`` and ``atol`` are
+        for floats. Stops after ``most_findings`` seeds that found something.
+        """
+        self._device.require_open()
+        options = {
+            "block_dim": block_dim,
+            "agents": check.listed("agents", agents),
+            "accesses": accesses,
+            "step_limit": step_limit,
+            "timeout": timeout,
+            "poison_local_memory": poison_local_memory,
+        }
+        return check_kernel(
+            self,
+            args,
+            seeds=check.integer("seeds", seeds, 1, 2**32),
+            first_seed=check.integer("first_seed", first_seed, 0, 2**63),
+            most_findings=check.integer("most_findings", most_findings, 1, 2**32),
+            tolerance=(check.number("rtol", rtol), check.number("atol", atol)),
+            ignore=[check.text("ignore", name) for name in check.listed("ignore", ignore)],
+            tiling_key=_mapping("tiling_key", tiling_key or {}),
+            options=options,
+        )
+
+    def core_names(self, block_dim: int | None = None) -> tuple[str, ...]:
+        """The cores of a launch."""
+        blocks = self.description.block_dim if block_dim is None else block_dim
+        return () if blocks is None else tuple(self.description.core_names(blocks))
 
     def _add_ops(
         self,

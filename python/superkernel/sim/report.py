@@ -45,7 +45,7 @@ Finding = _core.Finding
 CoreReport = _core.CoreReport
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """The outcome of one launch."""
 
@@ -113,11 +113,43 @@ class Report:
         if self.ok:
             return self
         error_id, solution = _ERRORS[self.status]
-        raise make_error(error_id, f"the simulated run ended with `{self.status}`: {self.message}", solution)
+        of = f" of `{self.kernel}`" if self.kernel else ""
+        raise make_error(error_id, f"the simulated run{of} ended with `{self.status}`: {self.message}", solution)
+
+    @property
+    def _head(self) -> str:
+        of = f"{self.kernel}: " if self.kernel else ""
+        return f"{of}{self.status}, {len(self.cores)} cores, {self.steps} steps, {self.switches} switches"
 
     def __str__(self) -> str:
-        head = f"{self.status}: {self.steps} steps, {self.switches} switches"
-        return f"{head}\n{self.message}" if self.message else head
+        lines = [self._head, *filter(None, [self.message]), *(f"warning: {text}" for text in self.warnings)]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        why = self.message.partition("\n")[0]
+        why = f": {why[:120]}…" if len(why) > 120 else f": {why}" if why else ""
+        more = f", {len(self.warnings)} warnings" if self.warnings else ""
+        return f"<Report {self._head}{more}{why}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the text, and a row for every core that did not finish."""
+        from html import escape
+
+        parts = [f"<b>{escape(self._head)}</b>"]
+        if self.message:
+            parts.append(f"<pre>{escape(self.message)}</pre>")
+        parts += [f"<p>warning: {escape(text)}</p>" for text in self.warnings]
+        stuck = [core for core in self.cores if core.state != "finished"]
+        if stuck:
+            rows = "".join(
+                "<tr>"
+                + "".join(f"<td>{escape(cell or '')}</td>" for cell in (core.core, core.state, core.op, core.why))
+                + "</tr>"
+                for core in stuck
+            )
+            head = "".join(f"<th>{title}</th>" for title in ("core", "state", "op", "why"))
+            parts.append(f"<table><tr>{head}</tr>{rows}</table>")
+        return "\n".join(parts)
 
 
 def from_native(native: _core.SimReport) -> Report:

@@ -95,6 +95,11 @@ SK_FUNCTION(k1_11_aic)
 SK_FUNCTION(k1_10000_aic)
 SK_FUNCTION(k1_18446744073709551615_aic)
 
+// Tells a simulator whose key it is; nothing on a device.
+#ifndef SK_UNKNOWN_KEY
+#define SK_UNKNOWN_KEY(slots) ((void)(slots))
+#endif
+
 // What a switch picked: this core's copy, and the kernel type above the block count.
 struct SkPicked {
     uint64_t code;
@@ -137,6 +142,7 @@ SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
             }
         }
     }
+    SK_UNKNOWN_KEY(slots);
     trap();
     return SkPicked{0, 0xffULL << 32 | blocks};
 }
@@ -149,6 +155,7 @@ SK_HELPER SkPicked sk_switch_1(GM_ADDR *slots) {
         // KERNEL_TYPE_MIX_AIV_1_0
         return SkPicked{0, 4ULL << 32 | blocks};
     }
+    SK_UNKNOWN_KEY(slots);
     trap();
     return SkPicked{0, 0xffULL << 32 | blocks};
 }
@@ -197,6 +204,11 @@ SK_FUNCTION(k1_10000_aiv)
 SK_FUNCTION(k1_18446744073709551615_aiv)
 SK_FUNCTION(k2_3_aiv)
 
+// Tells a simulator whose key it is; nothing on a device.
+#ifndef SK_UNKNOWN_KEY
+#define SK_UNKNOWN_KEY(slots) ((void)(slots))
+#endif
+
 // What a switch picked: this core's copy, and the kernel type above the block count.
 struct SkPicked {
     uint64_t code;
@@ -239,6 +251,7 @@ SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
             }
         }
     }
+    SK_UNKNOWN_KEY(slots);
     trap();
     return SkPicked{0, 0xffULL << 32 | blocks};
 }
@@ -251,6 +264,7 @@ SK_HELPER SkPicked sk_switch_1(GM_ADDR *slots) {
         // KERNEL_TYPE_MIX_AIV_1_0
         return SkPicked{SK_COPY(k2_3_aiv), 4ULL << 32 | blocks};
     }
+    SK_UNKNOWN_KEY(slots);
     trap();
     return SkPicked{0, 0xffULL << 32 | blocks};
 }

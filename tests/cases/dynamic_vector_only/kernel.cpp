@@ -77,6 +77,11 @@ SK_FUNCTION(k0_3_aiv)
 SK_FUNCTION(k0_4_aiv)
 SK_FUNCTION(k1_aiv)
 
+// Tells a simulator whose key it is; nothing on a device.
+#ifndef SK_UNKNOWN_KEY
+#define SK_UNKNOWN_KEY(slots) ((void)(slots))
+#endif
+
 // What a switch picked: this core's copy, and the kernel type above the block count.
 struct SkPicked {
     uint64_t code;
@@ -98,6 +103,7 @@ SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
             return SkPicked{SK_COPY(k0_4_aiv), 4ULL << 32 | blocks};
         }
     }
+    SK_UNKNOWN_KEY(slots);
     trap();
     return SkPicked{0, 0xffULL << 32 | blocks};
 }

@@ -199,6 +199,11 @@ SK_FUNCTION(k2_aic)
 SK_FUNCTION(k3_1_aic)
 SK_FUNCTION(k4_aic)
 
+// Tells a simulator whose key it is; nothing on a device.
+#ifndef SK_UNKNOWN_KEY
+#define SK_UNKNOWN_KEY(slots) ((void)(slots))
+#endif
+
 // What a switch picked: this core's copy, and the kernel type above the block count.
 struct SkPicked {
     uint64_t code;
@@ -220,6 +225,7 @@ SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
             return SkPicked{0, 0ULL << 32 | blocks};
         }
     }
+    SK_UNKNOWN_KEY(slots);
     trap();
     return SkPicked{0, 0xffULL << 32 | blocks};
 }
@@ -313,6 +319,11 @@ SK_FUNCTION(k2_aiv)
 SK_FUNCTION(k3_1_aiv)
 SK_FUNCTION(k3_7_aiv)
 
+// Tells a simulator whose key it is; nothing on a device.
+#ifndef SK_UNKNOWN_KEY
+#define SK_UNKNOWN_KEY(slots) ((void)(slots))
+#endif
+
 // What a switch picked: this core's copy, and the kernel type above the block count.
 struct SkPicked {
     uint64_t code;
@@ -334,6 +345,7 @@ SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
             return SkPicked{SK_COPY(k3_7_aiv), 0ULL << 32 | blocks};
         }
     }
+    SK_UNKNOWN_KEY(slots);
     trap();
     return SkPicked{0, 0xffULL << 32 | blocks};
 }

@@ -60,6 +60,7 @@ enum SkNote : uint32_t {
     SK_NOTE_COMPLEMENT_BEGIN = 6,
     SK_NOTE_COMPLEMENT_END = 7,
     SK_NOTE_PRELOAD = 8,        // value: number of 2 KiB units
+    SK_NOTE_UNKNOWN_KEY = 9,    // value: the slot of a tiling key that is in no table
 };
 
 // Why kernel code could not go on.
@@ -152,6 +153,7 @@ void sk_rt_sub_kernel_end(uint64_t argsOffset) noexcept;
 // Markers for generated code and for the wrapper of a sub-kernel. They change nothing but reports.
 #define SK_OP_BEGIN(position) sk_rt_op_begin(position)
 #define SK_OP_END(position) sk_rt_op_end(position)
+#define SK_UNKNOWN_KEY(slots) sk_rt_note(SK_NOTE_UNKNOWN_KEY, ((uint64_t)(slots) - sk_rt_core()->paraBase) / 8)
 #define SK_SUB_KERNEL_BEGIN(argsOffset) sk_rt_sub_kernel_begin(argsOffset)
 #define SK_SUB_KERNEL_END(argsOffset) sk_rt_sub_kernel_end(argsOffset)
 

@@ -1,0 +1,190 @@
+"""The gate: many schedules, both arrival rules, late cores, fused against unfused; a found seed repeats exactly."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import superkernel
+from superkernel import SuperKernelError, cli
+from superkernel.sim import Device, Kernel, Variation, build_op
+
+SOC = "Ascend910_93"
+COUNT = 96
+
+SCALE = """
+#include "kernel_operator.h"
+extern "C" __global__ __aicore__ void NAME(GM_ADDR x, GM_ADDR y, GM_ADDR workspace) {
+    const int cores = (int)AscendC::GetBlockNum(), n = 96 / cores, first = n * (int)AscendC::GetBlockIdx();
+    int32_t *in = (int32_t *)x, *out = (int32_t *)y;
+    for (int i = 0; i < n; ++i) { out[first + i] = in[95 - first - i] * 3; }
+    ((volatile uint8_t *)workspace)[AscendC::GetBlockIdx()] = (uint8_t)cores;
+    LATER
+}
+"""
+# Other results when others run beside it: the number of steps that passed.
+CLOCK = "if (AscendC::GetBlockIdx() == 0) { out[0] = (int32_t)AscendC::GetSystemCycle(); }"
+
+
+def _op(folder: Path, name: str, kind: str, blocks: int, later: str = "") -> dict[str, Any]:
+    source = SCALE.replace("NAME", name).replace("LATER", later)
+    op = build_op(
+        source,
+        name,
+        kernel_type=f"KERNEL_TYPE_{kind}_ONLY",
+        block_dim=blocks,
+        soc=SOC,
+        out_dir=folder / "ops",
+        name=name,
+    )
+    return op.entry()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("check")
+
+
+@pytest.fixture(scope="module")
+def entries(folder: Path) -> dict[str, dict[str, Any]]:
+    return {
+        "vector": _op(folder, "vector", "AIV", 4),
+        "cube": _op(folder, "cube", "AIC", 4),
+        "clock": _op(folder, "clock", "AIV", 4, CLOCK),
+    }
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[Device]:
+    with Device(SOC) as device:
+        yield device
+
+
+def _entry(entry: dict[str, Any], stream: int, sends: tuple[int, ...] = (), receives: tuple[int, ...] = ()) -> Any:
+    return {**entry, "stream_id": stream, "send_event_list": list(sends), "recv_event_list": list(receives)}
+
+
+def _fused(device: Device, folder: Path, ops: list[Any], name: str) -> Kernel:
+    with superkernel.configure(soc=SOC, toolchain="host", kernel_meta_parent_dir=folder):
+        superkernel.compile({"op_list": ops, "super_kernel_options": "stream-fusion=1"}, name)
+    return device.load(folder / "kernel_meta" / f"{name}.json")
+
+
+def _arguments() -> dict[Any, Any]:
+    x, y, z = np.arange(COUNT, dtype=np.int32), np.zeros(COUNT, np.int32), np.zeros(COUNT, np.int32)
+    return {"x_0": x, "y_0": y, "workspace_0": bytes(8), "x_1": y, "y_1": z, "workspace_1": bytes(8)}
+
+
+def test_eight_seeds_have_every_combination() -> None:
+    seen = {(v.schedule, v.arrivals, v.skewed_start) for v in map(Variation.of, range(8))}
+    assert len(seen) == 8
+    cores = [f"AIV{number}" for number in range(48)]
+    assert Variation.of(0).delays(cores) == {} and len(Variation.of(4).delays(cores)) > 3
+    assert Variation.of(5).delays(cores) == Variation.of(5).delays(cores) != Variation.of(4).delays(cores)
+
+
+def test_a_right_kernel_passes_and_memory_stays(device: Device, folder: Path, entries: dict[str, Any]) -> None:
+    ops = [_entry(entries["vector"], 0, sends=(5,)), _entry(entries["cube"], 1, receives=(5,))]
+    kernel = _fused(device, folder, ops, "te_superkernel_right")
+    args, live = _arguments(), len(device.buffers)
+    verdict = kernel.check(args, seeds=16)
+    assert verdict.ok and verdict.compared and verdict.seeds == tuple(range(16)), verdict
+    assert "ok, 16 seeds" in str(verdict) and "\n" not in repr(verdict)
+    assert not args["y_0"].any() and len(device.buffers) == live
+    verdict.raise_for_status()
+
+
+def test_a_missing_event_is_found_and_the_seed_repeats(device: Device, folder: Path, entries: dict[str, Any]) -> None:
+    ops = [_entry(entries["vector"], 0), _entry(entries["cube"], 1)]
+    kernel = _fused(device, folder, ops, "te_superkernel_unordered")
+    verdict = kernel.check(_arguments(), seeds=16, most_findings=3)
+    assert not verdict.ok and len(verdict.findings) == 3
+    finding = verdict.findings[-1]
+    assert finding.status == "hazard" and "`cube`" in finding.message
+    again = kernel.check(_arguments(), seeds=1, first_seed=finding.variation.seed).findings[0]
+    assert (again.message, again.report.steps) == (finding.message, finding.report.steps)
+    with pytest.raises(SuperKernelError) as caught:
+        verdict.raise_for_status()
+    assert caught.value.errorinfo["errId"] == "SK0919"
+
+
+def test_other_results_than_the_ops_alone_are_found(device: Device, folder: Path, entries: dict[str, Any]) -> None:
+    ops = [_entry(entries["vector"], -1), _entry(entries["clock"], -1)]
+    kernel = _fused(device, folder, ops, "te_superkernel_clock")
+    verdict = kernel.check(_arguments(), seeds=4)
+    assert [finding.status for finding in verdict.findings] == ["different"]
+    assert "`y_1` differs from the ops alone in 1 of 96 elements (int32); element 0 is" in str(verdict)
+    with pytest.raises(SuperKernelError) as caught:
+        verdict.raise_for_status()
+    assert caught.value.errorinfo["errId"] == "SK0925"
+    assert kernel.check(_arguments(), seeds=4, ignore=["y_1"]).ok
+
+
+def test_an_op_that_fails_alone_is_named(device: Device, folder: Path, entries: dict[str, Any]) -> None:
+    kernel = device.load(folder / "kernel_meta" / "te_superkernel_clock.json")
+    verdict = kernel.check({**_arguments(), "y_1": 0}, seeds=4)
+    assert not verdict.ok and "op 1 `clock` alone: " in str(verdict) and "parameter y is 0" in str(verdict)
+
+
+# -- the command -----------------------------------------------------------------------------------------------------
+
+INPUTS = ["--input", "x_0=int32:96", "--input", "y_0=zeros:int32:96", "--input", "x_1=@y_0", "--input", "y_1=int32:96"]
+
+
+def _file(folder: Path, ops: list[Any]) -> str:
+    path = folder / f"ops{len(list(folder.glob('ops*.json')))}.json"
+    path.write_text(json.dumps({"op_list": ops, "super_kernel_options": "stream-fusion=1"}))
+    return str(path)
+
+
+def test_the_command_passes_what_is_right(
+    folder: Path, entries: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    ops = [_entry(entries["vector"], 0, sends=(5,)), _entry(entries["cube"], 1, receives=(5,))]
+    values = folder / "x.npy"
+    np.save(values, np.arange(COUNT, dtype=np.int32))
+    given = ["--seeds", "8", "--soc", SOC, *INPUTS, "--input", f"x_0={values}"]
+    assert cli.main(["run", _file(folder, ops), *given]) == 0
+    assert "ok, 8 seeds" in capsys.readouterr().out
+    built = folder / "kernel_meta" / "te_superkernel_right.json"
+    assert cli.main(["run", str(built), *given]) == 0
+
+
+def test_the_command_fails_and_prints_the_command_that_repeats_it(
+    folder: Path, entries: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    ops = [_entry(entries["vector"], 0), _entry(entries["cube"], 1)]
+    assert cli.main(["run", _file(folder, ops), "--first-seed", "5", "--soc", SOC, *INPUTS]) == 1
+    first = capsys.readouterr().out
+    assert "seed 5 (skewed" in first and "hazard" in first
+    repeat = first.splitlines()[-1]
+    assert repeat.startswith("repeat: superkernel run ")
+    assert cli.main(shlex.split(repeat)[2:]) == 1
+    assert capsys.readouterr().out == first
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--input", "q_0=1"], "no parameter `q_0`"),
+        (["--input", "x_0"], "NAME=VALUE"),
+        (["--input", "x_0=float99:4"], "`x_0` cannot be `float99:4`"),
+        (["--input", "x_0=float32:0"], "cannot be"),
+        (["--input", "x_0=@x_9"], "memory of its own"),
+        (["--others", "object:4"], "cannot be"),
+        (["--tiling-key", "5"], "OP=KEY"),
+        (["--seeds", "0"], "seeds=0"),
+        (["--rtol", "-1"], "rtol=-1"),
+    ],
+)
+def test_wrong_words_are_refused(
+    folder: Path, entries: dict[str, Any], capsys: pytest.CaptureFixture[str], given: list[str], message: str
+) -> None:
+    built = folder / "kernel_meta" / "te_superkernel_right.json"
+    assert built.exists() and cli.main(["run", str(built), "--soc", SOC, *given]) == 1
+    assert message in capsys.readouterr().err
