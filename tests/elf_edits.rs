@@ -384,6 +384,31 @@ fn a_stripped_symbol_in_use_becomes_a_reference() {
     assert_eq!((kept.place, kept.value, kept.size), (elf::Place::Undefined, 0, 0));
 }
 
+/// Linkers refuse a reference of another kind than its definition where threads are concerned, and only there.
+#[test]
+fn a_stripped_thread_local_stays_one() {
+    const FUNCTION: u8 = 2;
+    const THREAD_LOCAL: u8 = 6;
+    let object = Object {
+        machine: 62,
+        sections: vec![
+            build::Section::new(".text", 6, vec![0; 16]).relocate(0, 1, 0, 0).relocate(8, 1, 1, 0),
+            build::Section::new(".tdata", 0x403, vec![0; 8]),
+        ],
+        symbols: vec![
+            NewSymbol::new("per_thread", GLOBAL, THREAD_LOCAL, At::Section(1), 0),
+            NewSymbol::new("helper", GLOBAL, FUNCTION, At::Section(0), 0),
+        ],
+        ..Object::default()
+    };
+    let strip = names(&["per_thread", "helper"]);
+    let edited = elf::edit(&object.build(), &Edits { strip, ..Edits::default() }).unwrap().into_owned();
+    let symbols = elf::symbols(&edited).unwrap();
+    let kind = |name: &str| symbols.iter().find(|symbol| symbol.name == name).map(|symbol| (symbol.place, symbol.kind));
+    assert_eq!(kind("per_thread"), Some((elf::Place::Undefined, elf::SymbolKind::ThreadLocal)));
+    assert_eq!(kind("helper"), Some((elf::Place::Undefined, elf::SymbolKind::None)));
+}
+
 #[test]
 fn copies_keep_only_the_function_visible() {
     let mut object = sample();

@@ -1,5 +1,6 @@
 //! Which toolchain a build uses, and what identifies it.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::cancel::Cancel;
@@ -169,13 +170,26 @@ fn look(path: &Path) -> String {
     }
 }
 
-/// Calls `visit` for every file below `directory`; links to directories are not followed.
+/// Calls `visit` for every file below `directory`. Compilers follow links to folders, so this does too; each folder once.
 fn walk(directory: &Path, visit: &mut dyn FnMut(&Path)) {
+    walk_once(directory, &mut HashSet::new(), visit);
+}
+
+fn walk_once(directory: &Path, seen: &mut HashSet<PathBuf>, visit: &mut dyn FnMut(&Path)) {
+    let Ok(real) = fs::canonical(directory) else { return };
+    if !seen.insert(real) {
+        return;
+    }
     for entry in fs::entries(directory) {
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => walk(&entry.path(), visit),
-            Ok(_) => visit(&entry.path()),
-            Err(_) => {}
+        let path = entry.path();
+        let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        let is_folder = fs::metadata(&path).is_ok_and(|data| data.is_dir());
+        // Where a link leads is content as well.
+        if is_link || !is_folder {
+            visit(&path);
+        }
+        if is_folder {
+            walk_once(&path, seen, visit);
         }
     }
 }

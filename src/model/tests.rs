@@ -287,6 +287,15 @@ fn the_workspace_grows_in_doublings() {
     let many = (0..81).fold(Fixture::new(), |fixture, _| fixture.aiv(20, json!({}))).options("feed-sync-all=1");
     // 20 * 512 = 10,240 is not more than 128 * 81 = 10,368.
     assert_eq!(many.load().unwrap().workspace_size, 20 * 1024);
+    // Two slots of 64 bytes for each op, and a byte to spare: what fits exactly does not fit.
+    let size = |count: usize, blocks: i64, cut: &str| {
+        let ops = (0..count).fold(Fixture::new(), |fixture, _| fixture.aiv(blocks, json!({})));
+        ops.options(&format!("feed-sync-all=1{cut}")).load().unwrap().workspace_size
+    };
+    assert_eq!((size(79, 20, ""), size(80, 20, "")), (20 * 512, 20 * 1024));
+    // Cut to ten cores, two to a block: the boundary moves with them.
+    let cut = ":debug-aic-num=5:debug-aiv-num=10";
+    assert_eq!((size(39, 4, cut), size(40, 4, cut)), (10 * 512, 10 * 1024));
 }
 
 #[test]

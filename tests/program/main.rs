@@ -7,6 +7,7 @@ mod broken;
 mod campaign;
 mod cost;
 mod forecast;
+mod guards;
 mod mutants;
 mod oracle;
 mod random;

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from kernel_library import KernelLibrary
@@ -18,9 +20,31 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> KernelLibrary:
     return KernelLibrary(tmp_path_factory.mktemp("kernel_library"))
 
 
+@pytest.fixture
+def tally(record_property, request: pytest.FixtureRequest) -> Iterator[Counter[str]]:
+    """Counts of a campaign: what became of its inputs. Printed at the end of the run."""
+    counts: Counter[str] = Counter()
+    yield counts
+    record_property("tally", f"{request.node.name}: {sum(counts.values())} inputs, {dict(sorted(counts.items()))}")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    # What fixtures note when they end is in the reports of their ends, which have no outcome of their own.
+    reports = [report for group in terminalreporter.stats.values() for report in group]
+    noted = [pair for report in reports for pair in getattr(report, "user_properties", [])]
+    told = [text for name, text in noted if name == "tally"]
+    if told:
+        terminalreporter.section("campaigns")
+        for text in dict.fromkeys(told):
+            terminalreporter.write_line(text)
+
+
 #: Files whose tests compile, run or compare a lot. `make quick` leaves them out.
 SLOW = {
     "test_actions",
+    "test_build_key",
+    "test_campaign_files",
+    "test_campaign_sim",
     "test_alias",
     "test_ascendc_headers",
     "test_cache",

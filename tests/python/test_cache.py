@@ -206,6 +206,33 @@ def test_the_compiler_behind_a_wrapper_counts(ops, tmp_path: Path, monkeypatch):
     assert report["origin"] == "built" and any("tool 2 was" in reason for reason in report["because"])
 
 
+def test_the_linker_counts(ops, tmp_path: Path, monkeypatch):
+    """The compiler tells which one it uses."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    linker, compiler = tools / "my-ld", tools / "my-c++"
+    linker.write_text('#!/bin/sh\nexec ld "$@"\n')
+    compiler.write_text(f'#!/bin/sh\n[ "$1" = -print-prog-name=ld ] && {{ echo {linker}; exit; }}\nexec c++ "$@"\n')
+    for tool in (linker, compiler):
+        tool.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    build(infos_of(ops))
+    assert build(infos_of(ops))["origin"] == "up to date"
+    os.utime(linker, (5, 5))
+    standing, reasons = _build.compare(infos_of(ops), "k")
+    assert standing == "outdated" and "my-ld" in reasons[0]
+
+
+def test_the_cache_has_no_answer_to_keep(ops, tmp_path: Path):
+    """It holds results only: whoever wants what leads to one gets it made."""
+    cache, there = str(tmp_path / "cache"), tmp_path / "there"
+    build(infos_of(ops), cache_dir=cache)
+    for keep, origin in ((False, "from cache"), (True, "built")):
+        with superkernel.configure(cache_dir=cache, kernel_meta_parent_dir=str(there / str(keep))):
+            assert _build.build(infos_of(ops), "k", keep=keep)["origin"] == origin
+        assert bool(list((there / str(keep)).rglob("*.cpp"))) == keep
+
+
 @pytest.mark.parametrize("way", ["option", "pair of words", "variable"])
 def test_the_content_of_include_folders_counts(ops, tmp_path: Path, monkeypatch, way: str):
     folder = tmp_path / "mine"

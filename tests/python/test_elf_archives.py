@@ -96,6 +96,20 @@ def test_thin_archive_is_refused(workshop: Workshop, objects: list[Path]) -> Non
     assert failure.value.errorinfo["errId"] == "SK0621"
 
 
+def test_names_that_end_with_a_zero_byte() -> None:
+    """As other tools than GNU's write them: in the table of long names, and padded in front of the member."""
+
+    def header(name: str, size: int) -> bytes:
+        return f"{name:<16}{0:<12}{0:<6}{0:<6}{644:<8}{size:<10}`\n".encode()
+
+    table = b"first_name.o\0second_name.o/\n"
+    archive = b"!<arch>\n" + header("//", len(table)) + table + header("/0", 2) + b"xx" + header("/13", 2) + b"yy"
+    archive += header("#1/8", 10) + b"bsd.o\0\0\0" + b"zz" + header("#1/4", 6) + b"full" + b"ww"
+    assert elf.read_archive(archive) == [
+        ("first_name.o", b"xx"), ("second_name.o", b"yy"), ("bsd.o", b"zz"), ("full", b"ww"),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("name", ["", "a\nb", "a\0b", "ends/"])
 def test_names_that_cannot_be_stored(name: str) -> None:
     with pytest.raises(SuperKernelError) as failure:
