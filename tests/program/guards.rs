@@ -4,7 +4,7 @@ use std::path::Path;
 
 use superkernel::model::{CoreKind, EventId, SlotNumber};
 use superkernel::program::launch::{Accounting, Schedule, play};
-use superkernel::program::{Action, Program, Violation, verify};
+use superkernel::program::{Action, CoreIndex, Part, Program, Violation, verify};
 
 fn read(path: &str) -> Program {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(path);
@@ -90,4 +90,17 @@ fn nothing_is_waited_for_before_the_end_is_announced() {
         };
         assert!(violations.iter().any(lacks), "{violations:?}");
     }
+}
+
+/// Cores that an op leaves idle write back their caches as well.
+#[test]
+fn idle_cores_flush_too() {
+    let mut program = read("cases/several_streams_all_extras/program.txt");
+    verify(&program).unwrap();
+    let flush = program.steps.iter().position(|step| step.action == Action::Flush && step.reason.is_none()).unwrap();
+    let op = program.steps[flush].op.unwrap();
+    program.steps[flush].cores.part = Part::Below(CoreIndex::Block, program.ops[op].block_num);
+    let violations = verify(&program).unwrap_err();
+    let lacks = |violation: &Violation| matches!(violation, Violation::Missing { action: "flush", .. });
+    assert!(violations.iter().any(lacks), "{violations:?}");
 }
