@@ -4,7 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "this is where they are allowed")]
 
 use std::fs::{DirBuilder, DirEntry, File, FileType, Metadata, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{BufRead, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -191,6 +191,27 @@ pub(crate) fn remove_directory(path: &Path) -> Result<(), FileError> {
 /// What is in a directory, as far as it can be read.
 pub(crate) fn entries(path: &Path) -> impl Iterator<Item = DirEntry> + use<> {
     std::fs::read_dir(path).into_iter().flatten().flatten()
+}
+
+/// Is there a directory whose content can be listed? Something else in its place, or one that is closed to this user,
+/// is an error.
+pub(crate) fn is_directory(path: &Path) -> Result<bool, FileError> {
+    match std::fs::read_dir(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(FileError::on("list", path)(error)),
+    }
+}
+
+/// The first line of a file, without its end, if it is not longer than `most`.
+pub(crate) fn first_line(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
+    let mut line = Vec::new();
+    let read = open(path)?.take(most);
+    std::io::BufReader::new(read).read_until(b'\n', &mut line).map_err(FileError::on("read", path))?;
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    }
+    Ok(line)
 }
 
 /// Size, times and permissions of what a path leads to.

@@ -116,6 +116,20 @@ pub fn compare(request: &build::Request, cancel: &Cancel) -> Result<build::manif
     Ok(build::compare(request, cancel)?)
 }
 
+/// What the cache says to a build of `request`, and why.
+#[cfg(feature = "python")]
+pub(crate) fn ask_cache(request: &build::Request, cancel: &Cancel) -> Result<build::cached::CacheAnswer, Error> {
+    Ok(build::ask_cache(request, cancel)?)
+}
+
+/// Everything that a build of `request` would refuse before it starts a compiler, found without starting one.
+pub fn refusals(request: &build::Request, cancel: &Cancel) -> Vec<Error> {
+    parallel::with_threads(request.environment.settings.jobs, || build::refusals(request, cancel))
+        .into_iter()
+        .map(Error::from)
+        .collect()
+}
+
 /// Builds an operator written as ordinary AscendC into a sub-kernel, with the machine's own compiler.
 pub fn build_op(
     request: &opbuild::OpRequest,

@@ -104,8 +104,10 @@ impl Prepared {
         let (objects, sizes) = match (read, unreadable) {
             (Ok(read), UnreadableObjects::Fail | UnreadableObjects::Warn) => read,
             (Err(error), UnreadableObjects::Fail) => return Err(error.into()),
-            (Err(first), UnreadableObjects::Warn) => {
-                kernel.warnings.push(format!("no code sizes, so the plan has no preload counts: {first}"));
+            (Err(_), UnreadableObjects::Warn) => {
+                let problems = Objects::problems(&kernel);
+                kernel.warnings.extend(would_fail(&problems));
+                kernel.warnings.push("there are no code sizes, so the plan has no preload counts".to_owned());
                 Default::default()
             }
         };
@@ -131,6 +133,17 @@ impl Prepared {
         let program = self.program(timings)?;
         Ok(timings.measure(Stage::Emit, || emit::emit(&program))?)
     }
+}
+
+/// What a plan says about objects that a compile would refuse; the first few tell enough.
+fn would_fail(problems: &[ObjectError]) -> Vec<String> {
+    const SHOWN: usize = 5;
+    let mut told: Vec<String> =
+        problems.iter().take(SHOWN).map(|problem| format!("compile would fail: {problem}")).collect();
+    if problems.len() > SHOWN {
+        told.push(format!("compile would fail: {} more such problems", problems.len() - SHOWN));
+    }
+    told
 }
 
 /// A super kernel and its device program.

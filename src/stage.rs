@@ -103,8 +103,10 @@ impl<'a> Timings<'a> {
         }
         let started = Instant::now();
         let result = work();
+        let elapsed = started.elapsed();
+        log::debug!(target: "superkernel.compile", "{}: {:.1} ms", stage.as_str(), elapsed.as_secs_f64() * 1e3);
         if let Some((_, spent)) = self.spent.last_mut() {
-            *spent += started.elapsed();
+            *spent += elapsed;
         }
         result
     }

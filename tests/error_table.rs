@@ -58,3 +58,10 @@ fn every_id_is_documented_once_and_nothing_else_is() {
         "docs/errors.md: rows missing for {missing:?}, rows without an error {unused:?}, rows given twice {twice:?}"
     );
 }
+
+#[test]
+fn ids_are_listed_in_their_order() {
+    let documented = documented_ids();
+    let out_of_order: Vec<_> = documented.windows(2).filter(|pair| pair[0] >= pair[1]).collect();
+    assert!(out_of_order.is_empty(), "docs/errors.md: {out_of_order:?} are not in order");
+}

@@ -23,7 +23,8 @@ from superkernel._install.packages import warn_of_stranger
 from superkernel._plan import plan
 
 if TYPE_CHECKING:
-    from superkernel import cost, elf, profiling, scope, sim
+    from superkernel import cost, elf, profiling, scope, sim, types
+    from superkernel._compile import compile_kernel
     from superkernel.scope import compile_graph
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "__version__",
     "compile",
     "compile_graph",
+    "compile_kernel",
     "configure",
     "cost",
     "current_config",
@@ -45,6 +47,7 @@ __all__ = [
     "super_kernel_constants",
     "super_kernel_feature_manager",
     "super_kernel_option_parse",
+    "types",
 ]
 
 warn_of_stranger()
@@ -60,11 +63,13 @@ from superkernel.super_kernel import compile  # noqa: E402
 # What a compile does not need is loaded when it is asked for: the graph engine and the command line start faster.
 _ON_DEMAND = {
     "compile_graph": "superkernel.scope",
+    "compile_kernel": "superkernel._compile",
     "cost": "superkernel.cost",
     "elf": "superkernel.elf",
     "profiling": "superkernel.profiling",
     "scope": "superkernel.scope",
     "sim": "superkernel.sim",
+    "types": "superkernel.types",
 }
 
 

@@ -34,17 +34,19 @@ def build(
     rebuild: bool = False,
     use_cache: bool = False,
     progress: Callable[[str], object] | None = None,
+    announce: bool = True,
 ) -> dict[str, Any]:
     """Builds a kernel with the settings in force here; the report of the build.
 
     ``keep`` keeps the generated source and the kernel's own objects, ``rebuild`` builds even what is up to date,
     ``use_cache`` uses the user's own cache directory where no other is configured. ``progress`` is called with the
-    name of each stage as it begins.
+    name of each stage as it begins. ``announce`` logs a line about the result.
     """
     current = settings(use_cache=use_cache)
     with building(str(kernel_name)):
         report = _core.build(kernel_infos, kernel_name, current, keep, rebuild, progress, cancellation.get())
-        logger.info("%s", summary(report))
+        if announce:
+            logger.info("%s", summary(report))
     return report
 
 
@@ -91,11 +93,17 @@ def cache_limit() -> int:
     return int(number) * _UNITS[unit]
 
 
+def number_of(count: int, thing: str) -> str:
+    """``1 op``, ``2 ops``."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
 def summary(report: Mapping[str, Any]) -> str:
     """One line about a build."""
     timings: dict[str, float] = report["timings_ms"]
     stages = ", ".join(f"{stage} {time:.0f}" for stage, time in timings.items() if stage != "total" and time >= 0.5)
     return (
-        f"{report['kernel']}: {report['ops']} ops from {report['files']} files, {report['origin']}"
+        f"{report['kernel']}: {number_of(report['ops'], 'op')} from {number_of(report['files'], 'file')}, "
+        f"{report['origin']}"
         f" in {timings['total']:.0f} ms ({report['toolchain']}{'; ' + stages if stages else ''})"
     )

@@ -6,17 +6,30 @@ This module only keeps what was set. Which value is in force, given CANN and the
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
+import functools
 import os
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, Callable, Literal, TypeVar, cast
 
 from superkernel import _core
 
-__all__ = ["SETTINGS", "Configured", "check", "configure", "configured", "repeatable"]
+__all__ = [
+    "SETTINGS",
+    "BadValue",
+    "Configured",
+    "check",
+    "configure",
+    "configured",
+    "flag",
+    "in_flags",
+    "repeatable",
+    "settings_are_flags",
+]
 
 #: Every setting and what the native core knows about it.
 SETTINGS: Mapping[str, Mapping[str, Any]] = {row["name"]: row for row in _core.setting_table()}
@@ -40,6 +53,37 @@ def repeatable(recorded: Mapping[str, Any]) -> dict[str, Any]:
     A record may come from anywhere, and from a version that knew fewer settings.
     """
     return {name: recorded[name] for name, row in SETTINGS.items() if row["repeatable"] and name in recorded}
+
+
+def flag(name: str) -> str:
+    """The flag of a setting on the command line."""
+    return f"--{name.replace('_', '-')}"
+
+
+_flags: contextvars.ContextVar[bool] = contextvars.ContextVar("superkernel_settings_are_flags", default=False)
+
+
+@contextlib.contextmanager
+def settings_are_flags() -> Iterator[None]:
+    """For the command line: inside, what was set by ``configure`` is told to come from a flag."""
+    token = _flags.set(True)
+    try:
+        yield
+    finally:
+        _flags.reset(token)
+
+
+def in_flags(text: str) -> str:
+    """A message in the words of the command line: ``superkernel.configure(jobs=4)`` is ``--jobs 4`` there."""
+    import re
+
+    def flagged(call: re.Match[str]) -> str:
+        name, value = call[1], call[2].strip("\"'")
+        if name not in SETTINGS:
+            return call[0]
+        return flag(name) if SETTINGS[name]["placeholder"] is None else f"{flag(name)} {value}"
+
+    return re.sub(r"superkernel\.configure\((\w+)=([^)]*)\)", flagged, text) if "configure(" in text else text
 
 
 class Configured:
@@ -70,7 +114,8 @@ def configured() -> dict[str, Configured]:
         found = {name: Configured(value, "configure(...)") for name, value in _process.items()}
     layer = _context.get()
     if layer is not None:
-        found.update((name, Configured(value, "with configure(...)")) for name, value in layer.values.items())
+        by = flag if _flags.get() else lambda _: "with configure(...)"
+        found.update((name, Configured(value, by(name))) for name, value in layer.values.items())
     # None takes a setting back, in a `with` block also one that is set process-wide.
     return {name: entry for name, entry in found.items() if entry.value is not None}
 
@@ -119,7 +164,23 @@ class _Configuring:
 # A setting that `configure` was not given: it keeps its value.
 _KEEP: Any = ...
 
+_Configure = TypeVar("_Configure", bound=Callable[..., Any])
 
+
+def _refusing_others(function: _Configure) -> _Configure:
+    """Refuses settings that do not exist, which type checkers refuse by the signature, with a suggestion."""
+
+    @functools.wraps(function)
+    def configure(**given: Any) -> Any:
+        unknown = given.keys() - SETTINGS.keys()
+        if unknown:
+            raise _unknown_setting(min(unknown))
+        return function(**given)
+
+    return cast(_Configure, configure)
+
+
+@_refusing_others
 def configure(
     *,
     # table: settings (written by `make tables`)
@@ -128,7 +189,7 @@ def configure(
     aiv_num: int | None = _KEEP,
     kernel_meta_parent_dir: str | os.PathLike[str] | None = _KEEP,
     op_debug_config: str | Sequence[str] | None = _KEEP,
-    toolchain: str | None = _KEEP,
+    toolchain: Literal["auto", "cann", "host"] | None = _KEEP,
     cache_dir: str | os.PathLike[str] | None = _KEEP,
     cache_shared: bool | None = _KEEP,
     strict: bool | None = _KEEP,
@@ -136,7 +197,6 @@ def configure(
     jobs: int | None = _KEEP,
     tool_timeout: float | None = _KEEP,
     # end of table
-    **unknown: object,
 ) -> _Configuring:
     """Sets what super kernels are built for and with.
 
@@ -150,12 +210,10 @@ def configure(
     that does not exist or a value it cannot have; then nothing is set. See ``docs/configuration.md``.
     """
     given = dict(locals())
-    del given["unknown"]
-    if unknown:
-        raise _unknown_setting(min(unknown))
     values = {name: _checked(name, value) for name, value in given.items() if value is not _KEEP}
     result = _Configuring(values)
-    if not _opens_with_block(sys._getframe(1)):
+    # The frame above is the one that refuses unknown settings.
+    if not _opens_with_block(sys._getframe(2)):
         result._set_process_wide()
     return result
 

@@ -145,7 +145,7 @@ def _no_soc(name: str, trouble: Exception | None) -> Exception:
     from superkernel._errors import make_error
 
     variable = _config.SETTINGS[name]["variable"]
-    naming = f"`superkernel.configure({name}=...)`, `--{name}` or the environment variable `{variable}`"
+    naming = f"`superkernel.configure({name}=...)` or the environment variable `{variable}`"
     if trouble is None:
         return make_error(
             "SK0013",
@@ -193,7 +193,7 @@ def _checked_variable(name: str, variable: str, text: str) -> Any:
         raise make_error(
             "SK0012",
             f"environment variable `{variable}` cannot be `{text[:80]}`; expected {refusal}",
-            f"set `{variable}` to {refusal}, unset it, or call `superkernel.configure({name}=...)`",
+            f"set `{variable}` to {refusal}, unset it, or use `superkernel.configure({name}=...)`",
         ) from None
 
 

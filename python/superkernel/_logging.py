@@ -10,8 +10,9 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import logging
+import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 __all__ = ["building", "error_in_cann_s_log", "logger", "lowest_level", "named", "native", "print_to_stderr"]
 
@@ -98,19 +99,38 @@ class _Lines(logging.Formatter):
     """``superkernel: warning: ...`` as the command line prints it."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return f"superkernel: {record.levelname.lower()}: {super().format(record)}"
+        from superkernel._config import in_flags
+
+        return f"superkernel: {record.levelname.lower()}: {in_flags(super().format(record))}"
+
+
+class _ToStderr(logging.StreamHandler):  # type: ignore[type-arg]  # no type of its stream at run time before 3.11
+    """Writes to whatever standard error is at the moment."""
+
+    @property
+    def stream(self) -> Any:
+        return sys.stderr
+
+    @stream.setter
+    def stream(self, _: Any) -> None:
+        """Set by the constructor."""
 
 
 def print_to_stderr(verbosity: int) -> None:
     """For the command line: warnings, from verbosity 1 on progress and from 2 on details, go to standard error."""
+    from superkernel import _core
+
     global _with_cann
 
     _with_cann = False
     if not any(isinstance(handler.formatter, _Lines) for handler in logger.handlers):
-        handler = logging.StreamHandler()
+        handler = _ToStderr()
         handler.setFormatter(_Lines())
+        # What is an error is raised as well, and told by whoever catches it.
+        handler.addFilter(lambda record: record.levelno < logging.ERROR)
         logger.addHandler(handler)
     logger.setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)])
+    _core.set_log_level(lowest_level())
 
 
 logger = named("superkernel")

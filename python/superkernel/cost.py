@@ -90,9 +90,9 @@ def _read(path: PathLike) -> Any:
     """A file of either kind: an op list has ``op_list``, anything else is a graph."""
     data = _files.read(path)
     if b'"op_list"' in data and data.lstrip().startswith(b"{"):
-        from superkernel.cli._input import read_json
+        from superkernel.cli._input import read_infos
 
-        return read_json(os.fspath(path))
+        return read_infos(os.fspath(path))
     return Graph.read(path)
 
 

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
+
 use super::entry::{RunConfig, entry_source};
 use super::error::BuildError;
 use super::response_files;
@@ -52,14 +54,9 @@ impl Compilation<'_> {
     /// Compiles for all core kinds the kernel has, at the same time.
     pub(crate) fn run(&self, cancel: &Cancel) -> Result<Vec<CompiledKind>, BuildError> {
         let kinds = self.kernel.kernel_type.class().kinds();
-        let results: Vec<Result<CompiledKind, BuildError>> = std::thread::scope(|scope| {
-            let jobs: Vec<_> = kinds.iter().map(|&kind| scope.spawn(move || self.compile_kind(kind, cancel))).collect();
-            let join = |job: std::thread::ScopedJoinHandle<'_, _>| match job.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
-            };
-            jobs.into_iter().map(join).collect()
-        });
+        // In the build's own pool: as many tools at the same time as jobs were asked for.
+        let results: Vec<Result<CompiledKind, BuildError>> =
+            kinds.par_iter().map(|&kind| self.compile_kind(kind, cancel)).collect();
         results.into_iter().collect()
     }
 

@@ -87,6 +87,18 @@ impl Fingerprint {
         self.digest
     }
 
+    /// In how many facts it differs from `other`.
+    pub(crate) fn distance(&self, other: &Self) -> usize {
+        let facts = |part: Option<&Value>| part.and_then(Value::as_object).cloned().unwrap_or_default();
+        let differing = |mine: &Map<String, Value>, theirs: &Map<String, Value>| {
+            mine.iter().filter(|(name, value)| theirs.get(*name) != Some(value)).count()
+                + theirs.keys().filter(|name| !mine.contains_key(*name)).count()
+        };
+        let here = self.parts.iter().map(|(name, part)| differing(&facts(Some(part)), &facts(other.parts.get(name))));
+        let gone = other.parts.keys().filter(|name| !self.parts.contains_key(*name));
+        here.sum::<usize>() + gone.map(|name| facts(other.parts.get(name)).len()).sum::<usize>()
+    }
+
     /// What is different here from `old`, in words; empty if nothing is.
     pub(crate) fn changes_since(&self, old: &Self) -> Vec<String> {
         let mut changes = Vec::new();
@@ -203,6 +215,16 @@ mod tests {
         assert_ne!(of("a", "4"), of("a", "2"));
         let named = fingerprint(json!({"kernel": {"name": "a"}}));
         assert_ne!(named.digest(), named.digest_without_name());
+    }
+
+    #[test]
+    fn distance_counts_facts() {
+        let one = fingerprint(json!({"options": {"split-mode": "4", "profiling": "0"}, "op 0": {"object": "a"}}));
+        assert_eq!(one.distance(&one), 0);
+        let near = fingerprint(json!({"options": {"split-mode": "2", "profiling": "0"}, "op 0": {"object": "a"}}));
+        let far = fingerprint(json!({"options": {"split-mode": "2"}, "op 1": {"object": "a", "JSON": "b"}}));
+        assert_eq!((one.distance(&near), near.distance(&one)), (1, 1));
+        assert_eq!((one.distance(&far), far.distance(&one)), (5, 5));
     }
 
     #[test]

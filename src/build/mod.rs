@@ -39,6 +39,7 @@ pub(crate) use result_json::{ResultJson, ResultOp};
 
 use std::path::PathBuf;
 
+use cached::CacheAnswer;
 use check::Sizes;
 use compile::Compilation;
 use copies::LinkInputs;
@@ -53,9 +54,9 @@ use crate::artifact::SuperKernelSymbols;
 use crate::cancel::Cancel;
 use crate::environment::{Environment, Intermediates};
 use crate::fs;
-use crate::model::SuperKernel;
-use crate::objects::{self, UsedObject};
-use crate::phases::{OtherObjects, Prepared, UnreadableObjects};
+use crate::model::{self, SuperKernel};
+use crate::objects::{self, Objects, UsedObject};
+use crate::phases::{OtherObjects, PhaseError, Prepared, UnreadableObjects};
 use crate::stage::{Observer, Stage, Timings};
 use crate::store::StoreError;
 use crate::store::cache::CachedKernel;
@@ -93,13 +94,14 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
     let mut build = Build { request, kernel, toolchain, used: &used, files, work: &work, log: BuildLog::default() };
     build.log.add(LogStage::Input, &request.kernel_infos);
 
-    let key = match renamed::is_renamable(kernel, &request.environment) {
-        true => last.fingerprint.digest_without_name(),
-        false => last.fingerprint.digest(),
-    };
+    let key = cache_key(request, kernel, &last.fingerprint);
     let cached = timings.measure(Stage::Cache, || build.checked(request.cached_kernel(cache.as_ref(), key)?));
     let (made, origin) = match cached {
         Some(made) => (made, Origin::Cache),
+        None if ::log::log_enabled!(target: "superkernel.cache", ::log::Level::Info) => {
+            tell_miss(kernel, &cached::ask(cache.as_ref(), key, &last.fingerprint));
+            (build.make(&source, &mut timings, cancel)?, Origin::Built)
+        }
         None => (build.make(&source, &mut timings, cancel)?, Origin::Built),
     };
     let noted = timings.to_json();
@@ -124,7 +126,7 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
     })?;
     if let (Some(cache), Origin::Built) = (&cache, origin) {
         let cached = CachedKernel { kernel: kernel.name.clone(), json, object: made.object, digest: made.digest };
-        cache.put(key, &cached);
+        cache.put(key, last.fingerprint.parts(), &cached);
     }
     Ok(outcome(origin, because, &timings).with_sizes(made.sizes))
 }
@@ -133,6 +135,62 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
 pub(crate) fn compare(request: &Request, cancel: &Cancel) -> Result<Standing, BuildError> {
     let prepared = prepare(request, &mut Timings::start(&()))?;
     Ok(Comparison::with_last_build(request, &prepared, cancel)?.standing)
+}
+
+/// Why the cache could not help, for those who want to know.
+fn tell_miss(kernel: &SuperKernel, answer: &CacheAnswer) {
+    let name = &kernel.name;
+    match answer {
+        CacheAnswer::NoCache | CacheAnswer::Hit => {}
+        CacheAnswer::Empty => ::log::info!(target: "superkernel.cache", "{name}: not in the cache"),
+        CacheAnswer::Miss { kernel, changes, .. } => {
+            let changes = changes.join("; ");
+            ::log::info!(target: "superkernel.cache", "{name}: not in the cache; closest is {kernel}: {changes}");
+        }
+    }
+}
+
+/// What the cache says to a build of `request`, and why.
+pub(crate) fn ask_cache(request: &Request, cancel: &Cancel) -> Result<CacheAnswer, BuildError> {
+    let prepared = prepare(request, &mut Timings::start(&()))?;
+    let fingerprint = Comparison::with_last_build(request, &prepared, cancel)?.fingerprint;
+    let key = cache_key(request, &prepared.kernel, &fingerprint);
+    Ok(cached::ask(request.cache().as_ref(), key, &fingerprint))
+}
+
+/// What the cache knows a kernel by: by its name as well, where that cannot be changed afterwards.
+fn cache_key(request: &Request, kernel: &SuperKernel, fingerprint: &Fingerprint) -> ContentDigest {
+    match renamed::is_renamable(kernel, &request.environment) {
+        true => fingerprint.digest_without_name(),
+        false => fingerprint.digest(),
+    }
+}
+
+/// Everything that a build of `request` would refuse before it starts a compiler, found without starting one.
+///
+/// What is wrong with the op list hides the rest; files are looked at one by one; what comes behind needs all of them.
+pub(crate) fn refusals(request: &Request, cancel: &Cancel) -> Vec<BuildError> {
+    let Request { kernel_infos, name, environment, .. } = request;
+    let kernel = match model::load(kernel_infos, name, &environment.platform) {
+        Ok(kernel) => kernel,
+        Err(error) => return vec![PhaseError::from(error).into()],
+    };
+    let problems = Objects::problems(&kernel);
+    if !problems.is_empty() {
+        return problems.into_iter().map(|problem| PhaseError::from(problem).into()).collect();
+    }
+    let mut timings = Timings::start(&());
+    let prepared = match prepare(request, &mut timings) {
+        Ok(prepared) => prepared,
+        Err(error) => return vec![error],
+    };
+    let copied = objects::used(&prepared.kernel, &prepared.objects).map_err(BuildError::from).and_then(|used| {
+        copies::copy_subs(&used, &Places::inside(environment.kernel_meta()))?;
+        Ok(())
+    });
+    let compared = Comparison::with_last_build(request, &prepared, cancel).map(drop);
+    let source = prepared.source(&mut timings).map(drop).map_err(BuildError::from);
+    [copied, compared, source].into_iter().filter_map(Result::err).collect()
 }
 
 fn prepare(request: &Request, timings: &mut Timings<'_>) -> Result<Prepared, BuildError> {

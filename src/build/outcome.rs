@@ -22,7 +22,7 @@ impl Origin {
     /// Its name in reports.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Self::Built => "built",
+            Self::Built => "compiled",
             Self::UpToDate => "up to date",
             Self::Cache => "from cache",
         }

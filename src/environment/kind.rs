@@ -79,14 +79,17 @@ impl Kind {
     }
 
     /// The type of an argument of `superkernel.configure`.
-    pub(crate) fn python_type(self) -> &'static str {
+    pub(crate) fn python_type(self) -> String {
         match self {
-            Self::Text | Self::Choice(_) => "str",
-            Self::Count => "int",
-            Self::Seconds => "float",
-            Self::Switch => "bool",
-            Self::Directory | Self::DirectoryOrNone => "str | os.PathLike[str]",
-            Self::Words(_) => "str | Sequence[str]",
+            Self::Text => "str".to_owned(),
+            Self::Choice(words) => {
+                format!("Literal[{}]", words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", "))
+            }
+            Self::Count => "int".to_owned(),
+            Self::Seconds => "float".to_owned(),
+            Self::Switch => "bool".to_owned(),
+            Self::Directory | Self::DirectoryOrNone => "str | os.PathLike[str]".to_owned(),
+            Self::Words(_) => "str | Sequence[str]".to_owned(),
         }
     }
 

@@ -12,7 +12,7 @@ use super::{
     OpName, OtherEnd, ParamOffsets, Platform, SlotNumber, StreamId, SubKernel, SubKernelCode, SubKernelFile,
     SuperKernel, TaskType,
 };
-use super::{cores, events, names, params, streams};
+use super::{cores, events, keys, names, params, streams};
 use crate::json::{JsonPath, Node};
 use crate::options::{self, Options, Separator};
 use crate::parallel;
@@ -26,12 +26,15 @@ pub fn load(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<Sup
     let root = Node::root(kernel_infos, JsonPath::default());
     let options = load_options(&root)?;
     let entries = load_entries(&root)?;
+    let misspelt = shortened(keys::misspelt(&root)?);
     let kernels = load_kernels(&entries, platform.chip())?;
     let mut ops = Vec::with_capacity(entries.len());
     for (entry, kernel) in entries.into_iter().zip(kernels) {
         ops.push(make_op(entry, kernel, &options, platform)?);
     }
-    assemble(name, platform, options, ops)
+    let mut kernel = assemble(name, platform, options, ops)?;
+    kernel.warnings.splice(0..0, misspelt);
+    Ok(kernel)
 }
 
 /// Checks ops against each other and derives what follows from all of them. Their events need ids only; ends, slots and
@@ -111,6 +114,7 @@ fn load_entries(root: &Node<'_>) -> Result<Vec<Entry>, ModelError> {
 
 fn load_entry(index: OpIndex, node: &Node<'_>) -> Result<Option<Entry>, ModelError> {
     let Some(json_path) = node.optional("json_path")? else {
+        log::info!(target: "superkernel.compile", "{} has no `json_path` and is skipped", node.path);
         return Ok(None);
     };
     let task_type = match node.optional("task_type")? {

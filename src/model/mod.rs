@@ -7,6 +7,7 @@ mod cores;
 mod error;
 mod events;
 mod ids;
+mod keys;
 mod load;
 mod names;
 mod op;
@@ -27,7 +28,7 @@ pub use op::{
     TaskType, TilingFunctions,
 };
 pub(crate) use params::{FFTS_PARAMETER, Slot, SlotLayout, SlotRole};
-pub(crate) use paths::with_paths;
+pub(crate) use paths::{Missing, beside, with_paths};
 pub use soc::{CoreCounts, Platform, Soc};
 pub use streams::StreamForm;
 pub(crate) use streams::{Link, form_of_links};

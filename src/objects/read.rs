@@ -1,6 +1,6 @@
 //! Reading object files and archives, each once, and finding functions in them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -191,6 +191,35 @@ impl Objects {
         Ok(Self { files })
     }
 
+    /// Everything that is wrong with the files of `kernel`, each file and each function once.
+    pub(crate) fn problems(kernel: &SuperKernel) -> Vec<ObjectError> {
+        let mut problems = Vec::new();
+        let mut read = Self::default();
+        let mut tried = HashSet::new();
+        for op in &kernel.ops {
+            match op.bin_path.as_deref() {
+                None => problems.push(ObjectError::NoBinPath { op: op.name() }),
+                Some(path) if tried.insert(path) => match BinFile::read(path, &op.name()) {
+                    Ok(file) => drop(read.files.insert(path.to_path_buf(), Arc::new(file))),
+                    Err(error) => problems.push(error),
+                },
+                Some(_) => {}
+            }
+        }
+        let mut asked = HashSet::new();
+        for op in kernel.ops.iter().filter(|op| read.file(op).is_some()) {
+            match &op.kernel.code {
+                SubKernelCode::Static(functions) => {
+                    let new =
+                        functions.iter().filter(|function| asked.insert((op.bin_path.as_deref(), &*function.name)));
+                    problems.extend(new.filter_map(|function| read.text_size(op, function).err()));
+                }
+                SubKernelCode::Dynamic(_) => problems.extend(read.check_dynamic(op).err()),
+            }
+        }
+        problems
+    }
+
     /// Reads the files and the code sizes in them.
     pub(crate) fn read_and_measure(kernel: &SuperKernel) -> Result<(Self, TextSizes), ObjectError> {
         let objects = Self::read(kernel)?;
@@ -214,7 +243,7 @@ impl Objects {
 
     /// Objects that are not those their JSONs state, in op order, each pair of files once.
     pub(crate) fn other_than_stated(&self, kernel: &SuperKernel) -> Vec<ObjectError> {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         let mut found = Vec::new();
         for op in &kernel.ops {
             let (Some(file), Some(stated)) = (self.file(op), op.kernel.object_digest.as_deref()) else { continue };

@@ -11,10 +11,12 @@ use super::convert;
 use super::errors::to_python;
 use super::interrupt::{PyCancel, interruptible, interruptible_by};
 use super::settings::environment;
+use crate::build::cached::CacheAnswer;
 use crate::build::manifest::Standing;
 use crate::build::toolchains::{self, Needs};
 use crate::build::{Request, Reuse, cached};
 use crate::environment::{Intermediates, Variables};
+use crate::fs::FileError;
 use crate::stage::{Observer, Stage};
 use crate::store::cache::{Cache, CacheSettings, Sharing};
 use crate::store::work_dir::WorkDir;
@@ -24,10 +26,13 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ScratchFolder>()?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(compare_build, module)?)?;
+    module.add_function(wrap_pyfunction!(build_refusals, module)?)?;
     module.add_function(wrap_pyfunction!(toolchain_facts, module)?)?;
     module.add_function(wrap_pyfunction!(cann_toolkit, module)?)?;
     module.add_function(wrap_pyfunction!(build_stages, module)?)?;
     module.add_function(wrap_pyfunction!(cache_stats, module)?)?;
+    module.add_function(wrap_pyfunction!(cache_list, module)?)?;
+    module.add_function(wrap_pyfunction!(cache_why, module)?)?;
     module.add_function(wrap_pyfunction!(cache_clear, module)?)?;
     module.add_function(wrap_pyfunction!(cache_entries, module)?)?;
     module.add_function(wrap_pyfunction!(cache_import, module)?)
@@ -77,6 +82,22 @@ fn compare_build<'py>(
         Ok(Standing::Outdated(reasons)) => Ok(("outdated", reasons)),
         Err(error) => Err(to_python(py, error.diagnostic())),
     }
+}
+
+/// What a build would refuse, found without a compiler: id, message and solution of each.
+#[pyfunction]
+fn build_refusals<'py>(
+    py: Python<'py>,
+    kernel_infos: &Bound<'py, PyAny>,
+    kernel_name: &Bound<'py, PyAny>,
+    settings: &Bound<'py, PyDict>,
+) -> PyResult<Vec<(&'static str, String, String)>> {
+    let request = request(py, kernel_infos, kernel_name, settings)?;
+    let refusals = interruptible(py, |cancel| crate::refusals(&request, cancel))?;
+    Ok(refusals
+        .iter()
+        .map(|error| (error.diagnostic().id(), error.to_string(), error.diagnostic().solution()))
+        .collect())
 }
 
 /// Family and identity of the tools a build would use.
@@ -133,21 +154,80 @@ fn build_stages() -> Vec<&'static str> {
 /// What a cache directory holds.
 #[pyfunction]
 fn cache_stats<'py>(py: Python<'py>, directory: PathBuf, limit: u64) -> PyResult<Bound<'py, PyAny>> {
-    let stats = py.detach(|| cache(directory, limit).stats());
+    let cache = cache(directory, limit);
+    let stats = py.detach(|| cache.check_folder().map(|()| cache.stats())).map_err(|error| to_python(py, &error))?;
     convert::to_python(py, &json!(stats))
+}
+
+/// Every entry, least recently used first: kernel, key, bytes, seconds since it was used, and what is wrong with it.
+/// With `verify` each is read as a whole; without, only what it says about itself.
+#[pyfunction]
+fn cache_list<'py>(py: Python<'py>, directory: PathBuf, verify: bool) -> PyResult<Bound<'py, PyAny>> {
+    let cache = cache(directory, u64::MAX);
+    let listed = interruptible(py, |cancel| {
+        cache.check_folder()?;
+        let mut rows = Vec::new();
+        for entry in cache.list() {
+            if cancel.is_cancelled() {
+                break;
+            }
+            let head = match (entry.head, verify) {
+                (Ok(_), true) => cached::verify(&cache, &entry.path).map_err(|error| error.to_string()),
+                (head, _) => head,
+            };
+            let (head, problem) = match head {
+                Ok(head) => (Some(head), None),
+                Err(problem) => (None, Some(problem)),
+            };
+            rows.push(json!({
+                "file": entry.path.to_string_lossy(),
+                "kernel": head.as_ref().map(|head| &head.kernel),
+                "key": head.as_ref().map(|head| &head.key),
+                "bytes": entry.bytes,
+                "idle_seconds": entry.idle.as_secs(),
+                "problem": problem,
+            }));
+        }
+        Ok(json!(rows))
+    })?;
+    convert::to_python(py, &listed.map_err(|error: FileError| to_python(py, &error))?)
+}
+
+/// What the cache says to a build: `answer` is `no cache`, `hit` or `miss`; of a miss the `nearest` kernel, seconds since
+/// it was used, and how it differs.
+#[pyfunction]
+fn cache_why<'py>(
+    py: Python<'py>,
+    kernel_infos: &Bound<'py, PyAny>,
+    kernel_name: &Bound<'py, PyAny>,
+    settings: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let request = request(py, kernel_infos, kernel_name, settings)?;
+    let answer = interruptible(py, |cancel| crate::ask_cache(&request, cancel))?;
+    let answer = match answer.map_err(|error| to_python(py, error.diagnostic()))? {
+        CacheAnswer::NoCache => json!({"answer": "no cache"}),
+        CacheAnswer::Hit => json!({"answer": "hit"}),
+        CacheAnswer::Empty => json!({"answer": "miss", "nearest": null, "idle_seconds": null, "changes": []}),
+        CacheAnswer::Miss { kernel, idle, changes } => {
+            json!({"answer": "miss", "nearest": kernel, "idle_seconds": idle.as_secs(), "changes": changes})
+        }
+    };
+    convert::to_python(py, &answer)
 }
 
 /// Removes all entries; how many there were.
 #[pyfunction]
 fn cache_clear(py: Python<'_>, directory: PathBuf) -> PyResult<u64> {
-    let cleared = py.detach(|| cache(directory, u64::MAX).clear());
+    let cache = cache(directory, u64::MAX);
+    let cleared = py.detach(|| cache.check_folder().and_then(|()| cache.clear()));
     cleared.map_err(|error| to_python(py, &error))
 }
 
 /// The files of all entries, least recently used first.
 #[pyfunction]
-fn cache_entries(py: Python<'_>, directory: PathBuf) -> Vec<PathBuf> {
-    py.detach(|| cache(directory, u64::MAX).entries())
+fn cache_entries(py: Python<'_>, directory: PathBuf) -> PyResult<Vec<PathBuf>> {
+    let cache = cache(directory, u64::MAX);
+    py.detach(|| cache.check_folder().map(|()| cache.entries())).map_err(|error| to_python(py, &error))
 }
 
 /// Checks a file made by another cache and takes it over; the name of its kernel.

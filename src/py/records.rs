@@ -19,6 +19,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<BuildRecord>()?;
     module.add_class::<StoredCall>()?;
     module.add_function(wrap_pyfunction!(build_record, module)?)?;
+    module.add_function(wrap_pyfunction!(beside_file, module)?)?;
     module.add_function(wrap_pyfunction!(reproducer_paths, module)?)?;
     module.add_function(wrap_pyfunction!(reproducer_write, module)?)?;
     module.add_function(wrap_pyfunction!(reproducer_read, module)?)
@@ -120,6 +121,15 @@ fn reproducer_paths(py: Python<'_>, kernel_infos: &Bound<'_, PyAny>) -> PyResult
         path.to_owned()
     });
     Ok(paths)
+}
+
+/// `kernel_infos` that were read from a file of `folder`: relative paths lead to what is there, else in the current
+/// folder.
+#[pyfunction]
+fn beside_file<'py>(py: Python<'py>, kernel_infos: &Bound<'py, PyAny>, folder: PathBuf) -> PyResult<Bound<'py, PyAny>> {
+    let infos = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
+    let infos = py.detach(|| model::with_paths(&infos, |path| model::beside(&folder, path, model::Missing::Beside)));
+    convert::to_python(py, &infos)
 }
 
 /// The record of a build, as bytes of its file. `inside` says where in the reproducer each file is; `report` or

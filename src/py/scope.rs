@@ -1,5 +1,6 @@
 //! The native half of `superkernel.scope`.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -20,11 +21,21 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scope_launch_layout, module)?)
 }
 
-/// A graph, JSON or dump, in its JSON form; with `compile_results` completed from the JSONs of its operators.
+/// A graph, JSON or dump, in its JSON form; with `compile_results` completed from the JSONs of its operators. `folder` is
+/// where it was read from: relative paths lead to what is there.
 #[pyfunction]
-fn scope_read<'py>(py: Python<'py>, data: &[u8], compile_results: bool) -> PyResult<Bound<'py, PyAny>> {
+#[pyo3(signature = (data, compile_results, folder=None))]
+fn scope_read<'py>(
+    py: Python<'py>,
+    data: &[u8],
+    compile_results: bool,
+    folder: Option<PathBuf>,
+) -> PyResult<Bound<'py, PyAny>> {
     let read = py.detach(|| -> Result<_, Error> {
         let mut graph = scope::read_graph(data)?;
+        if let Some(folder) = &folder {
+            graph.look_for_files(folder);
+        }
         if compile_results {
             graph.take_compile_results()?;
         }

@@ -250,6 +250,14 @@ pub enum ScopeError {
         /// The later member.
         node: String,
     },
+    /// A node that shall be left out is not there.
+    #[error("there is no node `{name}` to exclude{}", suggestion(nearest))]
+    UnknownExcluded {
+        /// What was named.
+        name: String,
+        /// Names close to it.
+        nearest: Vec<String>,
+    },
     /// Ids ran out.
     #[error("there are no memory event ids left above {last}")]
     EventIds {
@@ -283,6 +291,7 @@ impl Diagnostic for ScopeError {
             Self::BackwardEvent { .. } => "SK1014",
             Self::WaitCycle { .. } => "SK1015",
             Self::Bracket { .. } => "SK1021",
+            Self::UnknownExcluded { .. } => "SK1022",
         }
     }
 
@@ -322,6 +331,7 @@ impl Diagnostic for ScopeError {
             }
             Self::EventIds { .. } => "use smaller ids for memory events".to_owned(),
             Self::BackwardEvent { .. } => "list the nodes in execution order".to_owned(),
+            Self::UnknownExcluded { .. } => "exclude nodes of the graph, by their whole names".to_owned(),
             Self::Bracket { .. } => "begin and end each range once, in one graph, under one name".to_owned(),
             Self::WaitCycle { node, .. } => format!("end the scope in front of `{node}`, or let the planner cut there"),
         }

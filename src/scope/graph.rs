@@ -3,8 +3,10 @@
 //! The order of the list is the execution order; restricted to one stream it is that stream's queue.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use super::error::ScopeError;
+use crate::model::{self, Missing};
 
 /// A node of one [`Graph`], as its position in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -356,6 +358,14 @@ impl Graph {
         let data_inside = self.data.iter().all(|edge| inside(edge.from) && inside(edge.to));
         let control_inside = self.control.iter().all(|edge| inside(edge.from) && inside(edge.to));
         if data_inside && control_inside { Ok(()) } else { Err(ScopeError::DanglingEdge) }
+    }
+
+    /// Relative paths, of files that are beside the graph's own or in the current folder.
+    pub(crate) fn look_for_files(&mut self, folder: &Path) {
+        for node in &mut self.nodes {
+            node.bin_path = model::beside(folder, &node.bin_path, Missing::AsWritten);
+            node.json_path = model::beside(folder, &node.json_path, Missing::AsWritten);
+        }
     }
 
     /// Takes `supportSuperKernel` and `localMemorySize` from the compile results named by `json_path`.

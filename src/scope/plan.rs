@@ -14,10 +14,12 @@ use super::outcome::{CutReport, Dropped, Level, Record, ScopePlan, ScopeReport, 
 use super::rewrite::Rewriter;
 use super::settings::{Cuts, Hazards, Mode, Settings, SingleOps};
 use super::{layers, listing, piece};
+use crate::nearest::nearest;
 
 /// Plans every scope of a graph.
 pub(crate) fn plan(graph: &Graph, settings: &Settings) -> Result<ScopePlan, ScopeError> {
     graph.check()?;
+    check_excluded(graph, settings)?;
     let mut plan = ScopePlan::new(graph, settings.mode);
     // Only static shapes are planned; anything else is left as it is, without an error.
     if graph.unknown_shape {
@@ -54,6 +56,21 @@ pub(crate) fn plan(graph: &Graph, settings: &Settings) -> Result<ScopePlan, Scop
     plan.nodes = listing::nodes(&context, &rewriter, &plan.pieces);
     plan.events = listing::events(&context, &rewriter, &plan.pieces);
     Ok(plan)
+}
+
+/// A misspelt name would leave nothing out, without a word.
+fn check_excluded(graph: &Graph, settings: &Settings) -> Result<(), ScopeError> {
+    if settings.exclude.is_empty() {
+        return Ok(());
+    }
+    let known: HashSet<&str> = graph.nodes.iter().map(|node| node.name.as_str()).collect();
+    match settings.exclude.iter().find(|name| !known.contains(name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            let near = nearest(name, known, 3).into_iter().map(str::to_owned).collect();
+            Err(ScopeError::UnknownExcluded { name: name.clone(), nearest: near })
+        }
+    }
 }
 
 /// A draft that will become a kernel, with what is known about its surroundings.

@@ -14,9 +14,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::digest::ContentDigest;
+pub(crate) use super::entry::{CachedKernel, EntryHead};
+use super::entry::{damaged, read_entry, read_head};
 use super::error::StoreError;
 use crate::fs::{self, FileError};
 
@@ -58,19 +61,6 @@ impl Sharing {
     }
 }
 
-/// A kernel in the cache.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CachedKernel {
-    /// Its name.
-    pub kernel: String,
-    /// Its description, as bytes of its file.
-    pub json: Vec<u8>,
-    /// Its object.
-    pub object: Vec<u8>,
-    /// Digest of the object.
-    pub digest: ContentDigest,
-}
-
 /// A cache directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Cache {
@@ -79,44 +69,17 @@ pub(crate) struct Cache {
     sharing: Sharing,
 }
 
-/// What an entry says about itself, in its first line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct EntryHead {
-    /// Digest of the inputs.
-    pub key: String,
-    /// The kernel's name.
-    pub kernel: String,
-    /// Bytes of the object.
-    pub size: u64,
-    /// Digest of the object.
-    pub sha256: String,
-    /// Bytes of the description.
-    pub json_size: u64,
-    /// Digest of the description.
-    pub json_sha256: String,
-    /// Digest of all of the above: the parts belong to this key.
-    pub seal: String,
-}
-
-impl EntryHead {
-    fn new(key: &str, cached: &CachedKernel) -> Self {
-        let mut head = Self {
-            key: key.to_owned(),
-            kernel: cached.kernel.clone(),
-            size: cached.object.len() as u64,
-            sha256: cached.digest.to_string(),
-            json_size: cached.json.len() as u64,
-            json_sha256: ContentDigest::of(&cached.json).to_string(),
-            seal: String::new(),
-        };
-        head.seal = head.sealed();
-        head
-    }
-
-    fn sealed(&self) -> String {
-        let Self { key, kernel, sha256, json_sha256, .. } = self;
-        ContentDigest::of([key, kernel, sha256, json_sha256].map(String::as_str).join("\n").as_bytes()).to_string()
-    }
+/// One kernel of the cache, as lists show it.
+#[derive(Debug, Clone)]
+pub(crate) struct Listed {
+    /// Its file.
+    pub path: PathBuf,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// How long ago it was made or last used.
+    pub idle: Duration,
+    /// What it says about itself, or what is wrong with that.
+    pub head: Result<EntryHead, String>,
 }
 
 /// What the cache holds.
@@ -134,6 +97,10 @@ pub(crate) struct CacheStats {
     pub hits: u64,
     /// Builds it could not save.
     pub misses: u64,
+    /// Seconds since the kernel that waits longest was made or used.
+    pub oldest: Option<u64>,
+    /// Seconds since the last one was made or used.
+    pub newest: Option<u64>,
 }
 
 impl Cache {
@@ -193,17 +160,18 @@ impl Cache {
     }
 
     /// Stores a kernel. The cache is a convenience: trouble with it is told, but fails nothing.
-    pub(crate) fn put(&self, key: ContentDigest, cached: &CachedKernel) {
-        if let Err(error) = self.store(&EntryHead::new(&key.to_string(), cached), cached) {
+    pub(crate) fn put(&self, key: ContentDigest, inputs: &Map<String, Value>, cached: &CachedKernel) {
+        let head = EntryHead::new(&key.to_string(), inputs.clone(), cached);
+        if let Err(error) = self.store(&head, cached) {
             log::warn!(target: "superkernel.cache", "the kernel is not cached: {error}");
         }
     }
 
-    /// Takes over an entry made elsewhere, after checking it. `fits` tells what is wrong with a kernel of some name.
+    /// Takes over an entry made elsewhere, after checking it. `fits` tells what is wrong with a kernel.
     pub(crate) fn import(
         &self,
         file: &Path,
-        fits: impl FnOnce(&str, &CachedKernel) -> Result<(), String>,
+        fits: impl FnOnce(&EntryHead, &CachedKernel) -> Result<(), String>,
     ) -> Result<EntryHead, StoreError> {
         self.check_owner()?;
         let (head, cached) = read_entry(file)?;
@@ -212,7 +180,7 @@ impl Cache {
         if !is_key {
             return Err(damaged(file, "its key is no digest"));
         }
-        fits(&head.kernel, &cached).map_err(|problem| damaged(file, &problem))?;
+        fits(&head, &cached).map_err(|problem| damaged(file, &problem))?;
         self.store(&head, &cached)?;
         Ok(head)
     }
@@ -222,9 +190,46 @@ impl Cache {
         self.scan().into_iter().map(|entry| entry.path).collect()
     }
 
+    /// Is it a folder that can be used, or one that is yet to be made?
+    pub(crate) fn check_folder(&self) -> Result<(), FileError> {
+        let above = self.directory.parent().unwrap_or(&self.directory);
+        [above, &self.directory].into_iter().try_for_each(|folder| fs::is_directory(folder).map(drop))
+    }
+
+    /// Every kernel with its head, least recently used first.
+    pub(crate) fn list(&self) -> Vec<Listed> {
+        let listed = |found: Found| Listed {
+            idle: found.modified.elapsed().unwrap_or_default(),
+            head: read_head(&found.path).map_err(|error| error.to_string()),
+            bytes: found.size,
+            path: found.path,
+        };
+        self.scan().into_iter().map(listed).collect()
+    }
+
+    /// Reads a whole entry of [`list`](Self::list) and tells what is wrong with it; `fits` judges the kernel.
+    pub(crate) fn verify(
+        &self,
+        path: &Path,
+        fits: impl FnOnce(&EntryHead, &CachedKernel) -> Result<(), String>,
+    ) -> Result<EntryHead, StoreError> {
+        let (head, cached) = read_entry(path)?;
+        if path != self.entry(&head.key) {
+            return Err(damaged(path, "it is the entry of another key"));
+        }
+        fits(&head, &cached).map_err(|problem| damaged(path, &problem))?;
+        Ok(head)
+    }
+
+    /// Has it a kernel of this key? Whether that is whole shows when it is used.
+    pub(crate) fn has(&self, key: ContentDigest) -> bool {
+        self.entry(&key.to_string()).exists()
+    }
+
     /// What it holds.
     pub(crate) fn stats(&self) -> CacheStats {
         let entries = self.scan();
+        let idle = |found: &Found| found.modified.elapsed().unwrap_or_default().as_secs();
         let count = |name: &str| fs::metadata(&self.directory.join(name)).map_or(0, |data| data.len());
         CacheStats {
             directory: self.directory.display().to_string(),
@@ -233,6 +238,8 @@ impl Cache {
             limit: self.limit,
             hits: count(HITS),
             misses: count(MISSES),
+            oldest: entries.first().map(idle),
+            newest: entries.last().map(idle),
         }
     }
 
@@ -257,11 +264,7 @@ impl Cache {
         fs::create_directories(folder)?;
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let temporary = folder.join(format!("{TEMPORARY_PREFIX}{}-{number}", std::process::id()));
-        let mut bytes = serde_json::to_vec(head).expect("a head is plain strings and numbers");
-        bytes.push(b'\n');
-        bytes.extend(&cached.json);
-        bytes.extend(&cached.object);
-        let stored = fs::write_new(&temporary, &bytes).and_then(|()| fs::rename(&temporary, &path));
+        let stored = fs::write_new(&temporary, &head.file(cached)).and_then(|()| fs::rename(&temporary, &path));
         if stored.is_err() {
             let _ = fs::remove_file(&temporary);
         }
@@ -327,27 +330,6 @@ struct Found {
     modified: SystemTime,
 }
 
-/// Reads and checks an entry.
-fn read_entry(path: &Path) -> Result<(EntryHead, CachedKernel), StoreError> {
-    let mut bytes = fs::read(path)?;
-    let line = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| damaged(path, "it has no head"))?;
-    let head: EntryHead =
-        serde_json::from_slice(&bytes[..line]).map_err(|error| damaged(path, &format!("its head is bad: {error}")))?;
-    let mut json = bytes.split_off(line + 1);
-    let length = usize::try_from(head.json_size).ok().filter(|length| *length <= json.len());
-    let object = json.split_off(length.ok_or_else(|| damaged(path, "it is cut off"))?);
-    let digest = ContentDigest::of(&object);
-    let fits = object.len() as u64 == head.size
-        && digest.to_string() == head.sha256
-        && ContentDigest::of(&json).to_string() == head.json_sha256
-        && head.sealed() == head.seal;
-    if !fits {
-        return Err(damaged(path, "its content does not fit its head"));
-    }
-    let kernel = head.kernel.clone();
-    Ok((head, CachedKernel { kernel, json, object, digest }))
-}
-
 /// How others than this user and the administrator could have written what `data` is about.
 fn strangers(data: &Metadata) -> Option<String> {
     // SAFETY: a call without arguments that cannot fail.
@@ -357,10 +339,6 @@ fn strangers(data: &Metadata) -> Option<String> {
     }
     let mode = data.mode() & 0o7777;
     (mode & 0o022 != 0).then(|| format!("can be written by others (mode {mode:o})"))
-}
-
-fn damaged(path: &Path, problem: &str) -> StoreError {
-    StoreError::CacheEntry { path: path.to_path_buf(), problem: problem.to_owned() }
 }
 
 #[cfg(test)]
@@ -380,6 +358,10 @@ mod tests {
         }
     }
 
+    fn inputs(text: &str) -> Map<String, Value> {
+        Map::from_iter([(text.to_owned(), Value::Null)])
+    }
+
     fn key(text: &str) -> ContentDigest {
         ContentDigest::of(text.as_bytes())
     }
@@ -389,7 +371,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let cache = cache(directory.path(), 1 << 20);
         assert_eq!(cache.get(key("a")), None);
-        cache.put(key("a"), &kernel(b"bytes\nwith\nlines"));
+        cache.put(key("a"), &inputs("a"), &kernel(b"bytes\nwith\nlines"));
         assert_eq!(cache.get(key("a")), Some(kernel(b"bytes\nwith\nlines")));
         let stats = cache.stats();
         assert_eq!((stats.entries, stats.hits, stats.misses), (1, 1, 1));
@@ -401,7 +383,7 @@ mod tests {
     fn damage_is_noticed_and_removed() {
         let directory = tempfile::tempdir().unwrap();
         let cache = cache(directory.path(), 1 << 20);
-        cache.put(key("a"), &kernel(b"bytes"));
+        cache.put(key("a"), &inputs("a"), &kernel(b"bytes"));
         let path = cache.entries().remove(0);
         let whole = std::fs::read(&path).unwrap();
         for cut in 0..whole.len() {
@@ -426,8 +408,8 @@ mod tests {
         let cache = cache(directory.path(), 1 << 20);
         let (one, other) = (kernel(b"one"), CachedKernel { json: b"[]\n".to_vec(), ..kernel(b"two") });
         let path = cache.entry(&key("a").to_string());
-        cache.put(key("a"), &one);
-        let good = EntryHead::new(&key("a").to_string(), &one);
+        cache.put(key("a"), &inputs("a"), &one);
+        let good = EntryHead::new(&key("a").to_string(), inputs("a"), &one);
         let exchanged = [
             EntryHead { sha256: other.digest.to_string(), ..good.clone() },
             EntryHead { json_sha256: ContentDigest::of(&other.json).to_string(), ..good.clone() },
@@ -448,7 +430,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let own = cache(directory.path(), 1 << 20);
         let shared = Cache { sharing: Sharing::Shared, ..own.clone() };
-        own.put(key("a"), &kernel(b"bytes"));
+        own.put(key("a"), &inputs("a"), &kernel(b"bytes"));
         let entry = own.entries().remove(0);
         let folder = entry.parent().unwrap().to_path_buf();
         for (path, usual) in [(entry, 0o640), (folder, 0o750)] {
@@ -477,7 +459,7 @@ mod tests {
             std::fs::create_dir(cache.directory.join(name)).unwrap();
         }
         assert_eq!(cache.get(key("a")), None);
-        cache.put(key("a"), &kernel(b"bytes"));
+        cache.put(key("a"), &inputs("a"), &kernel(b"bytes"));
         assert_eq!(cache.get(key("a")), None);
         assert!(in_the_way.join("kept").exists());
     }
@@ -491,11 +473,11 @@ mod tests {
             file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
         };
         for (name, seconds) in [("a", 300), ("b", 200), ("c", 100)] {
-            cache.put(key(name), &kernel(&[0; 800]));
+            cache.put(key(name), &inputs(name), &kernel(&[0; 800]));
             age(name, seconds);
         }
         assert!(cache.get(key("a")).is_some());
-        cache.put(key("d"), &kernel(&[0; 800]));
+        cache.put(key("d"), &inputs("d"), &kernel(&[0; 800]));
         assert!(cache.get(key("b")).is_none());
         for name in ["a", "c", "d"] {
             assert!(cache.get(key(name)).is_some(), "{name}");
@@ -506,23 +488,54 @@ mod tests {
     fn an_entry_made_elsewhere_is_checked() {
         let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (here, there) = (cache(here.path(), 1 << 20), cache(there.path(), 1 << 20));
-        there.put(key("a"), &kernel(b"bytes"));
+        there.put(key("a"), &inputs("a"), &kernel(b"bytes"));
         let file = there.entries().remove(0);
         assert!(here.import(&file, |_, _| Err("it is another".to_owned())).is_err());
         assert_eq!(here.get(key("a")), None);
         assert_eq!(here.import(&file, |_, _| Ok(())).unwrap().kernel, "k");
         assert_eq!(here.get(key("a")), Some(kernel(b"bytes")));
         // Whole and sealed, but under a name that is no digest.
-        let mut bytes = serde_json::to_vec(&EntryHead::new("../../x", &kernel(b"bytes"))).unwrap();
+        let mut bytes = serde_json::to_vec(&EntryHead::new("../../x", Map::new(), &kernel(b"bytes"))).unwrap();
         bytes.extend(b"\n{}\nbytes");
         std::fs::write(&file, &bytes).unwrap();
         assert!(here.import(&file, |_, _| Ok(())).unwrap_err().to_string().contains("key"));
     }
 
     #[test]
+    fn what_it_holds_is_listed_and_verified() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = cache(directory.path(), 1 << 20);
+        cache.put(key("a"), &inputs("a"), &kernel(b"bytes"));
+        cache.put(key("b"), &inputs("b"), &kernel(b"more bytes"));
+        assert!(cache.has(key("a")) && !cache.has(key("c")));
+        let heads: Vec<_> = cache.list().into_iter().map(|entry| entry.head.unwrap()).collect();
+        assert_eq!(heads.len(), 2);
+        assert!(heads.iter().any(|head| head.inputs == inputs("a") && head.key == key("a").to_string()));
+        let paths = cache.entries();
+        assert!(paths.iter().all(|path| cache.verify(path, |_, _| Ok(())).is_ok()));
+        assert!(cache.verify(&paths[0], |_, _| Err("odd".to_owned())).unwrap_err().to_string().contains("odd"));
+        // Under the other's name it is whole, and wrong.
+        std::fs::copy(&paths[0], &paths[1]).unwrap();
+        assert!(cache.verify(&paths[1], |_, _| Ok(())).unwrap_err().to_string().contains("another key"));
+        std::fs::write(&paths[0], b"{}").unwrap();
+        assert_eq!(cache.list().iter().filter(|entry| entry.head.is_err()).count(), 1);
+    }
+
+    #[test]
+    fn what_is_no_folder_is_said() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(cache(directory.path(), 1).check_folder().is_ok());
+        assert!(cache(&directory.path().join("missing"), 1).check_folder().is_ok());
+        let file = directory.path().join("file");
+        std::fs::write(&file, b"x").unwrap();
+        let error = cache(&file, 1).check_folder().unwrap_err().to_string();
+        assert!(error.contains("cannot list") && error.contains("Not a directory"), "{error}");
+    }
+
+    #[test]
     fn a_cache_that_cannot_be_written_fails_nothing() {
         let cache = cache(Path::new("/proc/nowhere"), 1);
-        cache.put(key("a"), &kernel(b"x"));
+        cache.put(key("a"), &inputs("a"), &kernel(b"x"));
         assert_eq!(cache.get(key("a")), None);
         assert_eq!(cache.stats().entries, 0);
     }

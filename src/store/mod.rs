@@ -5,6 +5,7 @@
 
 pub(crate) mod cache;
 pub mod digest;
+mod entry;
 mod error;
 mod lock;
 pub mod publish;

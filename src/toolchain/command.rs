@@ -171,6 +171,7 @@ impl Command {
         if cancel.is_cancelled() {
             return Err(ToolchainError::Cancelled { title: self.title.clone() });
         }
+        log::debug!(target: "superkernel.toolchain", "runs: {}", self.line());
         let started = Instant::now();
         // First: it gets ready while the tool starts.
         let mut watcher = Watcher::start();

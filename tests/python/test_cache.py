@@ -55,7 +55,7 @@ def infos_of(ops: list[dict[str, Any]], options: str = "split-mode=1") -> dict[s
 
 
 def test_unchanged_inputs_mean_no_work(ops, tmp_path: Path):
-    assert build(infos_of(ops))["origin"] == "built"
+    assert build(infos_of(ops))["origin"] == "compiled"
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "kernel_meta").iterdir()}
     report = build(infos_of(ops))
     assert report["origin"] == "up to date"
@@ -77,9 +77,9 @@ def test_stages_are_told_once_each_and_in_order(ops, tmp_path: Path, split: int)
         return told
 
     with superkernel.configure(cache_dir=str(tmp_path / "cache")):
-        assert stages("built") == order
+        assert stages("compiled") == order
         assert stages("up to date") == ["load", "read", "compare"]
-        assert stages("built", rebuild=True) == order
+        assert stages("compiled", rebuild=True) == order
         (tmp_path / "kernel_meta" / "k.o").unlink()
         assert stages("from cache") == ["load", "read", "compare", "plan", "emit", "cache", "publish"]
 
@@ -141,7 +141,7 @@ def test_every_change_is_noticed_and_told(ops, caplog, change: Any, settings: di
         assert standing == "outdated"
         assert any(re.search(reason, line) for line in reasons), reasons
     report = build(infos_of(ops), **settings)
-    assert report["origin"] == "built" and report["because"] == reasons
+    assert report["origin"] == "compiled" and report["because"] == reasons
     assert any("k is built again: " in record.getMessage() for record in caplog.records)
     assert build(infos_of(ops), **settings)["origin"] == "up to date"
 
@@ -174,9 +174,9 @@ def test_another_compiler_is_another_kernel(ops, tmp_path: Path, monkeypatch):
     build(infos_of(ops))
     monkeypatch.setenv("CXX", str(compiler))
     report = build(infos_of(ops))
-    assert report["origin"] == "built" and any("tool 1 was" in reason for reason in report["because"])
+    assert report["origin"] == "compiled" and any("tool 1 was" in reason for reason in report["because"])
     os.utime(compiler, (5, 5))
-    assert build(infos_of(ops))["origin"] == "built"
+    assert build(infos_of(ops))["origin"] == "compiled"
     monkeypatch.setenv("CPLUS_INCLUDE_PATH", str(tmp_path / "mine"))
     assert build(infos_of(ops))["because"] == [
         f"toolchain: CPLUS_INCLUDE_PATH is new, folder {tmp_path / 'mine'} is new"
@@ -188,7 +188,7 @@ def test_the_whole_compiler_command_counts(ops, monkeypatch):
     build(infos_of(ops))
     monkeypatch.setenv("CXX", "c++ -g3")
     report = build(infos_of(ops))
-    assert report["origin"] == "built" and "toolchain: compiler arguments was ``, is `-g3`" in report["because"]
+    assert report["origin"] == "compiled" and "toolchain: compiler arguments was ``, is `-g3`" in report["because"]
     assert build(infos_of(ops))["origin"] == "up to date"
 
 
@@ -203,7 +203,7 @@ def test_the_compiler_behind_a_wrapper_counts(ops, tmp_path: Path, monkeypatch):
     build(infos_of(ops))
     os.utime(tools / "my-c++", (5, 5))
     report = build(infos_of(ops))
-    assert report["origin"] == "built" and any("tool 2 was" in reason for reason in report["because"])
+    assert report["origin"] == "compiled" and any("tool 2 was" in reason for reason in report["because"])
 
 
 def test_the_linker_counts(ops, tmp_path: Path, monkeypatch):
@@ -246,9 +246,9 @@ def test_the_content_of_include_folders_counts(ops, tmp_path: Path, monkeypatch,
     assert build(infos)["origin"] == "up to date"
     (folder / "a.h").write_text("// three")
     report = build(infos)
-    assert report["origin"] == "built" and report["because"] == [f"toolchain: folder {folder} has other content"]
+    assert report["origin"] == "compiled" and report["because"] == [f"toolchain: folder {folder} has other content"]
     (folder / "b.h").write_text("")
-    assert build(infos)["origin"] == "built"
+    assert build(infos)["origin"] == "compiled"
 
 
 @pytest.mark.parametrize("name", ["LIBRARY_PATH", "SOURCE_DATE_EPOCH", "LDEMULATION", "CCC_OVERRIDE_OPTIONS"])
@@ -273,7 +273,7 @@ def test_damaged_results_are_built_again(ops, tmp_path: Path, caplog):
     ):
         damage()
         report = build(infos_of(ops))
-        assert report["origin"] == "built" and report["because"]
+        assert report["origin"] == "compiled" and report["because"]
         assert (folder / "k.o").read_bytes() == good
     assert build(infos_of(ops))["origin"] == "up to date"
 
@@ -321,7 +321,7 @@ def test_why_tells_what_is_wrong_with_a_record(ops, tmp_path: Path, content: str
 
 def test_the_cache_serves_other_directories(ops, tmp_path: Path):
     cache = str(tmp_path / "cache")
-    assert build(infos_of(ops), cache_dir=cache)["origin"] == "built"
+    assert build(infos_of(ops), cache_dir=cache)["origin"] == "compiled"
     there = str(tmp_path / "there")
     report = build(infos_of(ops), cache_dir=cache, kernel_meta_parent_dir=there)
     assert report["origin"] == "from cache"
@@ -333,14 +333,14 @@ def test_the_cache_serves_other_directories(ops, tmp_path: Path):
     (entry,) = Path(cache).rglob("*.skc")
     entry.write_bytes(entry.read_bytes()[:-5])
     elsewhere = str(tmp_path / "elsewhere")
-    assert build(infos_of(ops), cache_dir=cache, kernel_meta_parent_dir=elsewhere)["origin"] == "built"
+    assert build(infos_of(ops), cache_dir=cache, kernel_meta_parent_dir=elsewhere)["origin"] == "compiled"
     third = str(tmp_path / "third")
     assert build(infos_of(ops), cache_dir=cache, kernel_meta_parent_dir=third)["origin"] == "from cache"
 
 
 def test_an_unusable_cache_fails_nothing(ops, tmp_path: Path):
     (tmp_path / "file").write_text("in the way")
-    assert build(infos_of(ops), cache_dir=str(tmp_path / "file"))["origin"] == "built"
+    assert build(infos_of(ops), cache_dir=str(tmp_path / "file"))["origin"] == "compiled"
 
 
 def test_cache_commands(ops, tmp_path: Path):
@@ -397,7 +397,7 @@ def test_ccache_in_front_of_the_compiler(library: KernelLibrary, tmp_path: Path,
     first = ccache_stats()
     assert first["cache_miss"] == 4 and first["direct_cache_hit"] + first["preprocessed_cache_hit"] == 0
     there = str(tmp_path / "there")
-    assert build(infos, kernel_meta_parent_dir=there)["origin"] == "built"
+    assert build(infos, kernel_meta_parent_dir=there)["origin"] == "compiled"
     second = ccache_stats()
     assert second["cache_miss"] == 4 and second["direct_cache_hit"] + second["preprocessed_cache_hit"] == 4
     for name in ("k.o", "k.json"):
@@ -454,7 +454,7 @@ def test_types_of_ops_are_distinguished(library: KernelLibrary):
     """The same name built from another op is another kernel."""
     build(library.infos(library.op("one", AIV), options="split-mode=1"))
     report = build(library.infos(library.op("two", AIV), options="split-mode=1"))
-    assert report["origin"] == "built"
+    assert report["origin"] == "compiled"
     assert any("new" in reason for reason in report["because"]) and any(
         "gone" in reason for reason in report["because"]
     )

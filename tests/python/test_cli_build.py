@@ -40,7 +40,7 @@ def run(scene: Path, *arguments: str, **environment: str) -> subprocess.Complete
 def test_compile_and_reuse(scene: Path):
     first = run(scene, "compile", "infos.json", "--name", "sk")
     assert first.returncode == 0, first.stderr
-    assert first.stdout.startswith("sk: 2 ops from 2 files, built in ")
+    assert first.stdout.startswith("sk: 2 ops from 2 files, compiled in ")
     stages = [line.removeprefix("sk: ") for line in first.stderr.splitlines() if line.startswith("sk: ")]
     assert stages[0] == "load" and stages[-1] == "publish" and "compile" in stages and "link" in stages
     assert sorted(path.name.split(".")[-1] for path in (scene / "kernel_meta").iterdir()) == [
@@ -54,21 +54,21 @@ def test_compile_and_reuse(scene: Path):
     other = run(scene, "compile", "infos.json", "--name", "sk", "-q", "--kernel-meta-parent-dir", "there")
     assert ", from cache in " in other.stdout and other.stderr == ""
     fresh = run(scene, "compile", "infos.json", "--name", "sk", "-q", "--kernel-meta-parent-dir", "new", "--no-cache")
-    assert ", built in " in fresh.stdout
+    assert ", compiled in " in fresh.stdout
     stats = json.loads(run(scene, "cache", "stats", "--json").stdout)
     assert (stats["entries"], stats["hits"]) == (1, 1)
 
 
 def test_timings_keep_and_rebuild(scene: Path):
     report = json.loads(run(scene, "compile", "infos.json", "--name", "sk", "--keep", "--timings", "-q").stdout)
-    assert report["origin"] == "built" and report["toolchain"] == "host" and report["ops"] == 2
+    assert report["origin"] == "compiled" and report["toolchain"] == "host" and report["ops"] == 2
     stages = ["load", "read", "compare", "plan", "emit", "compile", "copy", "link", "localize", "check", "publish"]
     assert set(stages) <= set(report["timings_ms"]) and report["timings_ms"]["total"] > 0
     assert report["sizes"]["file"] == (scene / "kernel_meta" / "sk.o").stat().st_size
     kept = {path.name for path in (scene / "kernel_meta").iterdir()}
     assert {"sk_mix_aic.o", "sk_mix_aiv.o"} <= kept and any(name.endswith("_kernel.cpp") for name in kept)
     again = json.loads(run(scene, "compile", "infos.json", "--name", "sk", "--rebuild", "--timings", "-q").stdout)
-    assert again["origin"] == "built" and again["because"] == ["a rebuild was asked for"]
+    assert again["origin"] == "compiled" and again["because"] == ["a rebuild was asked for"]
 
 
 def test_options_and_errors(scene: Path):
@@ -97,7 +97,7 @@ def test_a_terminal_sees_one_changing_line(scene: Path):
     finally:
         os.close(parent)
     assert process.stdout is not None
-    assert process.stdout.read().startswith("sk: 2 ops from 2 files, built in ")
+    assert process.stdout.read().startswith("sk: 2 ops from 2 files, compiled in ")
     assert process.wait() == 0
     lines = shown.decode().split("\r\x1b[K")
     assert any("] compile " in line for line in lines) and any("] link " in line for line in lines)

@@ -51,7 +51,7 @@ def test_the_whole_sample(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     assert done.stdout.rstrip().endswith("execute sample success")
     assert "bit-equal with and without super kernels" in done.stdout
-    assert "7 super kernel(s): 5 compiled, 2 reused, 0 failed" in done.stdout
+    assert "7 super kernels: 5 compiled, 2 shared, 0 failed" in done.stdout
     assert "PREDICTED" in done.stdout
     tables = sorted((tmp_path / "prof_result").rglob("op_statistic.csv"))
     assert [table.relative_to(tmp_path / "prof_result").parts[0] for table in tables] == ["no_sk_model", "sk_model"]

@@ -307,7 +307,7 @@ def test_a_bad_environment_variable_is_named(monkeypatch):
         superkernel.current_config()
     assert str(caught.value) == (
         "[SK0012] environment variable `SUPERKERNEL_JOBS` cannot be `many`; expected a whole number from 1 up\n"
-        "  hint: set `SUPERKERNEL_JOBS` to a whole number from 1 up, unset it, or call "
+        "  hint: set `SUPERKERNEL_JOBS` to a whole number from 1 up, unset it, or use "
         "`superkernel.configure(jobs=...)`"
     )
 

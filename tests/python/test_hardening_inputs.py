@@ -214,13 +214,13 @@ def test_the_content_of_a_response_file_counts_on_a_device(op, tmp_path: Path, m
     infos = infos_of(op, options="split-mode=1:compile-options=@x.rsp")
     assert refused(build, infos, toolchain="cann").errorinfo["errId"] == "SK0001"
     (tmp_path / "x.rsp").write_text("-DX=1")
-    assert build(infos, toolchain="cann")["origin"] == "built"
+    assert build(infos, toolchain="cann")["origin"] == "compiled"
     assert build(infos, toolchain="cann")["origin"] == "up to date"
     # The tool runs elsewhere: it gets the whole path, and finds the file.
     assert any("-DX=1" in call for call in kit.calls("bisheng"))
     (tmp_path / "x.rsp").write_text("-DX=2")
     report = build(infos, toolchain="cann")
-    assert report["origin"] == "built" and any("response file x.rsp" in reason for reason in report["because"])
+    assert report["origin"] == "compiled" and any("response file x.rsp" in reason for reason in report["because"])
     (tmp_path / "x.rsp").write_text("-g @y.rsp")
     assert refused(build, infos, toolchain="cann").errorinfo["errId"] == "SK0706"
 
@@ -322,7 +322,7 @@ def test_holes_in_a_tar_are_not_unpacked(tmp_path: Path):
 def cache(op, tmp_path: Path) -> Path:
     """A cache with one kernel, whose entry another build would find."""
     folder = tmp_path / "cache"
-    assert build(infos_of(op), cache_dir=str(folder))["origin"] == "built"
+    assert build(infos_of(op), cache_dir=str(folder))["origin"] == "compiled"
     return folder
 
 
@@ -337,7 +337,7 @@ def test_a_cache_that_others_can_write_is_not_used(op, cache: Path, tmp_path: Pa
     assert origin(op, cache, tmp_path, "own") == "from cache"
     place.chmod(place.stat().st_mode | 0o002)
     with caplog.at_level(logging.WARNING, "superkernel"):
-        assert origin(op, cache, tmp_path, "other") == "built"
+        assert origin(op, cache, tmp_path, "other") == "compiled"
     assert str(place) in caplog.text and "written by others" in caplog.text
     place.chmod(place.stat().st_mode | 0o020)
     assert origin(op, cache, tmp_path, "shared", cache_shared=True) == "from cache"
@@ -350,7 +350,7 @@ def test_nothing_is_written_into_a_cache_that_others_can_write(op, tmp_path: Pat
     cache = tmp_path / "cache"
     cache.mkdir()
     cache.chmod(0o777)
-    assert origin(op, cache, tmp_path, "here") == "built"
+    assert origin(op, cache, tmp_path, "here") == "compiled"
     assert list(cache.iterdir()) == []
 
 
@@ -410,7 +410,7 @@ def test_an_entry_is_what_it_claims_or_is_not_taken(op, cache: Path, tmp_path: P
     foreign = json.loads(described)
     foreign["blockDim"] += 1
     entry.write_bytes(made(json.dumps(foreign).encode(), code))
-    assert origin(op, cache, tmp_path, "foreign") == "built"
+    assert origin(op, cache, tmp_path, "foreign") == "compiled"
 
 
 def test_an_entry_cannot_be_imported_where_others_write(cache: Path, tmp_path: Path):

@@ -86,7 +86,41 @@ def test_the_metadata(wheel):
     lines = archive.read(path).decode().splitlines()
     assert "Name: superkernel-rs" in lines
     assert "Requires-Python: >=3.9" in lines
-    assert not [line for line in lines if line.startswith("Requires-Dist")]
+    assert [line for line in lines if line.startswith("Requires-Dist")] == [
+        "Requires-Dist: numpy>=1.22 ; extra == 'sim'"
+    ]
+    for field in ("Summary", "Author", "Keywords", "License-File", "Description-Content-Type", "Classifier"):
+        assert any(line.startswith(f"{field}: ") for line in lines), field
+    assert "Classifier: Typing :: Typed" in lines
+
+
+def test_the_documents_are_in_the_wheel(installed, tmp_path):
+    code = """
+from importlib.resources import files
+docs = files("superkernel") / "docs"
+assert "| SK0101 | unknown option name |" in (docs / "errors.md").read_text()
+print(*sorted(entry.name for entry in docs.iterdir() if entry.name.endswith(".md")))
+"""
+    names = run(installed / "python", "-c", code, folder=tmp_path).split()
+    assert names == sorted(path.name for path in (PROJECT / "docs").glob("*.md"))
+
+
+def test_arrays_without_numpy_are_refused_with_a_hint(installed, tmp_path):
+    code = """
+from superkernel import SuperKernelError, sim
+with sim.Device() as device:
+    buffer = device.buffer(b"12345678", "x")
+    assert buffer.read() == b"12345678"
+    try:
+        buffer.numpy()
+    except SuperKernelError as error:
+        print(error.errorinfo["message"], error.errorinfo["errSolution"], sep="\\n")
+"""
+    told = run(installed / "python", "-c", code, folder=tmp_path).splitlines()
+    assert told == [
+        "numpy is not installed, and arrays are numpy's",
+        'run `pip install "superkernel-rs[sim]"`, or take the bytes with `Buffer.read()`',
+    ]
 
 
 def test_it_works_where_nothing_else_is_installed(installed, tmp_path):

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import os
 import sys
 from collections.abc import Iterable, Sequence
+
+from superkernel.cli import _output
+from superkernel.cli._parser import Parser, verbosity
 
 # Grown with the package; a name here is a module of this folder.
 COMMANDS: tuple[str, ...] = (
@@ -20,6 +22,7 @@ COMMANDS: tuple[str, ...] = (
     "check",
     "compare",
     "compile",
+    "completions",
     "deactivate",
     "doctor",
     "elf",
@@ -43,15 +46,14 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 
-def parser(commands: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
+def parser(commands: Iterable[str] = COMMANDS) -> Parser:
     """The command line, with these sub-commands."""
-    root = argparse.ArgumentParser(
+    root = Parser(
         prog="superkernel",
         description="Fuse compiled Ascend AI-core kernels into one super kernel.",
         epilog="`superkernel COMMAND --help` tells more about a command. Errors are listed in docs/errors.md.",
     )
     root.add_argument("--version", action="store_true", help="print the version")
-    root.add_argument("-v", "--verbose", action="count", default=0, help="log progress; twice: log details")
     subparsers = root.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name in commands:
         importlib.import_module(f"superkernel.cli.{name}").register(subparsers)
@@ -59,44 +61,85 @@ def parser(commands: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one sub-command. Errors of the package become one message, a hint and exit status 1."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    """Runs one sub-command. Whatever goes wrong becomes one message, a hint and exit status 1."""
+    with _output.standard_streams() as output:
+        try:
+            status = _main(list(sys.argv[1:] if arguments is None else arguments), output)
+        except SystemExit as end:
+            # Help was printed, or a wrong usage was told.
+            status = end.code if isinstance(end.code, int) else FAILED
+        failure = output.finish()
+        if isinstance(failure, BrokenPipeError):
+            # The reader (`head`, a pager) has seen enough.
+            return BROKEN_PIPE
+        if failure is not None:
+            problem = f"cannot write to standard output: {failure.strerror or failure}"
+            say("SK0001", problem, "look where it goes to")
+            return FAILED
+        return status
+
+
+def _main(given: list[str], output: _output.Output) -> int:
     # One command is asked for: the others need not be loaded. Anything else needs all of them, for help and hints.
-    root = parser([given[0]] if given and given[0] in COMMANDS else COMMANDS)
+    first = next((word for word in given if word not in ("-v", "-vv", "--verbose")), None)
+    root = parser([first] if first in COMMANDS else COMMANDS)
     options = root.parse_args(given)
     if options.version:
         options = root.parse_args(["version"])
     elif options.command is None:
         root.print_help()
         return FAILED
-    return _run(options)
+    return _run(options, output)
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace, output: _output.Output) -> int:
     from superkernel import SuperKernelError
-    from superkernel._logging import print_to_stderr
+    from superkernel._config import settings_are_flags
+    from superkernel._logging import logger, print_to_stderr
+    from superkernel.cli._settings import given_settings
 
-    print_to_stderr(options.verbose)
+    print_to_stderr(verbosity(options))
     try:
-        status = int(options.run(options) or 0)
-        # Here, not at interpreter exit, where a closed pipe could not be handled any more.
-        sys.stdout.flush()
-        return status
+        with settings_are_flags():
+            # At once, before files are read.
+            given_settings(options)
+            return int(options.run(options) or 0)
     except SuperKernelError as error:
         report(error)
-        return FAILED
     except KeyboardInterrupt:
         print("superkernel: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader (`head`, a pager) has seen enough. What is still buffered has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
+    except OSError as error:
+        if output.failure is not None:
+            # Told by the caller, who sees also what is noticed at the end only.
+            return FAILED
+        place = f" `{error.filename}`" if error.filename is not None else ""
+        say("SK0001", f"cannot use{place}: {error.strerror or error}", "check the path and this user's permissions")
+    except UnicodeEncodeError as error:
+        problem = f"an argument holds bytes that are no text: {ascii(error.object)[:80]}"
+        say("SK0016", problem, "only paths may hold such bytes; write names as text")
+    except (MemoryError, RecursionError) as error:
+        say("SK0002", f"out of memory: {type(error).__name__}", "give it less at a time, or more memory")
+    except Exception as error:
+        logger.debug("where it happened:", exc_info=True)
+        say(
+            "SK0002",
+            f"{type(error).__name__}: {error}",
+            "this is a mistake of superkernel: please report it, with the output of the same command and `-vv`",
+        )
+    return FAILED
 
 
 def report(error: Exception) -> None:
     """Prints an error of the package as the command line does."""
     info: dict[str, str] = getattr(error, "errorinfo", {})
-    print(f"superkernel: error [{info['errId']}]: {info['message']}", file=sys.stderr)
-    if info["errSolution"]:
-        print(f"  hint: {info['errSolution']}", file=sys.stderr)
+    say(info["errId"], info["message"], info["errSolution"])
+
+
+def say(error_id: str, message: str, solution: str) -> None:
+    """Prints an error."""
+    from superkernel._config import in_flags
+
+    print(f"superkernel: error [{error_id}]: {in_flags(message)}", file=sys.stderr)
+    if solution:
+        print(f"  hint: {in_flags(solution)}", file=sys.stderr)

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from superkernel.cli._parser import text
 from superkernel.cli._settings import add_settings
 from superkernel.cli.scope import add_graph_arguments
 
@@ -13,9 +14,9 @@ from superkernel.cli.scope import add_graph_arguments
 LABEL = "PREDICTED by the cost model (docs/cost-model.md), not measured"
 
 
-def add_arguments(command: argparse.ArgumentParser, metavar: str, text: str) -> None:
+def add_arguments(command: argparse.ArgumentParser, metavar: str, description: str) -> None:
     """The model, its profile, the prices, the form of the output."""
-    add_graph_arguments(command, metavar, text)
+    add_graph_arguments(command, metavar, description)
     command.add_argument(
         "--profile",
         action="append",
@@ -38,7 +39,9 @@ def add_prices(command: argparse.ArgumentParser) -> None:
 
 def add_kernel_name(command: argparse.ArgumentParser) -> None:
     """``--name`` of the kernel of an op list."""
-    command.add_argument("--name", default="ascendc_super_kernel_plus", help="kernel name (default: %(default)s)")
+    command.add_argument(
+        "--name", type=text, default="ascendc_super_kernel_plus", help="kernel name (default: %(default)s)"
+    )
 
 
 def read_model(options: argparse.Namespace) -> Any:
@@ -50,13 +53,13 @@ def read_model(options: argparse.Namespace) -> Any:
     return Graph.read(options.file, compile_results=True)
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Iterable[str]:
-    """Columns; the first ``left`` are text, the rest numbers."""
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1, *, last: int = 0) -> Iterable[str]:
+    """Columns; the first ``left`` and the ``last`` ones are text, the rest numbers."""
     lines = [tuple(header), *(tuple(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     for line in lines:
         cells = (
-            cell.ljust(width) if column < left else cell.rjust(width)
+            cell.ljust(width) if column < left or column >= len(header) - last else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(line, widths))
         )
         yield "  " + "  ".join(cells).rstrip()

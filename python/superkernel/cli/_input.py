@@ -5,24 +5,43 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from superkernel.cli._parser import text
+
 
 def add_kernel_infos(command: argparse.ArgumentParser) -> None:
     """The arguments of a sub-command that works on ``kernel_infos``: the file, the kernel's name, its options."""
     command.add_argument(
         "file",
         metavar="FILE.json",
-        help="`kernel_infos`: an object with `op_list` and `super_kernel_options`; `-`: standard input",
+        help="`kernel_infos`: an object with `op_list` and `super_kernel_options`; relative paths in it are looked for "
+        "beside the file, then in the current folder; `-`: standard input",
     )
-    command.add_argument("--name", default="ascendc_super_kernel_plus", help="kernel name (default: %(default)s)")
-    command.add_argument("--options", metavar="STRING", help="use these options instead of those of the file")
+    command.add_argument(
+        "--name", type=text, default="ascendc_super_kernel_plus", help="kernel name (default: %(default)s)"
+    )
+    command.add_argument(
+        "--options", type=text, metavar="STRING", help="use these options instead of those of the file"
+    )
 
 
 def read_kernel_infos(options: argparse.Namespace) -> Any:
     """What the file of ``add_kernel_infos`` holds, with the options of the command line in place of its own."""
-    kernel_infos = read_json(options.file)
+    kernel_infos = read_infos(options.file)
     if options.options is not None and isinstance(kernel_infos, dict):
         kernel_infos["super_kernel_options"] = options.options
     return kernel_infos
+
+
+def read_infos(path: str) -> Any:
+    """``kernel_infos`` of a file: relative paths in it are looked for beside it, then in the current folder."""
+    import os
+
+    from superkernel import _core
+    from superkernel.cli import _streams
+
+    kernel_infos = read_json(path)
+    folder = "" if path == "-" or _streams.stream_number(path) is not None else os.path.dirname(path)
+    return _core.beside_file(kernel_infos, folder) if folder else kernel_infos
 
 
 def read_json(path: str) -> Any:

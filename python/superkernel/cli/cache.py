@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, TextIO
+from collections.abc import Iterable
+from typing import Any, Callable, TextIO
 
+from superkernel.cli._input import add_kernel_infos, read_kernel_infos
 from superkernel.cli._settings import add_settings, given_settings
 
 
@@ -20,20 +22,27 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, text in (
         ("stats", "what it holds and how often it helped"),
+        ("ls", "every kernel: size, when it was last used, name"),
+        ("verify", "read every kernel and tell what is wrong; the exit status is 1 if something is"),
+        ("why", "whether it has the kernel of an op list; if not, which one comes closest and what is different"),
         ("clear", "remove everything"),
         ("export", "write all kernels to a tar file"),
         ("import", "take over the kernels of such a file"),
     ):
-        action = actions.add_parser(name, help=text)
+        action = actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
         if name in ("export", "import"):
             action.add_argument("file", metavar="FILE.tar")
-        if name == "stats":
+        if name == "why":
+            add_kernel_infos(action)
+        if name in ("stats", "ls", "verify", "why"):
             action.add_argument("--json", action="store_true", help="print as JSON")
-        add_settings(action, "cache_dir", *(["cache_shared"] if name == "import" else []))
+        add_settings(
+            action, *([] if name == "why" else ["cache_dir", "cache_shared"] if name == "import" else ["cache_dir"])
+        )
     command.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> int:
     """Does what is asked for."""
     import superkernel
     from superkernel import _build, _core
@@ -42,17 +51,31 @@ def run(options: argparse.Namespace) -> None:
     with superkernel.configure(**given_settings(options)):
         directory, limit = _build.cache_directory(), _build.cache_limit()
         shared = bool(in_force("cache_shared")[0])
+        if directory is not None and options.action == "why":
+            # Trouble with the folder is no miss.
+            _core.cache_stats(directory, limit)
+            infos = read_kernel_infos(options)
+            return show(_core.cache_why(infos, options.name, _build.settings(use_cache=True)), why_lines, options)
     if directory is None:
         print("there is no cache: it is switched off")
     elif options.action == "stats":
-        print_stats(_core.cache_stats(directory, limit), as_json=options.json)
+        return show(_core.cache_stats(directory, limit), stats_lines, options)
+    elif options.action == "ls":
+        return show(_core.cache_list(directory, False), list_lines, options)
+    elif options.action == "verify":
+        found = _core.cache_list(directory, True)
+        show(found, verify_lines, options)
+        return 1 if any(row["problem"] for row in found) else 0
     elif options.action == "clear":
-        print(f"removed {_core.cache_clear(directory)} kernels from {directory}")
+        print(f"removed {_build.number_of(_core.cache_clear(directory), 'kernel')} from {directory}")
     elif options.action == "export":
         # The tar itself may go to standard output.
-        print(f"wrote {export(directory, options.file)} kernels to {options.file}", file=_told_on(options.file))
+        wrote = _build.number_of(export(directory, options.file), "kernel")
+        print(f"wrote {wrote} to {options.file}", file=_told_on(options.file))
     else:
-        print(f"took {take(directory, limit, options.file, shared=shared)} kernels from {options.file}")
+        taken = take(directory, limit, options.file, shared=shared)
+        print(f"took {_build.number_of(taken, 'kernel')} from {options.file}")
+    return 0
 
 
 def _told_on(path: str) -> TextIO:
@@ -63,18 +86,79 @@ def _told_on(path: str) -> TextIO:
     return sys.stdout if _streams.stream_number(path) is None else sys.stderr
 
 
-def print_stats(stats: dict[str, Any], *, as_json: bool) -> None:
-    """Numbers for people or for programs."""
-    if as_json:
+def show(found: Any, lines: Callable[[Any], Iterable[str]], options: argparse.Namespace) -> int:
+    """For programs or for people."""
+    if options.json:
         import json
 
-        print(json.dumps(stats, indent=2))
-        return
-    print(f"directory  {stats['directory']}")
-    print(f"kernels    {stats['entries']}")
-    print(f"size       {stats['bytes'] / (1 << 20):.1f} MiB of {stats['limit'] / (1 << 20):.0f} MiB")
-    print(f"hits       {stats['hits']}")
-    print(f"misses     {stats['misses']}")
+        print(json.dumps(found, indent=2))
+    else:
+        for line in lines(found):
+            print(line)
+    return 0
+
+
+def stats_lines(stats: dict[str, Any]) -> Iterable[str]:
+    """Size, age, and how often it helped."""
+    hits, misses = stats["hits"], stats["misses"]
+    asked = hits + misses
+    yield f"directory  {stats['directory']}"
+    yield f"kernels    {stats['entries']}"
+    yield f"size       {mebibytes(stats['bytes'])} of {stats['limit'] / (1 << 20):.0f} MiB"
+    if stats["entries"]:
+        yield f"last used  from {ago(stats['oldest'])} to {ago(stats['newest'])}"
+    yield f"hits       {hits}"
+    yield f"misses     {misses}"
+    yield f"hit rate   {f'{100 * hits / asked:.1f} %' if asked else 'never asked'}"
+
+
+def list_lines(found: list[dict[str, Any]]) -> Iterable[str]:
+    """A line per kernel, the least recently used first."""
+    from superkernel.cli._forecast import table
+
+    rows = [
+        (mebibytes(row["bytes"]), ago(row["idle_seconds"]), (row["key"] or "")[:12], row["kernel"] or row["problem"])
+        for row in found
+    ]
+    yield from table(("size", "last used", "key", "kernel"), rows, left=0, last=2) if rows else ["no kernels"]
+
+
+def verify_lines(found: list[dict[str, Any]]) -> Iterable[str]:
+    """What is wrong, and a summary."""
+    from superkernel._build import number_of
+
+    wrong = [row for row in found if row["problem"]]
+    for row in wrong:
+        yield row["problem"]
+    yield f"{number_of(len(found), 'kernel')} read, {len(wrong)} damaged" + (
+        ": a build that meets one removes it" if wrong else ""
+    )
+
+
+def why_lines(answer: dict[str, Any]) -> Iterable[str]:
+    """A hit, or the nearest kernel and how it differs."""
+    if answer["answer"] != "miss":
+        told = {"hit": "hit: the cache has this kernel", "no cache": "no cache that may be used"}
+        yield told[answer["answer"]]
+    elif answer["nearest"] is None:
+        yield "miss: the cache has nothing to compare with"
+    else:
+        yield f"miss: closest is {answer['nearest']}, last used {ago(answer['idle_seconds'])}, which differs:"
+        for change in answer["changes"]:
+            yield f"  {change}"
+
+
+def mebibytes(count: int) -> str:
+    """A size with one decimal."""
+    return f"{count / (1 << 20):.1f} MiB"
+
+
+def ago(seconds: int) -> str:
+    """A time in the past, roughly."""
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds // length} {unit}s ago"
+    return f"{seconds} s ago"
 
 
 def export(directory: str, path: str) -> int:

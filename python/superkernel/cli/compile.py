@@ -18,11 +18,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "it; what is up to date stays, and results are kept in the user's cache.",
     )
     add_kernel_infos(command)
-    command.add_argument("--keep", action="store_true", help="keep the generated source and the kernel's own objects")
-    command.add_argument("--rebuild", action="store_true", help="build even what is up to date")
-    command.add_argument("--no-cache", action="store_true", help="neither read nor fill the user's cache")
+    add_build_flags(command)
     command.add_argument("--timings", action="store_true", help="print the report with times per stage as JSON")
-    command.add_argument("--quiet", "-q", action="store_true", help="no progress display")
     command.add_argument(
         "--save-reproducer",
         metavar="X.tar",
@@ -30,6 +27,14 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     add_settings(command)
     command.set_defaults(run=run)
+
+
+def add_build_flags(command: argparse.ArgumentParser) -> None:
+    """What every command that builds super kernels takes."""
+    command.add_argument("--keep", action="store_true", help="keep the generated source and the kernel's own objects")
+    command.add_argument("--rebuild", action="store_true", help="build even what is up to date")
+    command.add_argument("--no-cache", action="store_true", help="neither read nor fill the user's cache")
+    command.add_argument("--quiet", "-q", action="store_true", help="no progress display")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -50,6 +55,8 @@ def run(options: argparse.Namespace) -> None:
                     rebuild=options.rebuild,
                     use_cache=not options.no_cache,
                     progress=progress,
+                    # What is printed in the end says the same.
+                    announce=False,
                 )
             result["report"] = report
         except superkernel.SuperKernelError as error:

@@ -23,8 +23,15 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command = subparsers.add_parser(
         "doctor",
         help="check the installation",
-        description="Show what a build here would use: toolchain, SoC, directories, cache. Status 1 if it could not "
-        "work.",
+        description="Show what a build here would use: toolchain, SoC, directories, cache. The last line tells whether "
+        "it could work, and why not; status 1 if it could not.",
+    )
+    command.add_argument("--json", action="store_true", help="print the findings as JSON")
+    command.add_argument(
+        "--try",
+        dest="trial",
+        action="store_true",
+        help="also build two operators, fuse them and run the result in the simulator",
     )
     add_settings(command)
     command.set_defaults(run=run)
@@ -33,13 +40,32 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(options: argparse.Namespace) -> int:
     """Prints the findings; 1 if one of them stands in the way of a build."""
     import superkernel
+    from superkernel._config import in_flags
 
-    healthy = True
+    found: list[tuple[bool, str]] = []
     with superkernel.configure(**given_settings(options)):
-        for fine, line in findings():
-            healthy = healthy and fine
-            print(line if fine else f"PROBLEM: {line}")
-    return 0 if healthy else 1
+        for fine, text in _all_findings(trial=options.trial):
+            line = in_flags(text)
+            found.append((fine, line))
+            if not options.json:
+                print(line if fine else f"PROBLEM: {line}", flush=True)
+    problems = [line for fine, line in found if not fine]
+    if options.json:
+        import json
+
+        lines = [{"fine": fine, "finding": line.strip()} for fine, line in found]
+        print(json.dumps({"ready": not problems, "problems": problems, "findings": lines}, indent=2))
+    elif problems:
+        print(f"ready: no, because: {'; '.join(problems)}")
+    else:
+        print("ready: yes")
+    return 1 if problems else 0
+
+
+def _all_findings(*, trial: bool) -> Iterator[tuple[bool, str]]:
+    yield from findings()
+    if trial:
+        yield _trial()
 
 
 def findings() -> Iterator[tuple[bool, str]]:
@@ -53,6 +79,7 @@ def findings() -> Iterator[tuple[bool, str]]:
     yield True, f"native core {_core.__file__}"
     yield True, f"Python {platform.python_version()} on {platform.platform()}"
     yield from _imported()
+    yield from _unknown_variables()
     problem = _missing_soc()
     if problem is not None:
         yield False, problem
@@ -81,6 +108,66 @@ def _imported() -> Iterator[tuple[bool, str]]:
         yield found.kind in (Kind.OURS, Kind.NONE), f"{who} imports {found}{hints[found.kind]}"
 
 
+def _unknown_variables() -> Iterator[tuple[bool, str]]:
+    """Variables that look like ours and that nobody reads: a setting that was not set."""
+    import os
+
+    from superkernel._config import SETTINGS
+    from superkernel.cli._parser import did_you_mean
+
+    known = ["SUPERKERNEL_CACHE_SIZE", *(row["variable"] for row in SETTINGS.values() if row["variable"])]
+    for name in sorted(os.environ):
+        if name.startswith("SUPERKERNEL_") and name not in known:
+            shown = name[:80].encode(errors="replace").decode()
+            yield True, f"the environment variable `{shown}` has no effect{did_you_mean(shown, known)}"
+
+
+#: Two operators: one more than the input, then twice that.
+_TRIAL = """
+#include "kernel_operator.h"
+extern "C" __global__ __aicore__ void {name}(GM_ADDR x, GM_ADDR y)
+{{
+    for (int64_t i = AscendC::GetBlockIdx(); i < 64; i += AscendC::GetBlockNum()) {{
+        ((int32_t *)y)[i] = ((int32_t *)x)[i] {change};
+    }}
+}}
+"""
+
+
+def _trial() -> tuple[bool, str]:
+    """Everything once: operators, super kernel, simulator."""
+    import array
+    import time
+
+    import superkernel
+    from superkernel import _build
+    from superkernel._scratch import ScratchFolder
+
+    started = time.perf_counter()
+    try:
+        from superkernel import sim
+
+        with (
+            ScratchFolder("doctor") as folder,
+            superkernel.configure(toolchain="host", kernel_meta_parent_dir=folder),
+            sim.Device(superkernel.current_config()["soc"]) as device,
+        ):
+            ops = [
+                sim.build_op(_TRIAL.format(name=name, change=change), name, None, block_dim=2, out_dir=f"{folder}/ops")
+                for name, change in (("plus", "+ 1"), ("twice", "* 2"))
+            ]
+            report = _build.build({"op_list": [op.entry() for op in ops]}, "trial")
+            x, t, y = (device.buffer(array.array("i", range(64)), name) for name in "xty")
+            device.load(report["json"]).launch([x, t, t, y]).raise_for_status()
+            wrong = array.array("i", y.read()) != array.array("i", [2 * (i + 1) for i in range(64)])
+    except superkernel.SuperKernelError as error:
+        return False, f"the trial failed: {error.errorinfo['message']} ({error.errorinfo['errSolution']})"
+    if wrong:
+        return False, "the trial failed: two operators were built, fused and run, and the values are wrong"
+    seconds = time.perf_counter() - started
+    return True, f"the trial worked: two operators built, fused and run in the simulator in {seconds:.1f} s"
+
+
 def _missing_soc() -> str | None:
     import superkernel
 
@@ -102,8 +189,8 @@ def _configuration(*, with_soc: bool) -> Iterator[tuple[bool, str]]:
         yield (
             True,
             (
-                f"cores {config['aic_num']} cube ({config.origins['aic_num']}), "
-                f"{config['aiv_num']} vector ({config.origins['aiv_num']})"
+                f"{config['aic_num']} cube cores ({config.origins['aic_num']}), "
+                f"{config['aiv_num']} vector cores ({config.origins['aiv_num']})"
             ),
         )
     if config["op_debug_config"]:
@@ -172,8 +259,6 @@ def _version(path: str) -> str:
 def _directories(current: dict[str, object]) -> Iterator[tuple[bool, str]]:
     import os
 
-    from superkernel import _core
-
     parent = os.path.abspath(str(current["kernel_meta_parent_dir"]))
     target = os.path.join(parent, "kernel_meta")
     existing = target
@@ -185,8 +270,21 @@ def _directories(current: dict[str, object]) -> Iterator[tuple[bool, str]]:
     if directory is None:
         yield True, "no cache"
     else:
-        stats = _core.cache_stats(str(directory), int(str(limit)))
-        size = f"{stats['bytes'] / (1 << 20):.1f} MiB of {stats['limit'] / (1 << 20):.0f} MiB"
-        yield True, f"cache {directory}: {stats['entries']} kernels, {size}, {stats['hits']} hits"
+        yield _cache(str(directory), int(str(limit)))
     headers = os.path.join(str(current["include_dir"]), "kernel_operator.h")
     yield os.path.isfile(headers), f"emulation headers {os.path.dirname(headers)}"
+
+
+def _cache(directory: str, limit: int) -> tuple[bool, str]:
+    import superkernel
+    from superkernel import _core
+    from superkernel._build import number_of
+
+    try:
+        stats = _core.cache_stats(directory, limit)
+    except superkernel.SuperKernelError as error:
+        # A build warns and goes on without it.
+        return True, f"no cache: {error.errorinfo['message']}"
+    size = f"{stats['bytes'] / (1 << 20):.1f} MiB of {stats['limit'] / (1 << 20):.0f} MiB"
+    kernels, hits = number_of(stats["entries"], "kernel"), number_of(stats["hits"], "hit")
+    return True, f"cache {directory}: {kernels}, {size}, {hits}"

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from superkernel.cli._parser import count
+
 if TYPE_CHECKING:
     from superkernel.elf import Section, Symbol
 
@@ -80,7 +82,7 @@ def _register_split(actions: argparse._SubParsersAction[argparse.ArgumentParser]
     )
     split.add_argument("file", metavar="FILE")
     split.add_argument("functions", nargs="+", metavar="FUNCTION", help="entry functions, the only visible names")
-    split.add_argument("-n", "--count", type=int, default=4, help="copies with the original (default: 4)")
+    split.add_argument("-n", "--count", type=count, default=4, help="copies with the original (default: 4)")
     split.add_argument("-d", "--directory", metavar="DIR", help="where to write (default: beside FILE)")
     split.set_defaults(run=run_split)
 
@@ -149,7 +151,7 @@ def run_split(options: argparse.Namespace) -> None:
     from superkernel import elf
 
     with _about(options.file):
-        copies = elf.split_copies(_read(options.file), options.functions, max(options.count, 0))
+        copies = elf.split_copies(_read(options.file), options.functions, options.count)
     directory = options.directory or os.path.dirname(options.file)
     stem, extension = os.path.splitext(os.path.basename(options.file))
     for number, copy in enumerate(copies, 1):
@@ -173,7 +175,10 @@ def run_unpack(options: argparse.Namespace) -> None:
         if target in ("", ".", "..") or targets.count(target) > 1:
             problem = f"member `{name}` of `{options.file}` has no file name of its own"
             raise make_error("SK0609", problem, "read it with `superkernel.elf.read_archive`")
-    os.makedirs(options.directory, exist_ok=True)
+    try:
+        os.makedirs(options.directory, exist_ok=True)
+    except OSError as error:
+        raise _file_error("create directory", options.directory, error) from None
     for target, (_, data) in zip(targets, members):
         path = os.path.join(options.directory, target)
         _write(path, data)

@@ -17,12 +17,19 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "plan",
         help="show what a super kernel would be, without building it",
         description="Check an op list and show the super kernel it becomes: type, blocks, parameters, events, ops. "
-        "Reads the sub-kernels' JSONs and objects; needs no toolchain and writes nothing.",
+        "Reads the sub-kernels' JSONs and objects; needs no toolchain and writes nothing. What a compile would refuse "
+        "about the objects is told; `--check` looks for all that it would refuse.",
     )
     add_kernel_infos(command)
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the whole plan as JSON")
     form.add_argument("--text", action="store_true", help="print the device program, step by step")
+    form.add_argument(
+        "--check",
+        action="store_true",
+        help="print what a compile would refuse (files, functions, options, tools), without compiling; the exit "
+        "status is 1 if there is something",
+    )
     form.add_argument("--dot", action="store_true", help="print the ops and their order as a graph for Graphviz")
     command.add_argument(
         "--html", metavar="OUT.html", help="write a picture of the device program: one file, for any browser"
@@ -36,25 +43,27 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="durations for --trace and --gantt: the profiler's output of a run without super kernels, or the JSON of "
         "`superkernel profile`; without one every op is taken to last the same",
     )
-    add_settings(command, "soc", "aic_num", "aiv_num")
+    add_settings(command)
     command.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> int:
     """Prints the plan."""
     import superkernel
 
     kernel_infos = read_kernel_infos(options)
     with superkernel.configure(**given_settings(options)):
+        if options.check:
+            return check(kernel_infos, options.name)
         if options.text:
             from superkernel._generate import program_text
 
             print(program_text(kernel_infos, options.name), end="")
-            return
+            return 0
         if options.html is not None or options.dot:
             show_picture(kernel_infos, options)
             if not (wants_timeline(options) or options.json):
-                return
+                return 0
         plan = superkernel.plan(kernel_infos, options.name)
         if wants_timeline(options):
             from superkernel import cost
@@ -68,6 +77,20 @@ def run(options: argparse.Namespace) -> None:
         print("\n".join(summary(plan)))
     if wants_timeline(options):
         show_timeline(options, traces)
+    return 0
+
+
+def check(kernel_infos: Any, name: str) -> int:
+    """Prints what a compile would refuse."""
+    from superkernel import _build, _core
+
+    refusals = _core.build_refusals(kernel_infos, name, _build.settings())
+    for error_id, message, solution in refusals:
+        print(f"{name}: compile would fail [{error_id}]: {message}")
+        print(f"  hint: {solution}")
+    if not refusals:
+        print(f"{name}: nothing that compile would refuse")
+    return 1 if refusals else 0
 
 
 def show_picture(kernel_infos: Any, options: argparse.Namespace) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from superkernel.cli._parser import text
 from superkernel.cli._settings import add_settings, given_settings
 
 if TYPE_CHECKING:
@@ -33,10 +34,10 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def add_graph_arguments(
     command: argparse.ArgumentParser,
     metavar: str = "GRAPH",
-    text: str = "a graph in JSON form (docs/scopes.md) or a dump in protobuf text or binary form",
+    description: str = "a graph in JSON form (docs/scopes.md) or a dump in protobuf text or binary form",
 ) -> None:
     """The graph and how it is planned."""
-    command.add_argument("file", metavar=metavar, help=text)
+    command.add_argument("file", metavar=metavar, help=description)
     command.add_argument("--compat", action="store_true", help="follow the reference stack value for value")
     command.add_argument("--fuse-single-ops", action="store_true", help="also build super kernels of one op")
     command.add_argument(
@@ -51,9 +52,12 @@ def add_graph_arguments(
         default="all-streams",
         help="what a cut separates: all streams of the scope, or only what depends on it (default: %(default)s)",
     )
-    command.add_argument("--exclude", action="append", default=[], metavar="NODE", help="leave this node out")
+    command.add_argument(
+        "--exclude", type=text, action="append", default=[], metavar="NODE", help="leave this node out"
+    )
     command.add_argument(
         "--tiling-on-aicpu",
+        type=text,
         action="append",
         default=[],
         metavar="TYPE",
@@ -68,10 +72,14 @@ def add_graph_arguments(
 
 def read_graph(options: argparse.Namespace) -> Graph:
     """The graph of the command line."""
+    import os
+
     from superkernel.cli import _streams
     from superkernel.scope import Graph
 
-    return Graph.parse(_streams.read(options.file), compile_results=options.compile_results)
+    # A stream has no folder.
+    folder = os.path.dirname(options.file) if _streams.stream_number(options.file) is None else ""
+    return Graph.parse(_streams.read(options.file), compile_results=options.compile_results, folder=folder)
 
 
 def planning(options: argparse.Namespace) -> dict[str, object]:

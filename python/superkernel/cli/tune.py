@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from superkernel.cli import _forecast
+from superkernel.cli._parser import count
 from superkernel.cli._settings import given_settings
 
 
@@ -22,9 +23,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     _forecast.add_arguments(command, "FILE", "a marked graph (docs/scopes.md), or `kernel_infos` of one super kernel")
     _forecast.add_kernel_name(command)
     command.add_argument(
-        "--candidates", type=int, default=1000, metavar="N", help="option strings to try (default: %(default)s)"
+        "--candidates", type=count, default=1000, metavar="N", help="option strings to try (default: %(default)s)"
     )
-    command.add_argument("--top", type=int, default=10, metavar="N", help="how many to print (default: %(default)s)")
+    command.add_argument("--top", type=count, default=10, metavar="N", help="how many to print (default: %(default)s)")
     command.set_defaults(run=run)
 
 
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
             options.profile,
             name=options.name,
             prices=options.prices,
-            candidates=max(1, options.candidates),
+            candidates=options.candidates,
             **planning(options),
         )
     if options.json:
@@ -64,7 +65,7 @@ def lines(found: dict[str, Any], top: int) -> Iterable[str]:
             ("options", "us", "to now"),
             [
                 (row["options"] or "(defaults)", _forecast.us(row["us"]), f"{current['us'] - row['us']:+.2f}")
-                for row in ranking[: max(1, top)]
+                for row in ranking[:top]
             ],
         )
         yield f"  now: {current['options'] or '(defaults)'}: {_forecast.us(current['us'])} us"

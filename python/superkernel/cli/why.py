@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> None:
     import superkernel
     from superkernel import _build, _core
     from superkernel._config import repeatable
-    from superkernel.cli._input import read_json
+    from superkernel.cli._input import read_infos
 
     given = given_settings(options)
     with superkernel.configure(**given):
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
     kernel_infos = record.kernel_infos
 
     if options.against is not None:
-        kernel_infos = read_json(options.against)
+        kernel_infos = read_infos(options.against)
         settings = given
     else:
         # The question is about the files: the settings are those of the last build unless others are given.

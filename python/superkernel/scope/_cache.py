@@ -4,9 +4,9 @@
 state of the kernel        a new request
 =========================  ===========================================================================================
 absent                     builds it; the kernel is *running* meanwhile
-running                    waits, and gets the outcome of the build that runs
-finished, this round       is answered at once; a failure is not kept, the next request builds again
-finished, earlier round    is answered if the kernel is still what its inputs make, else builds it again
+running                    waits, and shares the outcome of the build that runs
+finished, this round       shares it; a failure is not kept, the next request builds again
+finished, earlier round    builds it again, which finds out whether it is still what its inputs make
 running, nobody waits      warns and builds: whoever ran it is gone
 other content, same round  is refused: two kernels of one model cannot have one name
 =========================  ===========================================================================================
@@ -19,17 +19,18 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Literal
 
 from superkernel._errors import make_error
 from superkernel._logging import logger
 
 
 class Answer(enum.Enum):
-    """How a request was answered."""
+    """Where a kernel came from; all but the last are what a build says about itself."""
 
-    BUILT = "compiled"
-    REUSED = "reused"
+    COMPILED = "compiled"
+    UP_TO_DATE = "up to date"
+    FROM_CACHE = "from cache"
+    SHARED = "shared"
 
 
 class _Entry:
@@ -50,18 +51,11 @@ class KernelCache:
         self._lock = threading.Lock()
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
 
-    def request(
-        self,
-        name: str,
-        content: str,
-        build: Callable[[], None],
-        is_current: Callable[[], bool] = lambda: True,
-        round: object = None,
-    ) -> Answer:
+    def request(self, name: str, content: str, build: Callable[[], Answer], round: object = None) -> Answer:
         """Builds the kernel, or waits for the build that runs, or finds it finished.
 
         ``content`` is what the kernel is made from, as far as the model tells. ``round`` is the build of a model:
-        within one, files do not change; for a kernel of an earlier one ``is_current`` tells whether it can be used.
+        within one, files do not change; for a kernel of an earlier one ``build`` is asked again.
         """
         with self._lock:
             entry = self._entries.get(name)
@@ -76,8 +70,9 @@ class KernelCache:
             if entry is not None and not entry.done.is_set() and entry.waiters == 0:
                 logger.warning("%s: its build has no owner any more; building it again", name)
                 entry = None
-            old = entry if entry is not None and entry.done.is_set() and entry.round is not round else None
-            if entry is None or old is not None:
+            if entry is not None and entry.done.is_set() and entry.round is not round:
+                entry = None
+            if entry is None:
                 mine = self._entries[name] = _Entry(content, round)
                 self._entries.move_to_end(name)
                 self._forget_oldest()
@@ -85,23 +80,18 @@ class KernelCache:
                 mine = None
                 entry.waiters += 1
         if mine is not None:
-            return self._build(name, mine, build, old is not None and is_current)
+            return self._build(name, mine, build)
         assert entry is not None  # set whenever `mine` is not
         entry.done.wait()
         with self._lock:
             entry.waiters -= 1
         if entry.error is not None:
             raise entry.error
-        return Answer.REUSED
+        return Answer.SHARED
 
-    def _build(
-        self, name: str, entry: _Entry, build: Callable[[], None], is_current: Callable[[], bool] | Literal[False]
-    ) -> Answer:
+    def _build(self, name: str, entry: _Entry, build: Callable[[], Answer]) -> Answer:
         try:
-            if is_current and is_current():
-                return Answer.REUSED
-            build()
-            return Answer.BUILT
+            return build()
         except BaseException as error:
             entry.error = error
             raise

@@ -10,6 +10,7 @@ from typing import Any, Union
 
 from superkernel import _core, _files
 from superkernel.scope import _marking
+from superkernel.types import EventKind
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -99,7 +100,7 @@ class Graph:
         consumer: Node | str,
         id: int | None = None,
         *,
-        kind: str = "normal",
+        kind: EventKind = "normal",
         send_stream: int | None = None,
         recv_stream: int | None = None,
     ) -> int:
@@ -141,16 +142,18 @@ class Graph:
     def read(cls, path: PathLike, *, compile_results: bool = False) -> Graph:
         """Reads the JSON form or a dump in protobuf text or binary form, told apart by content.
 
-        With ``compile_results`` the flags of the operators come from the JSONs their ``json_path`` names.
+        With ``compile_results`` the flags of the operators come from the JSONs their ``json_path`` names. Relative
+        paths are looked for beside the file, then in the current folder.
         """
-        return cls.parse(_files.read(path), compile_results=compile_results)
+        folder = os.path.dirname(_files.checked_path(path))
+        return cls.parse(_files.read(path), compile_results=compile_results, folder=folder)
 
     @classmethod
-    def parse(cls, data: bytes | str, *, compile_results: bool = False) -> Graph:
-        """Like :meth:`read`, from the content of the file."""
+    def parse(cls, data: bytes | str, *, compile_results: bool = False, folder: PathLike = "") -> Graph:
+        """Like :meth:`read`, from the content of the file; ``folder`` is where that is."""
         graph = cls()
         raw = data.encode() if isinstance(data, str) else data
-        graph._content = {"events": [], **_core.scope_read(raw, compile_results)}
+        graph._content = {"events": [], **_core.scope_read(raw, compile_results, folder or None)}
         return graph
 
     def to_dict(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from superkernel.sim.report import Report
 
 if TYPE_CHECKING:
     from superkernel.sim.device import Device
+from superkernel.types import Arrivals, Events, Schedule
 
 __all__ = ["Kernel"]
 
@@ -55,14 +56,14 @@ class Kernel:
         args: Arguments | Slots = (),
         *,
         block_dim: int | None = None,
-        schedule: str = "round-robin",
+        schedule: Schedule = "round-robin",
         seed: int | None = None,
         delays: Mapping[str, int] | Iterable[Mapping[str, Any]] = (),
         agents: Iterable[Agent] = (),
-        arrivals: str = "per-core",
+        arrivals: Arrivals = "per-core",
         check_order: bool = True,
         accesses: Mapping[str | int, Mapping[str, Iterable[Argument | str]]] | None = None,
-        events: str = "ops",
+        events: Events = "ops",
         event_limit: int = 50_000,
         step_limit: int | None = None,
         poll_limit: int | None = None,

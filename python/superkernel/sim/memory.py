@@ -175,7 +175,15 @@ class Buffer:
 
     def numpy(self, dtype: Any = None, shape: Any = None) -> numpy.ndarray[Any, Any]:
         """A copy of the content as an array; type and shape default to those of the array it was made of."""
-        import numpy
+        try:
+            import numpy
+        except ModuleNotFoundError as error:
+            if error.name != "numpy":
+                raise
+            raise refuse(
+                "numpy is not installed, and arrays are numpy's",
+                'run `pip install "superkernel-rs[sim]"`, or take the bytes with `Buffer.read()`',
+            ) from None
 
         kind = self._dtype if dtype is None else dtype
         wanted = shape if shape is not None else (self._shape if dtype is None else None)

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from superkernel import _core
 from superkernel._environment import current_config
+from superkernel.types import KernelType, OpEntry, Position
 
 __all__ = ["BuiltOp", "build_op"]
 
@@ -45,7 +45,7 @@ class BuiltOp:
 
     def entry(
         self, *, stream_id: int = -1, send_events: Iterable[int] = (), recv_events: Iterable[int] = ()
-    ) -> dict[str, Any]:
+    ) -> OpEntry:
         """Its entry in ``op_list``."""
         return {
             "json_path": self.json_path,
@@ -61,7 +61,7 @@ def build_op(
     source: str | os.PathLike[str],
     kernel: str,
     params: Sequence[str] | None = None,
-    kernel_type: str = "KERNEL_TYPE_AIV_ONLY",
+    kernel_type: KernelType = "KERNEL_TYPE_AIV_ONLY",
     block_dim: int = 1,
     *,
     op_type: str = "",
@@ -70,7 +70,7 @@ def build_op(
     early_start: bool | None = None,
     sync_all: bool | None = None,
     feed_sync_all: bool | None = None,
-    position: str = "middle",
+    position: Position = "middle",
     tiling_keys: Mapping[int, str] | Iterable[int] | None = None,
     debug_options: Sequence[str] = (),
     debug_size: int = 0,
