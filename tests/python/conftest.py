@@ -59,8 +59,12 @@ SLOW = {
     "test_cann_soc",
     "test_cli",
     "test_cli_build",
+    "test_cli_care",
+    "test_cli_model",
+    "test_cli_paths",
     "test_compare_sample",
     "test_compile",
+    "test_documents",
     "test_elf_archives",
     "test_elf_differential",
     "test_elf_run",
@@ -87,6 +91,7 @@ SLOW = {
     "test_special_files",
     "test_stress",
     "test_trace",
+    "test_typing",
 }
 
 

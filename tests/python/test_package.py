@@ -64,7 +64,7 @@ def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel):
     sources = {
         f"superkernel/{path.relative_to(PACKAGE)}"
         for path in PACKAGE.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so"
+        if path.is_file() and not {"__pycache__", "docs"} & {*path.parts} and path.suffix != ".so"
     }
     assert sources - names == set()
     assert {"superkernel/py.typed", "superkernel/_core.pyi", "superkernel/_core.abi3.so"} <= names
@@ -76,6 +76,8 @@ def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel):
         "superkernel_rs/__main__.py",
         "superkernel_rs/command.py",
         "tbe/superkernel.py",
+        *(name for name in names if name.startswith("superkernel/docs/")),
+        f"superkernel_rs-{superkernel.__version__}.data/data/share/man/man1/superkernel.1",
     }
     assert any(name.endswith("licenses/LICENSE") for name in information)
 

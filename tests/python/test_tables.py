@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import os
 import re
 from enum import Enum
 
@@ -13,9 +14,10 @@ import pytest
 import superkernel
 from superkernel import _config, _core
 from superkernel import super_kernel_constants as constants
-from superkernel.cli import _settings, main
+from superkernel.cli import _manual, _settings, main
 from superkernel.super_kernel_option_parse import parse_super_kernel_options
 
+MANUAL = listings.ROOT / "wheel-data" / "data" / "share" / "man" / "man1" / "superkernel.1"
 OPTIONS = _core.option_table()
 SETTINGS = _core.setting_table()
 each_setting = pytest.mark.parametrize("row", SETTINGS, ids=[row["name"] for row in SETTINGS])
@@ -90,6 +92,14 @@ def test_a_setting_is_set_by_configure_and_by_its_variable(row, monkeypatch):
         monkeypatch.setenv(row["variable"], text)
         config = superkernel.current_config()
         assert (config[name], config.origins[name]) == (value, row["variable"])
+
+
+def test_a_listing_the_manual_page():
+    """It follows from the command line and the settings; `make tables` writes it."""
+    wanted = _manual.page()
+    if os.environ.get("SUPERKERNEL_BLESS"):
+        MANUAL.write_text(wanted)
+    assert MANUAL.read_text() == wanted, "`make tables` rewrites it"
 
 
 @each_setting
