@@ -3,7 +3,7 @@
 # make wheel   the wheel, in dist/          make compare  a model with and without super kernels
 # make wheels  for x86-64 and aarch64       make test-extra  what needs tools of other machines (qemu, zig)
 # make tables  the listings of options and settings   make quick  the inner loop after a small change
-# make deny    the dependencies against deny.toml
+# make deny    the dependencies against deny.toml      make docs   the documentation site, in target/site
 #
 # Needs a Rust toolchain, Python 3.9 or newer and a C++ compiler. Everything else is put into .venv.
 
@@ -20,7 +20,7 @@ export CARGO_INCREMENTAL := 0
 endif
 
 .PHONY: demo quick test test-extra extra-tools setup packages develop release tables wheel wheels lint rust-test python-test
-.PHONY: bench deny stress compare clean
+.PHONY: docs bench deny stress compare clean
 
 # Builds two operators, fuses them, runs the result on the simulator.
 demo: develop
@@ -66,8 +66,16 @@ wheels: setup extra-tools
 extra-tools: setup
 	@scripts/extra-tools
 
+# The documents as a site; a link that leads nowhere, or a page that nobody lists, is an error.
+docs: $(VENV)/.docs-ready
+	NO_MKDOCS_2_WARNING=1 mkdocs build --quiet --strict
+
+$(VENV)/.docs-ready: requirements-docs.txt | setup
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+	touch $@
+
 # What needs a browser, an emulator, a cluster or wheels for other machines. `make test` needs none of these.
-test-extra: develop wheels
+test-extra: develop wheels $(VENV)/.docs-ready
 	pytest tests/extra
 
 lint: develop

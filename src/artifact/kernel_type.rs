@@ -25,6 +25,14 @@ impl CoreKind {
         }
     }
 
+    /// The word for it in messages, as in "vector cores".
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Aic => "cube",
+            Self::Aiv => "vector",
+        }
+    }
+
     /// `cube` or `vec`, as in arch names.
     pub(crate) fn arch_suffix(self) -> &'static str {
         match self {

@@ -99,7 +99,7 @@ impl Compilation<'_> {
             ToolchainKind::Host => {}
         }
         CompileJob {
-            title: format!("super kernel `{}` for {} cores", kernel.name, kind.arch_suffix()),
+            title: format!("super kernel `{}` for {} cores", kernel.name, kind.word()),
             // Relative: the tool runs in the work directory, and a compiler cache must not see its unique name.
             source: self.source.clone(),
             output: PathBuf::from(format!("{entry}.o")),
@@ -130,7 +130,7 @@ impl Compilation<'_> {
         let source = PathBuf::from(format!("{stem}.cpp"));
         self.work.write(&source, text.as_bytes())?;
         Ok(CompileJob {
-            title: format!("the entry of super kernel `{}` for {} cores", kernel.name, kind.arch_suffix()),
+            title: format!("the entry of super kernel `{}` for {} cores", kernel.name, kind.word()),
             source,
             output: PathBuf::from(format!("{stem}.o")),
             unit: CompileUnit::Entry,

@@ -49,7 +49,8 @@ pub enum ModelError {
     #[error("{place}: a dynamic op needs at least one tiling key")]
     NoTilingKeys { place: JsonPath },
     #[error(
-        "{op}: tiling key {key} of type {key_type} runs on {kind} cores, which the op's type {op_type} does not have"
+        "{op}: tiling key {key} of type {key_type} runs on {} cores, which the op's type {op_type} does not have",
+        kind.word()
     )]
     TilingKeyKind { op: OpName, key: u64, key_type: KernelType, kind: CoreKind, op_type: KernelType },
     #[error("{op}: its objects were split into {found} copies, but `split-mode` is {wanted}")]

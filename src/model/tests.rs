@@ -462,7 +462,7 @@ fn wrong_sub_kernels_are_named() {
         (
             Fixture::new().dynamic("KERNEL_TYPE_AIV_ONLY", mix_key),
             "SK0211",
-            "op 0 (`k0`): tiling key 3 of type KERNEL_TYPE_MIX_AIC_1_1 runs on aic cores, which the op's type KERNEL_TYPE_AIV_ONLY does not have",
+            "op 0 (`k0`): tiling key 3 of type KERNEL_TYPE_MIX_AIC_1_1 runs on cube cores, which the op's type KERNEL_TYPE_AIV_ONLY does not have",
         ),
         (
             Fixture::new().aiv(1, json!({"split_mode": 2})),

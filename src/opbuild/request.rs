@@ -209,8 +209,10 @@ impl OpRequest {
             let class = self.kernel_type.class();
             if let Some(kind) = entry.kernel_type.class().kinds().iter().find(|kind| !class.runs_on(**kind)) {
                 let reason = format!(
-                    "its type {} runs on {kind} cores, the operator's {} does not",
-                    entry.kernel_type, self.kernel_type
+                    "its type {} runs on {} cores, the operator's {} does not",
+                    entry.kernel_type,
+                    kind.word(),
+                    self.kernel_type
                 );
                 return Err(self.refuse("tiling_keys", &value, &reason));
             }

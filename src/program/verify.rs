@@ -67,7 +67,7 @@ impl fmt::Display for Violation {
         match self {
             Self::NoReason { step, action } => write!(formatter, "step {step} ({action}) gives no reason"),
             Self::NoSuchKind { step, action, kind } => {
-                write!(formatter, "step {step} ({action}) is over {kind} cores, which do not exist")
+                write!(formatter, "step {step} ({action}) is over {} cores, which do not exist", kind.word())
             }
             Self::Missing { core, action, op } => {
                 write!(formatter, "{core} lacks the step {action}")?;

@@ -5,6 +5,11 @@ use std::fmt::Write;
 
 use super::outcome::{Piece, ScopePlan, ScopeReport, Status};
 
+/// `1 op`, `2 ops`.
+fn counted(count: usize, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
+
 /// The whole report.
 pub(crate) fn text(plan: &ScopePlan) -> String {
     let mut out = String::new();
@@ -12,9 +17,9 @@ pub(crate) fn text(plan: &ScopePlan) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(
         out,
-        "{title}: {} scope(s), {} super kernel(s), mode {}",
-        plan.scopes.len(),
-        plan.pieces.len(),
+        "{title}: {}, {}, mode {}",
+        counted(plan.scopes.len(), "scope"),
+        counted(plan.pieces.len(), "super kernel"),
         plan.mode
     );
     if plan.status == Status::UnknownShape {
@@ -38,8 +43,7 @@ fn scope_text(out: &mut String, scope: &ScopeReport, pieces: &[&Piece]) {
         ("bypassed", _) => "left unfused as a whole".to_owned(),
         ("empty", _) => "nothing in it can be fused".to_owned(),
         (_, 0) => "no super kernel".to_owned(),
-        (_, 1) => "1 super kernel".to_owned(),
-        (_, count) => format!("{count} super kernels"),
+        (_, count) => counted(count, "super kernel"),
     };
     let branch = if scope.branch.is_empty() { String::new() } else { format!(" in graph {}", scope.branch) };
     let _ = writeln!(out, "scope {}{branch}: {fate}{strict}", scope.name);
@@ -83,8 +87,13 @@ fn scope_text(out: &mut String, scope: &ScopeReport, pieces: &[&Piece]) {
 
 fn piece_text(out: &mut String, piece: &Piece) {
     let options = if piece.options.is_empty() { String::new() } else { format!(", options {}", piece.options) };
-    let _ =
-        writeln!(out, "  piece {}: {} op(s), main stream {}{options}", piece.name, piece.ops.len(), piece.main_stream);
+    let _ = writeln!(
+        out,
+        "  piece {}: {}, main stream {}{options}",
+        piece.name,
+        counted(piece.ops.len(), "op"),
+        piece.main_stream
+    );
     let _ = writeln!(out, "    {}", piece.kernel_name);
     let ids = |ids: &[i64]| ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let rows: Vec<[String; 5]> = piece

@@ -66,7 +66,8 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
             CoreKind::Aic => &request.entries.aic,
             CoreKind::Aiv => &request.entries.aiv,
         };
-        let name = name.as_ref().ok_or_else(|| argument_error(format!("no entry function for {kind} cores")))?;
+        let name =
+            name.as_ref().ok_or_else(|| argument_error(format!("no entry function for {} cores", kind.word())))?;
         entries.extend(topology.of_kind(kind).map(|_| name.clone()));
     }
     let entries = entries.iter().map(|name| library.symbol(name)).collect::<Result<Vec<_>, _>>()?;

@@ -273,7 +273,7 @@ def test_mistakes_are_explained(tmp_path: Path) -> None:
     refused("`kernel` cannot be `a b`.*identifier", "SK0953", kernel="a b")
     refused("neither `SetNextTaskStart` nor", "SK0953", early_start=True)
     refused("dynamic operator has no early start", "SK0953", early_start=True, tiling_keys=[1])
-    refused("`tiling_keys` cannot be `1`.*aic cores", "SK0953", kernel_type=AIV, tiling_keys={1: AIC})
+    refused("`tiling_keys` cannot be `1`.*cube cores", "SK0953", kernel_type=AIV, tiling_keys={1: AIC})
     refused("copied when the super kernel is built", "SK0953", tiling_keys=[1], split_mode=4)
     refused("error: expected", "SK0703", source=with_body("int a"), kernel="op")
     with pytest.raises(superkernel.SuperKernelError, match="cannot read"):

@@ -53,8 +53,10 @@ def run(options: argparse.Namespace) -> None:
 
 def lines(fitted: dict[str, Any]) -> Iterable[str]:
     """The report."""
+    from superkernel._build import number_of
+
     residual = f"{fitted['residual_percent']:.1f} %"
-    yield f"fitted to {fitted['kernels']} super kernel(s), which differ from the fit by {residual}"
+    yield f"fitted to {number_of(fitted['kernels'], 'super kernel')}, which differ from the fit by {residual}"
     yield from _forecast.table(
         ("price", "determined", "us", "+-"),
         [

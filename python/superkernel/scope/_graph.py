@@ -132,7 +132,7 @@ class Graph:
         entered = self._depths.pop()
         if error is None and _marking.depth() != entered:
             raise RuntimeError(
-                f"scopes are not paired in graph `{self.name}`: {_marking.depth()} frame(s) at its end, "
+                f"scopes are not paired in graph `{self.name}`: {_marking.depth()} frames at its end, "
                 f"{entered} at its start; a graph break inside a `with` block does this"
             )
 

@@ -1,0 +1,34 @@
+"""The documentation site, and the forms of the workflow and the Dockerfile, by tools made for that."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+
+
+def run(*command: str, **settings: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, **settings)  # type: ignore[call-overload,no-any-return]
+
+
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    done = run(str(BIN / "mkdocs"), "build", "--quiet", "--strict", "--site-dir", str(tmp_path / "site"))
+    assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
+    for page in ("index", "tutorial", "glossary", "errors", "architecture"):
+        folder = "" if page == "index" else f"{page}/"
+        assert "<h1" in (tmp_path / "site" / f"{folder}index.html").read_text(), page
+
+
+def test_the_workflow_is_one() -> None:
+    done = run(
+        str(BIN / "check-jsonschema"), "--builtin-schema", "vendor.github-workflows", ".github/workflows/test.yml"
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_dockerfile_is_one() -> None:
+    done = run(str(BIN / "hadolint"), "Dockerfile")
+    assert done.returncode == 0, done.stdout + done.stderr
