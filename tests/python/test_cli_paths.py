@@ -18,6 +18,8 @@ from superkernel.cli._parser import count
 
 #: Commands that change the installation unless they are stopped by a wrong argument.
 CHANGE_THE_INSTALLATION = {"activate", "deactivate"}
+#: Commands that run programs of others, whose output is theirs.
+RUN_PROGRAMS = {"sim"}
 
 
 def leaves(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], list]]:
@@ -148,7 +150,7 @@ json.dump(statuses, sys.stderr)
 @pytest.mark.parametrize("output", ["full", "closed"])
 def test_an_output_that_takes_nothing_is_one_message(at_the_scene: Path, output: str) -> None:
     lines = [["--help"], ["--version"]]
-    lines += [command_line(words) for words in LEAVES if words[0] not in CHANGE_THE_INSTALLATION]
+    lines += [command_line(words) for words in LEAVES if words[0] not in CHANGE_THE_INSTALLATION | RUN_PROGRAMS]
     lines += [[*words, "--help"] for words in LEAVES]
     done = subprocess.run(
         [sys.executable, "-c", RUNNER, output], input=json.dumps(lines), capture_output=True, text=True, timeout=240
