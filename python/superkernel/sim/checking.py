@@ -12,6 +12,7 @@ from superkernel.sim._slots import FFTS_ADDRESS, Slots
 from superkernel.sim.agents import Agent
 from superkernel.sim.memory import Buffer
 from superkernel.sim.report import Report
+from superkernel.types import Arrivals, Schedule
 
 if TYPE_CHECKING:
     from superkernel.sim.kernel import Kernel
@@ -27,8 +28,8 @@ class Variation:
     """How one seed runs a kernel. Eight seeds in a row have every combination."""
 
     seed: int
-    schedule: str
-    arrivals: str
+    schedule: Schedule
+    arrivals: Arrivals
     #: Cores start at different times.
     skewed_start: bool
 
