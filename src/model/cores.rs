@@ -84,14 +84,43 @@ pub(super) fn warn_about_oversized(ops: &[Op], platform: &Platform) -> Vec<Strin
 /// Marks the ops whose `SyncAll` calls the idle cores must follow.
 pub(super) fn mark_feed_sync_all(ops: &mut [Op], options: &Options, kernel_type: SuperKernelType, blocks: u32) {
     for op in ops.iter_mut().filter(|op| options.feed_sync_all && !op.is_dynamic() && op.kernel.calls_sync_all) {
-        let offered = match (op.class(), kernel_type) {
-            (CoreClass::Aiv, SuperKernelType::Mix1_2) => blocks.saturating_mul(2),
-            (CoreClass::Aiv, SuperKernelType::Aiv | SuperKernelType::Aic | SuperKernelType::Mix1_1)
-            | (CoreClass::Aic | CoreClass::Mix, _) => blocks,
-        };
-        let same_shape = op.kernel.kernel_type == kernel_type.kernel_type() && op.block_num == blocks;
-        op.needs_feed_sync_all = !same_shape && op.block_num < offered;
+        op.needs_feed_sync_all = blocks_for_all(op, kernel_type, blocks).is_some();
     }
+}
+
+/// The block count with which an op would use every core of its kinds, if its own is smaller.
+fn blocks_for_all(op: &Op, kernel_type: SuperKernelType, blocks: u32) -> Option<u32> {
+    let offered = match (op.class(), kernel_type) {
+        (CoreClass::Aiv, SuperKernelType::Mix1_2) => blocks.saturating_mul(2),
+        (CoreClass::Aiv, SuperKernelType::Aiv | SuperKernelType::Aic | SuperKernelType::Mix1_1)
+        | (CoreClass::Aic | CoreClass::Mix, _) => blocks,
+    };
+    let same_shape = op.kernel.kernel_type == kernel_type.kernel_type() && op.block_num == blocks;
+    (!same_shape && op.block_num < offered).then_some(offered)
+}
+
+/// `SyncAll` waits for every core of the kind: an op that leaves some idle hangs, unless they follow it.
+pub(super) fn warn_about_partial_sync_all(
+    ops: &[Op],
+    options: &Options,
+    kernel_type: SuperKernelType,
+    blocks: u32,
+) -> Vec<String> {
+    if options.feed_sync_all {
+        return Vec::new();
+    }
+    let calling = ops.iter().filter(|op| !op.is_dynamic() && op.kernel.calls_sync_all);
+    calling
+        .filter_map(|op| {
+            let needed = blocks_for_all(op, kernel_type, blocks)?;
+            Some(format!(
+                "{} calls SyncAll on {} of {needed} blocks: it waits for cores that do not run it and hangs; set \
+                 `feed-sync-all=1`, or build the op for {needed} blocks",
+                op.name(),
+                op.block_num
+            ))
+        })
+        .collect()
 }
 
 /// Bytes of workspace that feed-sync-all needs: two slots of 64 bytes per op, an equal share for every clearing core.

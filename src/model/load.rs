@@ -49,6 +49,7 @@ pub fn assemble(name: &str, platform: &Platform, options: Options, ops: Vec<Op>)
     warnings.extend(shortened(cores::warn_about_oversized(&ops, platform)));
     warnings.extend(shortened(warn_about_disabled_flushes(&ops)));
     cores::mark_feed_sync_all(&mut ops, &options, kernel_type, block_num);
+    warnings.extend(shortened(cores::warn_about_partial_sync_all(&ops, &options, kernel_type, block_num)));
     let workspace_size = cores::workspace_size(ops.len(), &options, kernel_type, block_num);
     let debug_output = merge_debug_output(&ops);
     warnings.extend(shortened(warn_about_dynamic_sync_all(&ops)));

@@ -335,6 +335,22 @@ fn consecutive_disabled_flushes_are_a_warning() {
 }
 
 #[test]
+fn a_sync_all_that_leaves_cores_out_is_a_warning() {
+    let calls = json!({"sub_op_with_sync_all": true});
+    let warnings = |options: &str, blocks| {
+        let ops = Fixture::new().aiv(blocks, calls.clone()).aiv(8, json!({}));
+        ops.options(options).load().unwrap().warnings
+    };
+    assert_eq!(
+        warnings("", 3),
+        ["op 0 (`k0`) calls SyncAll on 3 of 8 blocks: it waits for cores that do not run it and hangs; set \
+          `feed-sync-all=1`, or build the op for 8 blocks"]
+    );
+    assert!(warnings("feed-sync-all=1", 3).is_empty());
+    assert!(warnings("", 8).is_empty());
+}
+
+#[test]
 fn too_many_blocks_are_a_warning() {
     let kernel = Fixture::new().op("KERNEL_TYPE_MIX_AIC_1_2", 25, json!({})).load().unwrap();
     assert_eq!(kernel.warnings.len(), 2);

@@ -38,7 +38,7 @@ use request::Unit;
 use scan::{Findings, Foreign};
 
 /// Changes when the builder would make something else of the same request.
-const VERSION: &str = "op-builder-1";
+const VERSION: &str = "op-builder-2";
 
 /// A finished sub-kernel.
 #[derive(Debug, Clone)]
@@ -129,7 +129,7 @@ fn preprocess(
     for_each_unit(units, |index, unit| {
         let directory = work.subdirectory(format!("scan{index}"))?;
         fs::write(&directory.join(WRAPPER), wrapper::for_scan(source).as_bytes())?;
-        let mut job = job(request, host, unit, &directory, "look")?;
+        let mut job = job(request, host, unit, &directory, "look", cancel)?;
         if early_start {
             job.defines.extend([SET_DEFINE, WAIT_DEFINE, EARLY_START_DEFINE].map(str::to_owned));
         }
@@ -165,7 +165,7 @@ fn compile(
         let directory = work.subdirectory(format!("unit{index}"))?;
         let text = wrapper::for_unit(source, request, facts, unit, function);
         fs::write(&directory.join(WRAPPER), text.as_bytes())?;
-        let mut job = job(request, host, unit, &directory, function)?;
+        let mut job = job(request, host, unit, &directory, function, cancel)?;
         job.defines.extend(fact_defines(facts));
         host.compile(&job, cancel)?;
         let object = fs::read(&job.output)?;
@@ -185,8 +185,10 @@ fn job(
     unit: &Unit,
     directory: &Path,
     function: &str,
+    cancel: &Cancel,
 ) -> Result<CompileJob, OpBuildError> {
-    let mut defines = vec!["-D__ASCENDC_ENABLE_SUPER_KERNEL__".to_owned()];
+    let mut defines = if request.watch_accesses { host.access_hooks(directory, cancel)? } else { Vec::new() };
+    defines.push("-D__ASCENDC_ENABLE_SUPER_KERNEL__".to_owned());
     defines.push(match unit.key {
         Some(_) => "-D__SUPER_KERNEL_DYNAMIC_BLOCK_NUM__".to_owned(),
         None => format!("-D__SUPER_KERNEL_STATIC_BLOCK_NUM__={}", request.block_dim),

@@ -118,6 +118,8 @@ pub struct OpRequest {
     pub compile_options: Vec<String>,
     /// More include directories.
     pub include_dirs: Vec<PathBuf>,
+    /// Every load and store of the scalar unit tells the simulator.
+    pub watch_accesses: bool,
     /// The vendor's headers to compile against; `None`: the subset that comes with this package.
     pub headers: Option<HeaderTree>,
     /// Where object and JSON go.

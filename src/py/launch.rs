@@ -130,6 +130,11 @@ impl SimReport {
     }
 
     #[getter]
+    fn unchecked(&self) -> Vec<String> {
+        self.0.unchecked.clone()
+    }
+
+    #[getter]
     fn warnings(&self) -> Vec<String> {
         self.0.warnings.clone()
     }
@@ -219,6 +224,16 @@ impl SimHazard {
     #[getter]
     fn second_core(&self) -> &str {
         &self.0.second_core
+    }
+
+    #[getter]
+    fn first_site(&self) -> Option<&str> {
+        self.0.first_site.as_deref()
+    }
+
+    #[getter]
+    fn second_site(&self) -> Option<&str> {
+        self.0.second_site.as_deref()
     }
 
     #[getter]

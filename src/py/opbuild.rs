@@ -50,6 +50,7 @@ struct RawRequest {
     dcci: (bool, bool, bool),
     compile_options: Vec<String>,
     include_dirs: Vec<PathBuf>,
+    watch_accesses: bool,
     ascendc: Option<PathBuf>,
     out_dir: PathBuf,
 }
@@ -127,6 +128,7 @@ impl RawRequest {
             dcci: DcciFlags { before_kernel_start, after_kernel_end, disabled },
             compile_options: self.compile_options,
             include_dirs: self.include_dirs,
+            watch_accesses: self.watch_accesses,
             headers: self.ascendc.as_deref().map(HeaderTree::open).transpose()?,
             out_dir: self.out_dir,
         })

@@ -10,7 +10,7 @@ use super::naming::{self, CanonicalOptions, FileDigests, NamedOp};
 use super::outcome::{Op, Piece, Problem};
 use super::rewrite::{EventLists, Placed};
 use super::settings::{Mode, Target};
-use crate::model::{self, EventId, Link, OpIndex, OpName, StreamId};
+use crate::model::{self, EventId, Link, OpIndex, OpName, Platform, StreamId};
 
 /// Everything about one finished piece.
 pub(crate) fn finish(
@@ -72,6 +72,19 @@ pub(crate) fn finish(
         problems,
         warnings: Vec::new(),
     })
+}
+
+/// What the compiler would warn about, if the files of all members are there already.
+pub(crate) fn warnings_of_model(context: &Context<'_>, piece: &Piece) -> Vec<String> {
+    let target = &context.settings.target;
+    let (aic, aiv) = piece.core_limits.unwrap_or((target.aic_num, target.aiv_num));
+    match context.mode() {
+        // The reference reads no files for its plans.
+        Mode::Compat => Vec::new(),
+        Mode::Default => Platform::new(&target.soc, Some(aic), Some(aiv))
+            .and_then(|platform| model::load(&piece.kernel_infos(), &piece.kernel_name, &platform))
+            .map_or_else(|_| Vec::new(), |kernel| kernel.warnings),
+    }
 }
 
 /// AI-core ops and collectives are written to the op list; nothing else is.

@@ -50,6 +50,7 @@ pub(crate) fn plan(graph: &Graph, settings: &Settings) -> Result<ScopePlan, Scop
         let placed = &rewriter.pieces[number];
         let mut finished = piece::finish(&context, placed, draft, &scopes[scope], &lists, &mut files)?;
         finished.warnings.clone_from(&piece.warnings);
+        finished.warnings.extend(piece::warnings_of_model(&context, &finished));
         plan.scopes[scope].pieces.push(finished.name.clone());
         plan.pieces.push(finished);
     }

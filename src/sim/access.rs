@@ -1,7 +1,8 @@
 //! Accesses to memory as a run sees them: who touches which bytes, from where in the source.
 //!
-//! Instructions declare their operands ([`crate::aicore::operand`]); each becomes an [`AccessEvent`], which all checks of
-//! memory read.
+//! Instructions declare their operands ([`crate::aicore::operand`]). Loads and stores of the scalar unit are ordinary
+//! host code; built with hooks around them they arrive in the [`super::access_log`], neighbours joined. Both become
+//! [`AccessEvent`]s, which all checks of memory read.
 
 use std::ffi::{CStr, c_char};
 
@@ -18,6 +19,8 @@ pub(crate) enum Site {
     Unknown,
     /// A line, as the header passed it: a literal of the loaded library.
     Line(*const c_char, u32),
+    /// The code behind a call, in the loaded library.
+    Code(u64),
 }
 
 impl Site {
@@ -26,10 +29,10 @@ impl Site {
         if file.is_null() { Self::Unknown } else { Self::Line(file, line) }
     }
 
-    /// File and line, while the library is loaded.
+    /// File and line, while the library is loaded, if they are at hand.
     pub(crate) fn resolve(self) -> Option<(String, u32)> {
         match self {
-            Self::Unknown => None,
+            Self::Unknown | Self::Code(_) => None,
             Self::Line(file, line) => {
                 // SAFETY: made by `line` from a string literal of the kernel's library, which is loaded during a run.
                 Some((unsafe { CStr::from_ptr(file) }.to_string_lossy().into_owned(), line))
@@ -40,7 +43,6 @@ impl Site {
 
 /// One access of one core.
 #[derive(Debug, Clone, Copy)]
-#[allow(dead_code, reason = "who, through which pipe and from where is for checks between cores")]
 pub(crate) struct AccessEvent {
     /// Who.
     pub core: CoreIndex,
@@ -55,6 +57,7 @@ pub(crate) struct AccessEvent {
     /// The bytes, relative to the address.
     pub shape: Shape,
     /// The pipe of the instruction; `None`: the scalar unit.
+    #[allow(dead_code, reason = "for checks between the pipes of a core")]
     pub pipe: Option<Pipe>,
     /// Where in the source.
     pub site: Site,

@@ -8,6 +8,7 @@ use corosensei::stack::DefaultStack;
 use corosensei::trap::CoroutineTrapHandler;
 use corosensei::{Coroutine, CoroutineResult};
 
+use super::access_log::AccessLog;
 use super::agents::Agents;
 use super::clock::Clock;
 use super::core_state::CoreState;
@@ -81,7 +82,9 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
     for entry in entries {
         fibers.push(fiber(entry, args_offset, stack_bytes)?);
     }
+    library.log_accesses(run.observer.log.as_mut().map_or(std::ptr::null_mut(), AccessLog::raw))?;
     drive(&mut run, &mut fibers);
+    library.log_accesses(std::ptr::null_mut())?;
     if let (Some(crash), Some((_, failure))) = (run.crash, &mut run.observer.failure)
         && let Some(place) = library.place(&crash)
     {
@@ -98,7 +101,7 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
             stacks.push((stack_bytes, fiber.into_stack()));
         }
     });
-    Ok(explain::report(*run))
+    Ok(explain::report(*run, &library))
 }
 
 /// `SkWatch` of the header: what the kernel has to tell about.
@@ -146,6 +149,7 @@ fn prepare(request: Request, topology: Topology, chip: Chip, block_local: BlockL
     let machine = Machine {
         flags: FlagBank::new(&topology, arrivals),
         lines: Lines::new(&memory, width),
+        soft: Clock::new(width),
         current: count - 1,
         topology,
         chip,
@@ -300,10 +304,12 @@ impl Run {
 
     fn leave(&mut self, core: CoreIndex) {
         self.check_guards();
+        self.settle_accesses();
         self.observer.pause(core, &self.machine.memory);
     }
 
     fn finish(&mut self, core: CoreIndex, exit: Exit) {
+        self.settle_accesses();
         self.driver.core_ended();
         match exit {
             Exit::Returned => {

@@ -1,12 +1,16 @@
 //! Turns the state of a run into its report: who waits for what, and why.
 
+use std::collections::HashMap;
 use std::ffi::CStr;
 
 use super::driver::Driver;
 use super::findings::Finding;
+use super::hazards::{self, Words};
+use super::library::Library;
 use super::machine::{Machine, Poll, Progress};
 use super::observer::Observer;
 use super::report::{CoreReport, Counts, Failure, Hazard, Report, ReportedOp, Status};
+use super::request::Request;
 use super::run::Run;
 use super::topology::CoreIndex;
 use crate::model::CoreKind;
@@ -23,26 +27,56 @@ impl Observer {
         if finished > 0 {
             text.push_str(&format!(" ({finished} have finished)"));
         }
+        if let Some(cause) = self.partial_sync_all(machine) {
+            text.push_str(&format!(": {cause}"));
+        }
         let failure = Failure { core: None, op: None, text, file: None, line: None, function: None };
         self.failure.get_or_insert((Status::Deadlock, failure));
+    }
+
+    /// The most frequent cause: an operator called `SyncAll` while cores of its kind passed it by, and did not follow.
+    fn partial_sync_all(&self, machine: &Machine) -> Option<String> {
+        self.sync_alls.iter().find_map(|(&op, callers)| {
+            let passed = |core: CoreIndex| {
+                let watched = &self.cores[core];
+                let is_behind = machine.cores[core].progress == Progress::Finished
+                    || (watched.last_op.is_some_and(|last| last >= op) && watched.ops.last() != Some(&op));
+                is_behind && watched.counts.complements == 0 && !callers.contains(&core)
+            };
+            let kind = CoreKind::BOTH.into_iter().find(|kind| {
+                let mut members = machine.topology.of_kind(*kind);
+                members.clone().any(|core| callers.contains(&core)) && members.any(passed)
+            })?;
+            let members = machine.topology.of_kind(kind);
+            let (calling, all) = (members.clone().filter(|core| callers.contains(core)).count(), members.len());
+            Some(format!(
+                "{} calls SyncAll on {calling} of {all} {kind} cores, and SyncAll waits for all of them; compile with \
+                 feed-sync-all=1, or build the operator for all cores",
+                self.op_name(op)
+            ))
+        })
     }
 }
 
 /// The report of a run that has ended.
-pub(super) fn report(run: Run) -> Report {
+pub(super) fn report(run: Run, library: &Library) -> Report {
     let Run { machine, mut observer, driver, request, .. } = run;
     observer.finish_lines();
     let mut hazards = Vec::new();
     if let Some(order) = &observer.order {
-        hazards = order.hazards(&observer.ops, &machine.memory, &machine.topology);
-        let names: Vec<&str> = order.unwatched().iter().map(|&at| machine.memory.buffers()[at].name.as_str()).collect();
-        if !names.is_empty() {
-            observer.warnings.push(format!(
-                "order checking takes these large buffers as never written, unless the access is declared: {}",
-                names.join(", ")
-            ));
-        }
+        let code = hazards::code_addresses(order);
+        let lines = if code.is_empty() { HashMap::new() } else { library.lines_of(&code) };
+        let words = Words { ops: &observer.ops, memory: &machine.memory, topology: &machine.topology, lines };
+        hazards = words.hazards(order);
+        let missing = order.missing_writes();
+        let missing = missing.iter().map(|&(op, address)| {
+            let memory = machine.memory.describe(address);
+            format!("{} is declared to write {memory}, but was not seen writing there", observer.op_name(op))
+        });
+        let missing: Vec<String> = missing.collect();
+        observer.warnings.extend(missing);
     }
+    let unchecked = unchecked(&observer, &machine, &request);
     observer.warnings.extend(pipe_event_warning(&machine));
     let mut counts = Counts::default();
     for core in &observer.cores {
@@ -68,6 +102,7 @@ pub(super) fn report(run: Run) -> Report {
         hazards,
         findings,
         pipes: request.pipes,
+        unchecked,
         agents: driver.agents.reports(),
         ops: request.ops.iter().map(|op| ReportedOp { name: op.name.clone(), stream: op.stream }).collect(),
         events: observer.events,
@@ -75,6 +110,29 @@ pub(super) fn report(run: Run) -> Report {
         warnings: observer.warnings,
         output: observer.output,
     }
+}
+
+/// What was not checked, and why.
+fn unchecked(observer: &Observer, machine: &Machine, request: &Request) -> Vec<String> {
+    let Some(order) = &observer.order else {
+        let why = if request.check_order { "the kernel's operators are not known" } else { "check_order is off" };
+        return vec![format!("order of accesses ({why})")];
+    };
+    let limits = order.limits();
+    let mut unchecked = Vec::new();
+    if !limits.unseen.is_empty() {
+        let ops: Vec<String> = limits.unseen.iter().map(|&op| observer.op_name(op)).collect();
+        unchecked.push(format!("scalar accesses of {} (built without hooks for them)", list(&ops)));
+    }
+    if !limits.unwatched.is_empty() {
+        let name = |&at: &usize| format!("`{}`", machine.memory.buffers()[at].name);
+        let names: Vec<String> = limits.unwatched.iter().map(name).collect();
+        unchecked.push(format!("their stores to {} (too large to compare; declare the accesses)", list(&names)));
+    }
+    if limits.is_full {
+        unchecked.push("accesses after the first 4 million pieces of memory".to_owned());
+    }
+    unchecked
 }
 
 fn pipe_event_warning(machine: &Machine) -> Option<String> {

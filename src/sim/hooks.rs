@@ -224,8 +224,13 @@ extern "C" fn system_workspace() -> *mut u8 {
     with_run(|run| run.machine.system_workspace())
 }
 
+/// The log of accesses is full.
+extern "C" fn drain() {
+    with_run(Run::settle_accesses);
+}
+
 /// The functions in the order of the table in `shim.cpp`.
-pub(super) fn table() -> [*const (); 29] {
+pub(super) fn table() -> [*const (); 30] {
     [
         core as *const (),
         cross_core_set as *const (),
@@ -255,6 +260,7 @@ pub(super) fn table() -> [*const (); 29] {
         program::launch as *const (),
         program::allocate as *const (),
         program::release as *const (),
+        drain as *const (),
         std::ptr::null(),
     ]
 }

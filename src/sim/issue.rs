@@ -86,7 +86,8 @@ impl Run {
         let (core, op) = (machine.current, observer.cores[machine.current].ops.last().copied());
         for operand in machine.operands.iter() {
             let Operand { access, memory, address, shape, .. } = *operand;
-            observer.accessed(&AccessEvent { core, op, access, memory, address, shape, pipe: Some(pipe), site });
+            let event = AccessEvent { core, op, access, memory, address, shape, pipe: Some(pipe), site };
+            observer.accessed(&event, &machine.cores[core].clock, &machine.memory);
         }
         self.work(pipe as u32, prepared.bytes);
         Next::Continue

@@ -1,10 +1,12 @@
 //! From a kernel object to code that can be called: link it to the shim, load it, bind the services.
 
+use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSection};
 
+use super::access_log::RawLog;
 use super::error::SimError;
 use super::hooks;
 use super::signals::Crash;
@@ -16,7 +18,9 @@ use crate::store::digest::ContentDigest;
 use crate::store::work_dir::WorkDir;
 use crate::toolchain::{HostCompiler, ToolchainError};
 
-const SHIM: &str = include_str!("shim.cpp");
+const SHIM: &str = concat!(include_str!("shim.cpp"), include_str!("accesses.cpp"));
+/// Functions of the C library that touch memory for kernel code: the shim comes first.
+const WRAPPED: [&str; 3] = ["-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", "-Wl,--wrap=memset"];
 /// Prefix of the sections that hold per-core variables (`__BLOCK_LOCAL__`).
 const BLOCK_LOCAL: &str = "sk_block_local.";
 /// A kernel with this section keeps per-core state in ordinary variables: all of them are per core.
@@ -41,7 +45,12 @@ pub(crate) fn link(
     let objects: Vec<PathBuf> = objects.iter().map(|object| absolute(object)).collect();
     let linking = compiler.command(format!("the simulator's library of `{}`", object.display()));
     let linking = linking.args(["-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,-z,noexecstack", "-o"]).arg(output);
-    let linking = linking.arg(shim).arg("-Wl,--whole-archive").args(&objects).args(["-Wl,--no-whole-archive", "-lm"]);
+    let linking = linking
+        .args(WRAPPED)
+        .arg(shim)
+        .arg("-Wl,--whole-archive")
+        .args(&objects)
+        .args(["-Wl,--no-whole-archive", "-lm"]);
     match linking.run(cancel) {
         Ok(_) => Ok(()),
         // The compiler is right: the object is not what it should be.
@@ -123,6 +132,25 @@ impl Library {
         // SAFETY: a variable of the shim, of this type; no kernel code runs now.
         unsafe { variable.write(bits) };
         Ok(())
+    }
+
+    /// Has kernel code write its accesses to `log`; null: to none.
+    pub(super) fn log_accesses(&self, log: *mut RawLog) -> Result<(), SimError> {
+        let place = self.symbol("sk_shim_log")?.cast::<*mut RawLog>().cast_mut();
+        // SAFETY: a variable of the shim, of this type; no code of the library runs now.
+        unsafe { place.write(log) };
+        Ok(())
+    }
+
+    /// Source lines of code that calls return to, as `file:line`, as far as the kernel was compiled with them.
+    pub(super) fn lines_of(&self, code: &[u64]) -> HashMap<u64, String> {
+        let Ok(data) = fs::read(&self.path) else { return HashMap::new() };
+        let Ok(file) = CodeFile::parse(&data) else { return HashMap::new() };
+        let line = |&address: &u64| {
+            let line = file.at(address.wrapping_sub(self.distance).wrapping_sub(1)).line?;
+            Some((address, format!("{}:{}", line.file, line.line)))
+        };
+        code.iter().filter_map(line).collect()
     }
 
     /// The bytes that every core has its own copy of.

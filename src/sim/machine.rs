@@ -104,6 +104,8 @@ pub(super) struct Machine {
     pub(super) memory: GlobalMemory,
     /// Words cores exchange.
     pub(super) lines: Lines,
+    /// What was known to everybody who entered a barrier made of words in memory.
+    pub(super) soft: Clock,
     /// Local memories; kept alive for the cores.
     pub(super) local: LocalMemories,
     /// Cores hear of each other through memory: clocks are kept, because somebody checks order.
@@ -132,6 +134,23 @@ impl Machine {
     /// `AIC3` or `AIV7`.
     pub(super) fn name(&self, core: CoreIndex) -> String {
         self.topology.name(core)
+    }
+
+    /// A barrier made of words in memory, which the core enters or leaves: by then everybody it waited for has entered.
+    pub(super) fn exchange(&mut self, entered: bool) {
+        let Self { cores, current, soft, .. } = self;
+        let clock = &mut cores[*current].clock;
+        if entered {
+            soft.join(clock);
+            clock.tick(*current);
+        } else {
+            clock.join(soft);
+        }
+    }
+
+    /// The line of global memory that holds an address.
+    fn line(&self, address: u64) -> Option<LineView> {
+        self.memory.line(address).or_else(|| self.workspace.as_ref()?.line(address))
     }
 
     /// The core's knowledge at this moment, to be handed on; what it does next is a new moment.
@@ -196,7 +215,7 @@ impl Machine {
     /// before, and nothing has changed since; `activity` counts everything that could have changed it.
     pub(super) fn write_back(&mut self, extent: Extent, activity: u64) -> Looks {
         let view = match extent {
-            Extent::Line(address) => self.memory.line(address),
+            Extent::Line(address) => self.line(address),
             Extent::Whole => None,
         };
         let (address, now) = (extent.address(), view.map(|view| view.content()));
@@ -228,10 +247,19 @@ impl Machine {
         Looks::Again(core.spins)
     }
 
+    /// The line, if the current core has just looked at it and is about to do so again.
+    pub(super) fn looks_again(&mut self, extent: Extent) -> Option<u64> {
+        let last = self.core().last_flush?;
+        match extent {
+            Extent::Line(address) if last.address == address => Some(address & !(LINE - 1)),
+            Extent::Line(_) | Extent::Whole => None,
+        }
+    }
+
     /// The second half: the core goes on and sees what others made visible.
     pub(super) fn refill(&mut self, extent: Extent) {
         let seen = match extent {
-            Extent::Line(address) => self.memory.line(address).map(|view| view.content()),
+            Extent::Line(address) => self.line(address).map(|view| view.content()),
             Extent::Whole => None,
         };
         if let Some(content) = seen.filter(|_| self.follows_order) {

@@ -59,6 +59,14 @@ impl GlobalMemory {
         (address - self.buffers[at].address < self.buffers[at].size).then_some(at)
     }
 
+    /// First byte and size of what all of them lie in.
+    pub(crate) fn extent(&self) -> (u64, u64) {
+        match (self.buffers.first(), self.buffers.last()) {
+            (Some(first), Some(last)) => (first.address, last.address + last.size - first.address),
+            (None, _) | (_, None) => (0, 0),
+        }
+    }
+
     /// All buffers, by address.
     pub(crate) fn buffers(&self) -> &[BufferSpec] {
         &self.buffers
@@ -145,6 +153,12 @@ impl SystemWorkspace {
     /// Its first byte.
     pub(crate) fn base(&self) -> *mut u8 {
         self.base
+    }
+
+    /// The line that holds `address`.
+    pub(crate) fn line(&self, address: u64) -> Option<LineView> {
+        let start = address & !(LINE - 1);
+        self.holds(start, LINE).then_some(LineView { start: start as *const u8, length: LINE as usize })
     }
 
     /// Does it hold these bytes?

@@ -8,6 +8,7 @@
 //! [`program`] runs host code that launches kernels of its own image.
 
 mod access;
+mod access_log;
 mod agents;
 #[cfg(test)]
 mod agreement;
@@ -22,6 +23,7 @@ pub mod explore;
 pub(crate) mod findings;
 mod flags;
 mod guard;
+mod hazards;
 mod hooks;
 mod issue;
 pub(crate) mod library;
@@ -35,6 +37,7 @@ mod pipe_services;
 mod pipes;
 pub(crate) mod program;
 pub(crate) mod protocol;
+mod races;
 pub(crate) mod report;
 pub(crate) mod request;
 mod run;

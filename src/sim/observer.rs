@@ -1,20 +1,23 @@
 //! The observer: what is recorded and judged about a run. It changes nothing of the machine it watches.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 
 use super::access::AccessEvent;
+use super::access_log::{AccessLog, ScalarAccess, ScalarRun};
 use super::clock::Clock;
 use super::findings::FindingLog;
 use super::machine::Machine;
-use super::memory::GlobalMemory;
+use super::memory::{GlobalMemory, LINE};
 use super::order::{OrderLog, Part, Precision};
 use super::pipes::order::AutoSync;
 use super::pipes::watch::PipeWatch;
+use super::races::Use;
 use super::report::{Counts, Event, Failure, Happening, Status};
 use super::request::{EventsSpec, OpSpec, PipesSpec, Request};
 use super::topology::{CoreIndex, Topology};
 use crate::aicore::Memory;
+use crate::aicore::operand::{Access, Shape};
 use crate::model::{ByPosition, CoreKind, OpPosition};
 
 impl fmt::Display for FlagName {
@@ -39,6 +42,10 @@ pub(super) struct Watched {
     pub(super) counts: Counts,
     /// Its unfinished line of output.
     line: String,
+    /// What it has just read of a line that it looked at again, and what it knew then.
+    looks: Option<(Clock, Vec<ScalarRun>)>,
+    /// It is inside a barrier made of words in memory, whose accesses are its own matter.
+    pub(super) exchanges: bool,
     /// It failed: its report says so.
     pub(super) failed: bool,
 }
@@ -57,6 +64,10 @@ pub(super) struct Observer {
     pub(super) pipes: Vec<PipeWatch>,
     /// Mistakes inside cores.
     pub(super) findings: FindingLog,
+    /// Cores that called `SyncAll`, by the operator they were in.
+    pub(super) sync_alls: BTreeMap<OpPosition, Vec<CoreIndex>>,
+    /// Scalar accesses that were not looked at yet.
+    pub(super) log: Option<AccessLog>,
     /// The first failure.
     pub(super) failure: Option<(Status, Failure)>,
     level: EventsSpec,
@@ -91,9 +102,11 @@ impl Observer {
             topology: machine.topology.clone(),
             ops: request.ops.clone().into(),
             cores: vec![Watched::default(); count],
+            log: order.is_some().then(|| AccessLog::new([machine.memory.extent(), (0, 0)])),
             order,
             pipes: watches(request, machine),
             findings: FindingLog::default(),
+            sync_alls: BTreeMap::new(),
             failure: None,
             level: request.events,
             limit: request.event_limit,
@@ -261,8 +274,8 @@ impl Observer {
         let watched = &mut self.cores[core];
         if watched.part.as_ref().is_none_or(|part| part.precision < precision) {
             watched.part = order.begin(position, precision, clock);
-            if watched.part.is_some() {
-                order.resume(position, memory);
+            if let Some(part) = &watched.part {
+                order.resume(part, memory);
             }
         }
     }
@@ -284,7 +297,7 @@ impl Observer {
             && watched.part.as_ref().is_some_and(|part| part.op == position && part.precision == precision)
             && let Some(part) = watched.part.take()
         {
-            order.pause(position, memory);
+            order.pause(&part, memory);
             order.end(part, core, clock);
         }
         if outermost {
@@ -297,22 +310,129 @@ impl Observer {
     /// A core is about to run.
     pub(super) fn resume(&mut self, core: CoreIndex, memory: &GlobalMemory) {
         if let (Some(order), Some(part)) = (&mut self.order, &self.cores[core].part) {
-            order.resume(part.op, memory);
+            order.resume(part, memory);
         }
     }
 
     /// A core has run until now.
     pub(super) fn pause(&mut self, core: CoreIndex, memory: &GlobalMemory) {
         if let (Some(order), Some(part)) = (&mut self.order, &self.cores[core].part) {
-            order.pause(part.op, memory);
+            order.pause(part, memory);
         }
     }
 
-    /// A core touched memory.
-    pub(super) fn accessed(&mut self, event: &AccessEvent) {
-        if let (Some(order), Some(op), Memory::Gm) = (&mut self.order, event.op, event.memory) {
-            order.accessed(op, event);
+    /// A core calls `SyncAll`.
+    pub(super) fn calls_sync_all(&mut self, core: CoreIndex) {
+        let watched = &mut self.cores[core];
+        watched.counts.sync_all += 1;
+        if let Some(&op) = watched.ops.last() {
+            let callers = self.sync_alls.entry(op).or_default();
+            if !callers.contains(&core) {
+                callers.push(core);
+            }
         }
+    }
+
+    /// The operator that a core is in starts its successor.
+    pub(super) fn released(&mut self, core: CoreIndex, clock: &mut Clock, memory: &GlobalMemory) {
+        if let (Some(order), Some(part)) = (&mut self.order, &mut self.cores[core].part) {
+            order.released(part, core, clock, memory);
+        }
+    }
+
+    /// The scalar accesses of the operator that a core is in are seen.
+    pub(super) fn watches(&mut self, core: CoreIndex) {
+        if let (Some(order), Some(&op)) = (&mut self.order, self.cores[core].ops.last()) {
+            order.watches(op);
+        }
+    }
+
+    /// Takes over what the scalar unit of a core has done since the last time.
+    pub(super) fn settle(&mut self, core: CoreIndex, clock: &Clock, memory: &GlobalMemory) {
+        self.settle_looks(core, None, clock, memory);
+    }
+
+    /// The same; `line`, if given, is about to be looked at again. What was read there may have been a word that the core
+    /// waits for, which needs no order. It was if the same is read again; if not, it was data after all.
+    pub(super) fn settle_looks(&mut self, core: CoreIndex, line: Option<u64>, clock: &Clock, memory: &GlobalMemory) {
+        let Some(log) = &mut self.log else { return };
+        if log.is_empty() {
+            return;
+        }
+        if self.cores[core].ops.is_empty() {
+            log.clear();
+            self.cores[core].looks = None;
+            return;
+        }
+        let runs = log.take();
+        if let Some((then, looks)) = self.cores[core].looks.take() {
+            // The compiler may have made two places of one.
+            let again = |look: &&ScalarRun| {
+                runs.iter().any(|run| run.access == look.access && run.begin <= look.begin && look.end <= run.end)
+            };
+            for look in looks.iter().filter(|look| !again(look)) {
+                self.scalar(core, look, &then, memory);
+            }
+        }
+        let is_look = |run: &ScalarRun| {
+            let inside = line.is_some_and(|line| run.begin >= line && run.end <= line + LINE);
+            inside && run.access == ScalarAccess::Data(Access::Read)
+        };
+        for run in runs.iter().filter(|run| !is_look(run)) {
+            self.scalar(core, run, clock, memory);
+        }
+        let looks: Vec<ScalarRun> = runs.into_iter().filter(is_look).collect();
+        if !looks.is_empty() {
+            self.cores[core].looks = Some((clock.clone(), looks));
+        }
+    }
+
+    /// The operator ends: what was looked at last and not again was data.
+    pub(super) fn settle_all(&mut self, core: CoreIndex, clock: &Clock, memory: &GlobalMemory) {
+        self.settle(core, clock, memory);
+        for look in self.cores[core].looks.take().map(|(_, looks)| looks).unwrap_or_default() {
+            self.scalar(core, &look, clock, memory);
+        }
+    }
+
+    fn scalar(&mut self, core: CoreIndex, run: &ScalarRun, clock: &Clock, memory: &GlobalMemory) {
+        let event = AccessEvent {
+            core,
+            op: self.cores[core].ops.last().copied(),
+            access: match run.access {
+                ScalarAccess::Data(access) => access,
+                ScalarAccess::Exchange => Access::Write,
+            },
+            memory: Memory::Gm,
+            address: run.begin,
+            shape: Shape::row(run.end - run.begin),
+            pipe: None,
+            site: run.site,
+        };
+        self.touched(&event, run.access == ScalarAccess::Exchange, clock, memory);
+    }
+
+    /// A core touched memory by an instruction.
+    pub(super) fn accessed(&mut self, event: &AccessEvent, clock: &Clock, memory: &GlobalMemory) {
+        self.touched(event, false, clock, memory);
+    }
+
+    /// `is_exchange`: words by which cores hear of each other need no order.
+    fn touched(&mut self, event: &AccessEvent, is_exchange: bool, clock: &Clock, memory: &GlobalMemory) {
+        let (Some(order), Some(op), Memory::Gm) = (&mut self.order, event.op, event.memory) else { return };
+        let watched = &self.cores[event.core];
+        if watched.exchanges {
+            return;
+        }
+        let usage = (!is_exchange).then(|| Use {
+            core: event.core,
+            time: clock.of(event.core),
+            op,
+            access: event.access,
+            is_late: watched.part.as_ref().is_some_and(Part::is_released),
+            site: event.site,
+        });
+        order.accessed(op, event, usage, clock, memory);
     }
 
     /// The operator whose parameters start at this slot, from the last one of `core` on.

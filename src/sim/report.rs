@@ -238,7 +238,7 @@ pub(crate) struct ReportedOp {
     pub stream: Option<i64>,
 }
 
-/// Two operators that share memory without an order between them.
+/// Two operators, or two cores of one, that share memory without an order between them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Hazard {
     /// The operator that comes first in the list.
@@ -257,6 +257,10 @@ pub(crate) struct Hazard {
     pub first_core: String,
     /// ... that this core of the second did not wait for.
     pub second_core: String,
+    /// Where in the source of the first, if that is known.
+    pub first_site: Option<String>,
+    /// Where in the source of the second.
+    pub second_site: Option<String>,
     /// The whole story in one sentence.
     pub text: String,
 }
@@ -293,8 +297,10 @@ pub(crate) struct Report {
     pub events_dropped: u64,
     /// The operators of the kernel.
     pub ops: Vec<ReportedOp>,
-    /// Races between operators.
+    /// Races between operators and between cores.
     pub hazards: Vec<Hazard>,
+    /// What was not checked, and why.
+    pub unchecked: Vec<String>,
     /// Mistakes inside a core.
     pub findings: Vec<Finding>,
     /// How the pipes worked.

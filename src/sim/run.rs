@@ -47,6 +47,8 @@ mod note {
     pub(crate) const COMPLEMENT_END: u32 = 7;
     pub(crate) const PRELOAD: u32 = 8;
     pub(crate) const UNKNOWN_KEY: u32 = 9;
+    pub(crate) const WATCHED: u32 = 10;
+    pub(crate) const EXCHANGE: u32 = 11;
 }
 
 /// Everything about a run except the fibers.
@@ -71,8 +73,22 @@ impl Run {
         }
     }
 
+    /// Takes over what the scalar unit has done until now: before anything that changes order, or whose turn it is.
+    pub(super) fn settle_accesses(&mut self) {
+        let Self { machine, observer, .. } = self;
+        observer.settle(machine.current, &machine.cores[machine.current].clock, &machine.memory);
+    }
+
+    /// The same before cache maintenance: a core that looks at one line again and again waits for a word there.
+    fn settle_looks(&mut self, extent: Extent) {
+        let Self { machine, observer, .. } = self;
+        let again = machine.looks_again(extent);
+        observer.settle_looks(machine.current, again, &machine.cores[machine.current].clock, &machine.memory);
+    }
+
     /// The point before a synchronisation call.
     pub(super) fn sync_point(&mut self) -> Next {
+        self.settle_accesses();
         self.active();
         if self.step() == Next::Stop {
             return Next::Stop;
@@ -178,6 +194,7 @@ impl Run {
 
     /// The first half of `dcci`: what the core wrote becomes visible; is it polling?
     pub(super) fn flush(&mut self, extent: Extent) -> Next {
+        self.settle_looks(extent);
         self.observer.cores[self.machine.current].counts.dcci += 1;
         if self.step() == Next::Stop {
             return Next::Stop;
@@ -208,20 +225,19 @@ impl Run {
 
     /// A point of interest. May hold the core back.
     pub(super) fn note(&mut self, code: u32, value: u64) -> Next {
+        self.settle_accesses();
         let current = self.current();
         let (watched, clock) = (&mut self.observer.cores[current], &mut self.machine.cores[current].clock);
         let counts = &mut watched.counts;
         let (what, delay) = match code {
             note::SYNC_ALL_BEGIN => {
-                counts.sync_all += 1;
+                self.observer.calls_sync_all(current);
                 (Happening::SyncAll, Some(DelayPoint::SyncAll))
             }
             note::SYNC_ALL_END => (Happening::SyncAllEnd, None),
             note::SET_NEXT_TASK => {
                 counts.set_next_task += 1;
-                if let Some(part) = &mut watched.part {
-                    OrderLog::released(part, current, clock);
-                }
+                self.observer.released(current, clock, &self.machine.memory);
                 (Happening::SetNextTask, Some(DelayPoint::SetNextTask))
             }
             note::WAIT_PRE_BEGIN => {
@@ -244,6 +260,16 @@ impl Run {
                 (Happening::Preload, None)
             }
             note::UNKNOWN_KEY => return self.unknown_key(value),
+            note::WATCHED => {
+                self.observer.watches(current);
+                return Next::Continue;
+            }
+            note::EXCHANGE => {
+                watched.exchanges = !watched.exchanges;
+                let entered = watched.exchanges;
+                self.machine.exchange(entered);
+                return Next::Continue;
+            }
             _ => return Next::Continue,
         };
         self.event(EventsSpec::Sync, what, || Some(value.to_string()));
@@ -255,6 +281,7 @@ impl Run {
 
     /// A core enters an operator.
     pub(super) fn op_begin(&mut self, position: OpPosition, precision: Precision) -> Next {
+        self.settle_accesses();
         let current = self.current();
         let is_new = self.observer.enter_op(self.driver.steps, current, position);
         if is_new && (self.request.poison_local_memory || !self.observer.pipes.is_empty()) {
@@ -283,6 +310,7 @@ impl Run {
         }
         let current = self.current();
         let (clock, memory) = (&mut self.machine.cores[current].clock, &self.machine.memory);
+        self.observer.settle_all(current, clock, memory);
         if self.observer.leave_op(self.driver.steps, current, precision, clock, memory) {
             self.pipes_leave_op();
         }

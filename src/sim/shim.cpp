@@ -38,6 +38,7 @@ struct SkShimTable {
     void (*program_launch)(const SkProgramLaunch *);
     void *(*program_allocate)(uint64_t);
     int (*program_release)(void *);
+    void (*drain)(void);
     void *end;
 };
 

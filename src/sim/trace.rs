@@ -230,6 +230,7 @@ mod tests {
             hazards: Vec::new(),
             findings: Vec::new(),
             pipes: Default::default(),
+            unchecked: Vec::new(),
             warnings: Vec::new(),
             output: Vec::new(),
             agents: Vec::new(),

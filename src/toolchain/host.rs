@@ -120,6 +120,28 @@ impl HostToolchain {
         &self.include_dir
     }
 
+    /// Arguments that have code call a function of the simulator's shim before every load and store: the compiler's side of
+    /// its race detector, without the detector. Accesses to volatile words call functions of their own. What the compiler
+    /// would expand to code without such calls stays a call of the C library, which the shim stands in front of.
+    ///
+    /// `work_dir` is where the compiler runs if it must be asked whose arguments it takes.
+    pub(crate) fn access_hooks(&self, work_dir: &Path, cancel: &Cancel) -> Result<Vec<String>, ToolchainError> {
+        const BOTH: [&str; 4] =
+            ["-fsanitize=thread", "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"];
+        const GCC: [&str; 3] = [
+            "--param=tsan-distinguish-volatile=1",
+            "--param=tsan-instrument-func-entry-exit=0",
+            "-fno-tree-loop-distribute-patterns",
+        ];
+        const CLANG: [&str; 4] =
+            ["-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-func-entry-exit=0"];
+        let own: &[&str] = match family(&self.compiler, work_dir, cancel)? {
+            Family::Gcc => &GCC,
+            Family::Clang => &CLANG,
+        };
+        Ok(BOTH.iter().chain(own).map(|argument| (*argument).to_owned()).collect())
+    }
+
     /// The source after preprocessing, with line markers, exactly as [`Toolchain::compile`] would see it.
     pub(crate) fn preprocess(&self, job: &CompileJob, cancel: &Cancel) -> Result<Executed, ToolchainError> {
         self.source_command(job).arg("-E").file(&job.source).shortened(&job.work_dir)?.run(cancel)
@@ -236,6 +258,33 @@ struct LinkerQuestion {
     compiler: ToolIdentity,
     arguments: Vec<OsString>,
     path: Option<OsString>,
+}
+
+/// Whose arguments a compiler takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    Gcc,
+    Clang,
+}
+
+/// Asks the compiler for its predefined names, once.
+fn family(compiler: &HostCompiler, work_dir: &Path, cancel: &Cancel) -> Result<Family, ToolchainError> {
+    static KNOWN: Mutex<Vec<(ToolIdentity, Vec<OsString>, Family)>> = Mutex::new(Vec::new());
+    let identity = ToolIdentity::of(&compiler.program)?;
+    if let Ok(known) = KNOWN.try_lock()
+        && let Some((.., family)) =
+            known.iter().find(|(tool, words, _)| *tool == identity && *words == compiler.arguments)
+    {
+        return Ok(*family);
+    }
+    let ask = compiler.command("the compiler's predefined names").args(["-dM", "-E", "-x", "c++", "/dev/null"]);
+    let answer = ask.current_dir(work_dir).limit(compiler.limit.or(Some(Duration::from_secs(60)))).run(cancel)?;
+    let is_clang = String::from_utf8_lossy(&answer.stdout).contains("#define __clang__ ");
+    let family = if is_clang { Family::Clang } else { Family::Gcc };
+    if let Ok(mut known) = KNOWN.try_lock() {
+        known.push((identity, compiler.arguments.clone(), family));
+    }
+    Ok(family)
 }
 
 fn ask_for_linker(compiler: &HostCompiler, search: &HostSearch, cancel: &Cancel) -> Result<PathBuf, ToolchainError> {

@@ -63,6 +63,15 @@ def compiler() -> str:
     return found
 
 
+def hooks() -> tuple[str, ...]:
+    """Arguments by which every load and store tells the simulator, as operators are built."""
+    both = ("-fsanitize=thread", "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset")
+    if "clang" in subprocess.run([compiler(), "--version"], capture_output=True, text=True, check=True).stdout:
+        return (*both, "-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-func-entry-exit=0")
+    parameters = ("tsan-distinguish-volatile=1", "tsan-instrument-func-entry-exit=0")
+    return (*both, *(f"--param={parameter}" for parameter in parameters), "-fno-tree-loop-distribute-patterns")
+
+
 def compile_object(folder: Path, text: str, flags: tuple[str, ...] = ()) -> Path:
     """Compiles C++ against the emulation header; equal sources are compiled once per folder."""
     key = hashlib.sha256("\0".join((text, *flags)).encode()).hexdigest()[:16]

@@ -27,12 +27,25 @@ def test_minimal() -> None:
     assert "the first: [1.0, 1.0, 0.0, 1.0, 0.0, 0.0" in output
 
 
+#: What the report of the faulty twin must name: what is wrong, and where.
+CAUSES = {
+    "two_streams": ("hazard", "op 2 `add`", "does not wait for op 0 `product`", "`a x b`", "read after write"),
+    "mixed_op": ("deadlock", "waits for flag 6; not set by AIV1", "op 0 `product_plus_bias`"),
+    "tiling_sink": ("deadlock", "polls `lock`, which nobody changes", "trap"),
+    "feed_sync_all": ("deadlock", "op 0 `running_sum` calls SyncAll on 3 of 8 aiv cores", "feed-sync-all=1"),
+    "early_start": ("hazard", "op 0 `produce` writes there after its own SetNextTaskStart", "`3x`"),
+    "notify_wait": ("deadlock", "polls `lock of the answer`, which nobody changes"),
+}
+
+
 @pytest.mark.parametrize("faulty", [False, True], ids=["right", "faulty"])
 @pytest.mark.parametrize("name", GALLERY)
 def test_gallery(name: str, faulty: bool) -> None:
     output = run(EXAMPLES / "gallery" / f"{name}.py", *(["--faulty"] if faulty else []))
     assert output.splitlines()[-1] == "as claimed"
     assert ("  | " in output) is faulty
+    told = "\n".join(line for line in output.splitlines() if line.startswith("  | "))
+    assert [cause for cause in CAUSES[name] if cause not in told] == ([] if faulty else list(CAUSES[name]))
 
 
 def test_every_script_of_the_gallery_is_tested() -> None:

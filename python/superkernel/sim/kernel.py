@@ -213,6 +213,7 @@ class Kernel:
             known = ops[: len(op_names)]
             known += [("", slots, 0)] * (len(op_names) - len(known))
             ops = [(name, offset, count) for name, (_, offset, count) in zip(op_names, known)]
+        _check_names(accesses, [name for name, _, _ in ops])
         for position, (name, offset, count) in enumerate(ops):
             declared = accesses.get(position, accesses.get(name))
             reads, writes = None, None
@@ -231,6 +232,19 @@ class Kernel:
 
 def _unsigned(name: str, value: int | None) -> int | None:
     return None if value is None else check.integer(name, value, 0, 2**64 - 1)
+
+
+def _check_names(accesses: Mapping[Any, Any], names: Sequence[str]) -> None:
+    """A declaration for an operator that is not there would declare nothing."""
+    for key, declared in accesses.items():
+        known = key in names if isinstance(key, str) else key in range(len(names))
+        if not known:
+            close = _core.nearest(str(key), list(names), 1)
+            hint = f"did you mean `{close[0]}`?" if close else f"operators are {', '.join(names) or 'not known'}"
+            raise check.refuse(f"`accesses` names operator `{key}`, which the kernel does not have", hint)
+        for what in _mapping("accesses", declared):
+            if what not in ("reads", "writes"):
+                raise check.refuse(f"`accesses` of `{key}` has `{what}`", "it has `reads` and `writes`")
 
 
 def _mapping(name: str, value: Any) -> Mapping[Any, Any]:

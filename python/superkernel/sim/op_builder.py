@@ -79,6 +79,7 @@ def build_op(
     dcci_disable_on_kernel: bool = False,
     compile_options: Sequence[str] = (),
     include_dirs: Sequence[str | os.PathLike[str]] = (),
+    watch_accesses: bool = True,
     soc: str | None = None,
     out_dir: str | os.PathLike[str] = "kernel_meta",
 ) -> BuiltOp:
@@ -95,6 +96,9 @@ def build_op(
     ``split_mode`` makes that many copies now; without it the super kernel makes its own. ``tiling_keys`` makes a
     dynamic operator: the source is compiled once for every key, with ``TILING_KEY_VAR`` defined to it, for the key's
     own kernel type if a mapping is given.
+
+    ``watch_accesses`` has every load and store of the code tell the simulator, whose order checking then knows them one
+    by one. Without it the code is faster, and checked by what it changes.
 
     Raises ``SuperKernelError`` for forbidden names, arguments that contradict the source, and compiler errors.
     """
@@ -125,6 +129,7 @@ def build_op(
             "dcci": (dcci_before_kernel_start, dcci_after_kernel_end, dcci_disable_on_kernel),
             "compile_options": list(compile_options),
             "include_dirs": [os.path.abspath(directory) for directory in include_dirs],
+            "watch_accesses": bool(watch_accesses),
             "ascendc": config["ascendc"],
             "out_dir": os.path.abspath(out_dir),
         },

@@ -26,7 +26,7 @@ _ERRORS: dict[str, tuple[str, str]] = {
     "null-call": ("SK0916", "look where the function pointer comes from: a tiling key that was never selected?"),
     "crash": ("SK0917", "look at the address and the operator; debug with isolation='in-process' under a debugger"),
     "step-limit": ("SK0918", "raise step_limit, or look for a loop that never ends"),
-    "hazard": ("SK0919", "order the two operators by an event or a barrier"),
+    "hazard": ("SK0919", "order the two operators by an event or a barrier, two cores of one by SyncAll or a flag"),
     "agent": ("SK0920", "check the word that the agent waits for"),
     "timeout": ("SK0921", "raise timeout, or look for a loop without any call of the device interface"),
     "overrun": ("SK0922", "keep the kernel's writes inside its buffers"),
@@ -37,7 +37,7 @@ _ERRORS: dict[str, tuple[str, str]] = {
 
 #: One entry of the timeline.
 Event = _core.Event
-#: Two operators that share memory without an order between them.
+#: Two operators, or two cores of one, that share memory without an order between them.
 Hazard = _core.Hazard
 #: A mistake inside a core that did no harm in this order.
 Finding = _core.Finding
@@ -65,6 +65,8 @@ class Report:
     findings: tuple[Finding, ...] = ()
     #: How the pipes of a core worked: ``in-order``, ``checked``, ...
     pipes: str = "in-order"
+    #: What was not checked, and why.
+    unchecked: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     #: Lines printed by the kernel, each with its core in front.
     output: tuple[str, ...] = ()
@@ -119,7 +121,8 @@ class Report:
     @property
     def _head(self) -> str:
         of = f"{self.kernel}: " if self.kernel else ""
-        return f"{of}{self.status}, {len(self.cores)} cores, {self.steps} steps, {self.switches} switches"
+        head = f"{of}{self.status}, {len(self.cores)} cores, {self.steps} steps, {self.switches} switches"
+        return f"{head}; not checked: {', '.join(self.unchecked)}" if self.unchecked else head
 
     def __str__(self) -> str:
         lines = [self._head, *filter(None, [self.message]), *(f"warning: {text}" for text in self.warnings)]
@@ -166,6 +169,7 @@ def from_native(native: _core.SimReport) -> Report:
         hazards=tuple(native.hazards),
         findings=tuple(native.findings),
         pipes=native.pipes,
+        unchecked=tuple(native.unchecked),
         warnings=tuple(native.warnings),
         output=tuple(native.output),
         agents=native.agents,

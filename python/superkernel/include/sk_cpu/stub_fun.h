@@ -24,9 +24,13 @@ template <class... Arguments> inline void AscendCUpdateTbufPoolStatus(Arguments.
 template <class... Arguments> inline void AscendCRecordPoolHierarchy(Arguments...) {}
 
 // Called around software barriers that poll global memory: let others run.
-template <class... Arguments> inline void __sync_all_stub(Arguments...) { sk_rt_dcci(0, 1); }
-template <class... Arguments> inline void __ib_set_stub(Arguments...) { sk_rt_dcci(0, 1); }
-template <class... Arguments> inline void __ib_wait_stub(Arguments...) { sk_rt_dcci(0, 1); }
+inline void sk_cpu_exchange() {
+    sk_rt_note(SK_NOTE_EXCHANGE, 0);
+    sk_rt_dcci(0, 1);
+}
+template <class... Arguments> inline void __sync_all_stub(Arguments...) { sk_cpu_exchange(); }
+template <class... Arguments> inline void __ib_set_stub(Arguments...) { sk_cpu_exchange(); }
+template <class... Arguments> inline void __ib_wait_stub(Arguments...) { sk_cpu_exchange(); }
 
 inline void set_nd_para(uint64_t word) {
     // The headers check their own copy of the register.

@@ -61,6 +61,8 @@ enum SkNote : uint32_t {
     SK_NOTE_COMPLEMENT_END = 7,
     SK_NOTE_PRELOAD = 8,        // value: number of 2 KiB units
     SK_NOTE_UNKNOWN_KEY = 9,    // value: the slot of a tiling key that is in no table
+    SK_NOTE_WATCHED = 10,       // the operator that was just entered tells every scalar access
+    SK_NOTE_EXCHANGE = 11,      // before and after a barrier made of words in global memory
 };
 
 // Why kernel code could not go on.
@@ -150,11 +152,26 @@ void sk_rt_sub_kernel_begin(uint64_t argsOffset) noexcept;
 void sk_rt_sub_kernel_end(uint64_t argsOffset) noexcept;
 }
 
+// Code compiled with hooks before its loads and stores (src/sim/accesses.cpp) says so.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SK_HOST_WATCHED 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define SK_HOST_WATCHED 1
+#endif
+#if defined(SK_HOST_WATCHED)
+#define SK_TELL_WATCHED() sk_rt_note(SK_NOTE_WATCHED, 0)
+#else
+#define SK_TELL_WATCHED() ((void)0)
+#endif
+
 // Markers for generated code and for the wrapper of a sub-kernel. They change nothing but reports.
-#define SK_OP_BEGIN(position) sk_rt_op_begin(position)
+#define SK_OP_BEGIN(position) (sk_rt_op_begin(position), SK_TELL_WATCHED())
 #define SK_OP_END(position) sk_rt_op_end(position)
 #define SK_UNKNOWN_KEY(slots) sk_rt_note(SK_NOTE_UNKNOWN_KEY, ((uint64_t)(slots) - sk_rt_core()->paraBase) / 8)
-#define SK_SUB_KERNEL_BEGIN(argsOffset) sk_rt_sub_kernel_begin(argsOffset)
+#define SK_SUB_KERNEL_BEGIN(argsOffset) (sk_rt_sub_kernel_begin(argsOffset), SK_TELL_WATCHED())
 #define SK_SUB_KERNEL_END(argsOffset) sk_rt_sub_kernel_end(argsOffset)
 
 #endif

@@ -1,0 +1,181 @@
+//! Races: two accesses to the same bytes of global memory by different cores, at least one of them a write, with no
+//! synchronisation between them.
+//!
+//! For every byte that was used: who wrote it last, and who read it, or combined into it, since. A new access must know of
+//! those it conflicts with: its core's vector clock says whether it heard of them. That is exact for the run at hand and
+//! does not depend on values, nor on who happened to be first.
+//!
+//! Bytes with the same history are one span, so a buffer costs what its use is made of, not its size.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::access::Site;
+use super::clock::Clock;
+use super::topology::CoreIndex;
+use crate::aicore::operand::Access;
+use crate::model::OpPosition;
+
+/// More spans than this are not kept: memory would run out before the run ends.
+const SPAN_LIMIT: usize = 4 << 20;
+/// Enough to see the pattern.
+const RACE_LIMIT: usize = 100;
+
+/// An access, as far as later ones must know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Use {
+    /// Who.
+    pub core: CoreIndex,
+    /// The moment of the core's own clock.
+    pub time: u32,
+    /// In which operator.
+    pub op: OpPosition,
+    /// What was done.
+    pub access: Access,
+    /// Behind the operator's own `SetNextTaskStart`.
+    pub is_late: bool,
+    /// Where in the source.
+    pub site: Site,
+}
+
+impl Use {
+    /// May the two come in any order?
+    fn agrees_with(&self, other: &Self) -> bool {
+        match (self.access, other.access) {
+            (Access::Read, Access::Read) | (Access::Combine, Access::Combine) => true,
+            (Access::Read | Access::Write | Access::Combine, _) => self.core == other.core,
+        }
+    }
+}
+
+/// Two accesses without an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Race {
+    /// The one that came first in this run.
+    pub first: Use,
+    /// The other one.
+    pub second: Use,
+    /// First byte they share.
+    pub start: u64,
+    /// Behind the last byte of the stretch they share.
+    pub end: u64,
+}
+
+/// The recent history of some bytes in a row.
+#[derive(Debug, Clone)]
+struct Span {
+    end: u64,
+    write: Option<Use>,
+    /// Reads and combining stores since, of each core the last of its kind.
+    since: Vec<Use>,
+}
+
+/// The record of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Races {
+    spans: BTreeMap<u64, Span>,
+    found: Vec<Race>,
+    /// Operators and buffer of what was found: one story is told once.
+    told: HashSet<(OpPosition, OpPosition, usize)>,
+    /// There were more spans than can be kept.
+    pub(crate) is_full: bool,
+}
+
+impl Races {
+    /// What was found so far.
+    pub(crate) fn found(&self) -> &[Race] {
+        &self.found
+    }
+
+    /// Bytes `start..end` are used by a core that knows `clock`. `buffer` tells the memory of one story from another.
+    pub(crate) fn record(&mut self, start: u64, end: u64, usage: Use, clock: &Clock, buffer: usize) {
+        if self.spans.len() > SPAN_LIMIT {
+            self.is_full = true;
+            return;
+        }
+        if self.is_repeated(start, end, &usage) {
+            return;
+        }
+        self.cut(start);
+        self.cut(end);
+        let mut races = Vec::new();
+        for (&from, span) in self.spans.range(start..end) {
+            let conflicts = span.since.iter().chain(&span.write);
+            let unknown = conflicts.filter(|other| !other.agrees_with(&usage) && clock.of(other.core) < other.time);
+            races.extend(unknown.map(|other| Race { first: *other, second: usage, start: from, end: span.end }));
+        }
+        for race in races {
+            self.tell(race, buffer);
+        }
+        match usage.access {
+            Access::Write => self.overwrite(start, end, usage),
+            Access::Read | Access::Combine => self.add(start, end, usage),
+        }
+    }
+
+    /// A core that does the same again to the same bytes: most often in a loop.
+    fn is_repeated(&self, start: u64, end: u64, usage: &Use) -> bool {
+        let Some((_, span)) = self.spans.range(..=start).next_back().filter(|(_, span)| span.end >= end) else {
+            return false;
+        };
+        let same = |other: &Use| other.core == usage.core && other.time == usage.time && other.op == usage.op;
+        match usage.access {
+            Access::Write => span.since.is_empty() && span.write.as_ref().is_some_and(same),
+            Access::Read | Access::Combine => {
+                span.since.iter().any(|other| other.access == usage.access && same(other))
+            }
+        }
+    }
+
+    fn tell(&mut self, race: Race, buffer: usize) {
+        let (a, b) = (race.first.op, race.second.op);
+        if self.found.len() < RACE_LIMIT && self.told.insert((a.min(b), a.max(b), buffer)) {
+            self.found.push(race);
+        }
+    }
+
+    /// Makes a span begin at `at`, if one goes across it.
+    fn cut(&mut self, at: u64) {
+        let Some((_, span)) = self.spans.range_mut(..at).next_back().filter(|(_, span)| span.end > at) else { return };
+        let rest = Span { end: span.end, write: span.write, since: span.since.clone() };
+        span.end = at;
+        self.spans.insert(at, rest);
+    }
+
+    fn overwrite(&mut self, start: u64, end: u64, usage: Use) {
+        let old: Vec<u64> = self.spans.range(start..end).map(|(&from, _)| from).collect();
+        for from in old {
+            self.spans.remove(&from);
+        }
+        if let Some((_, before)) = self.spans.range_mut(..start).next_back()
+            && before.end == start
+            && before.write == Some(usage)
+            && before.since.is_empty()
+        {
+            before.end = end;
+            return;
+        }
+        self.spans.insert(start, Span { end, write: Some(usage), since: Vec::new() });
+    }
+
+    fn add(&mut self, start: u64, end: u64, usage: Use) {
+        let mut gaps = Vec::new();
+        let mut at = start;
+        for (&from, span) in self.spans.range_mut(start..end) {
+            if at < from {
+                gaps.push((at, from));
+            }
+            at = span.end;
+            let is_known = |other: &&mut Use| other.core == usage.core && other.access == usage.access;
+            match span.since.iter_mut().find(is_known) {
+                Some(known) => *known = usage,
+                None => span.since.push(usage),
+            }
+        }
+        if at < end {
+            gaps.push((at, end));
+        }
+        for (from, end) in gaps {
+            self.spans.insert(from, Span { end, write: None, since: vec![usage] });
+        }
+    }
+}
