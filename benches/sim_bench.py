@@ -112,6 +112,18 @@ def main() -> None:
             )
             title = f"72 cores, {options.ops} operators with early start"
             show(title + (", order checked" if check else ""), *best(min(options.repeat, 3), launch))
+        # Full checking: all accesses seen, nothing declared, against the same code without hooks, unchecked.
+        watched = sim_kernels.kernel(
+            device, work, f"#define OPS {options.ops}\n" + LONG, "1:2", (*early, *sim_kernels.hooks())
+        )
+        took = {}
+        for kernel, check in ((long, False), (watched, True)):
+            launch = functools.partial(
+                kernel.launch, buffers, block_dim=24, op_names=names, check_order=check, events="none"
+            )
+            took[check], report = best(min(options.repeat, 3), launch)
+        show(title + ", every access checked", took[True], report)
+        print(f"{'full checking against an unchecked run':<58} {took[True] / took[False]:9.2f} x")
     with tempfile.TemporaryDirectory() as folder, Device("Ascend910_93") as device:
         kernel = sim_kernels.kernel(device, Path(folder), "static void body() {}", "1:2")
         kernel.launch([], block_dim=24)
