@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import superkernel
+from ratios import ratio
 from superkernel import _build
 from superkernel.sim import BuiltOp, build_op
 
@@ -76,6 +77,25 @@ def op_list(kernels: list[BuiltOp], count: int) -> dict[str, Any]:
     return {"op_list": ops[:count], "super_kernel_options": f"split-mode={SPLIT}"}
 
 
+def many_counts(folder: Path, *, archives: bool) -> tuple[list[BuiltOp], dict[str, Any]]:
+    """200 ops of three types with 20 different block counts; the copies ready in archives, or plain objects."""
+    types = ("KERNEL_TYPE_AIV_ONLY", "KERNEL_TYPE_AIC_ONLY", "KERNEL_TYPE_MIX_AIC_1_2")
+    kernels = []
+    for number in range(60):
+        name = f"{'archived' if archives else 'plain'}_{number}"
+        parts = range(4 + number % 3)
+        functions = "".join(FUNCTION.format(name=name, number=part) for part in parts)
+        calls = " ".join(f"value = {name}_{part}(value);" for part in parts)
+        source = SOURCE.format(name=name, functions=functions, calls=calls)
+        copies = SPLIT if archives else None
+        kernel_type, blocks = types[number % 3], 1 + number // 3
+        kernels.append(
+            build_op(source, name, None, kernel_type, blocks, op_type=name, out_dir=folder, split_mode=copies)
+        )
+    ops = [kernels[number % len(kernels)].entry() for number in range(200)]
+    return kernels, {"op_list": ops, "super_kernel_options": f"split-mode={SPLIT}"}
+
+
 def ours(infos: dict[str, Any], name: str, *, rebuild: bool) -> tuple[float, dict[str, float]]:
     """Seconds without the external programs, and the times of all stages."""
     report = _build.build(infos, name, rebuild=rebuild)
@@ -119,6 +139,22 @@ class Baseline:
             self.run(self.objcopy, f"--localize-symbol={function}", linked)
 
 
+def process_per_step(folder: Path, name: str, infos: dict[str, Any], kernels: list[BuiltOp], objcopy: str) -> float:
+    """Seconds that the baseline takes for the same inputs; its last step works on the same kernel."""
+    place = folder / f"baseline_{name}"
+    place.mkdir()
+    baseline = Baseline(place, objcopy)
+    started = time.perf_counter()
+    baseline.prepare(infos)
+    linked = place / "linked.o"
+    shutil.copy(folder / "kernel_meta" / f"{name}.o", linked)
+    distinct = dict.fromkeys(function for kernel in kernels for function in kernel.functions)
+    baseline.localize(linked, [f"{name}_split{copy}" if copy else name for name in distinct for copy in range(SPLIT)])
+    elapsed = time.perf_counter() - started
+    print(f"a process per step ({objcopy}): {elapsed:.1f} s, {baseline.processes} processes")
+    return elapsed
+
+
 def peak_memory() -> float:
     """MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -158,20 +194,19 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
     if shutil.which(options.objcopy) is None:
         print(f"`{options.objcopy}` is missing: no baseline")
         return
-    place = folder / "baseline"
-    place.mkdir()
-    baseline = Baseline(place, options.objcopy)
-    started = time.perf_counter()
-    baseline.prepare(infos)
-    linked = place / "linked.o"
-    # The last step of the baseline works on the same kernel, linked the same way.
-    shutil.copy(folder / "kernel_meta" / "bench.o", linked)
-    distinct = dict.fromkeys(function for kernel in kernels for function in kernel.functions)
-    names = [f"{name}_split{copy}" if copy else name for name in distinct for copy in range(SPLIT)]
-    baseline.localize(linked, names)
-    elapsed = time.perf_counter() - started
-    print(f"a process per step ({options.objcopy}): {elapsed:.1f} s, {baseline.processes} processes")
-    print(f"ratio: {elapsed / cold:.0f} times faster cold, {elapsed / warm:.0f} times warm")
+    elapsed = process_per_step(folder, "bench", infos, kernels, options.objcopy)
+    ratio("own stages of a cold build, process per step / ours", elapsed / cold)
+    ratio("build that is up to date, process per step / ours", elapsed / warm)
+    for archives in (True, False):
+        kernels, infos = many_counts(folder / "counts", archives=archives)
+        form = "archives" if archives else "plain objects"
+        name = f"counts_{archives}".lower()
+        runs = [ours(infos, name, rebuild=True) for _ in range(3)]
+        best, timings = min(runs, key=lambda run: run[0])
+        stages = ", ".join(f"{stage} {time:.1f}" for stage, time in timings.items() if stage not in EXTERNAL)
+        print(f"200 ops, 20 block counts, {form}: {best * 1000:.1f} ms ({stages})")
+        elapsed = process_per_step(folder, name, infos, kernels, options.objcopy)
+        ratio(f"own stages, 200 ops of 20 block counts, {form}, process per step / ours", elapsed / best)
 
     for count in options.growth:
         seconds, _ = ours(op_list(kernels, count), f"growth_{count}", rebuild=True)

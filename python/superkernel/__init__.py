@@ -19,11 +19,21 @@ from superkernel._core import __version__
 from superkernel._environment import Configuration, current_config
 from superkernel._errors import SuperKernelError
 from superkernel._generate import generate
-from superkernel._install.packages import warn_of_stranger
+from superkernel._install.strangers import warn_of_stranger
 from superkernel._plan import plan
 
 if TYPE_CHECKING:
-    from superkernel import cost, elf, profiling, scope, sim, types
+    from superkernel import (
+        cost,
+        elf,
+        profiling,
+        scope,
+        sim,
+        super_kernel_constants,
+        super_kernel_feature_manager,
+        super_kernel_option_parse,
+        types,
+    )
     from superkernel._compile import compile_kernel
     from superkernel.scope import compile_graph
 
@@ -52,12 +62,7 @@ __all__ = [
 
 warn_of_stranger()
 
-from superkernel import (  # noqa: E402
-    super_kernel,
-    super_kernel_constants,
-    super_kernel_feature_manager,
-    super_kernel_option_parse,
-)
+from superkernel import super_kernel  # noqa: E402
 from superkernel.super_kernel import compile  # noqa: E402
 
 # What a compile does not need is loaded when it is asked for: the graph engine and the command line start faster.
@@ -69,6 +74,9 @@ _ON_DEMAND = {
     "profiling": "superkernel.profiling",
     "scope": "superkernel.scope",
     "sim": "superkernel.sim",
+    "super_kernel_constants": "superkernel.super_kernel_constants",
+    "super_kernel_feature_manager": "superkernel.super_kernel_feature_manager",
+    "super_kernel_option_parse": "superkernel.super_kernel_option_parse",
     "types": "superkernel.types",
 }
 

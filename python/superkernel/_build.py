@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextvars
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Callable
 
 from superkernel import _core
@@ -16,7 +15,7 @@ from superkernel._logging import building, logger
 __all__ = ["build", "cache_directory", "cache_limit", "compare", "default_cache_dir", "settings"]
 
 #: The emulation headers of the host toolchain.
-INCLUDE_DIR = Path(__file__).resolve().parent / "include"
+INCLUDE_DIR = os.path.join(os.path.dirname(os.path.realpath(__file__)), "include")
 
 _DEFAULT_CACHE_LIMIT = 5 << 30
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -61,7 +60,7 @@ def settings(*, use_cache: bool = False) -> dict[str, Any]:
     if use_cache:
         current["cache_dir"] = cache_directory()
     current["cache_limit"] = cache_limit()
-    current["include_dir"] = str(INCLUDE_DIR)
+    current["include_dir"] = INCLUDE_DIR
     return current
 
 

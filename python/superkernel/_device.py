@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 
 __all__ = ["soc_name"]
@@ -16,6 +15,9 @@ def soc_name() -> str | None:
 
     Asked once: loading the library takes time, and the device of a machine does not change.
     """
+    # Here: most programs never ask.
+    import ctypes
+
     try:
         ask = ctypes.CDLL(_LIBRARY).aclrtGetSocName
     except (OSError, AttributeError):

@@ -24,7 +24,7 @@ TOOLS = ("COMPILE", "FATBIN")
 def tools(request, tmp_path: Path, monkeypatch) -> Any:
     """Both toolchains, into a folder whose name a shell must not take apart."""
     if request.param == "cann":
-        kit = Toolkit(tmp_path / "cann", _build.INCLUDE_DIR)
+        kit = Toolkit(tmp_path / "cann", Path(_build.INCLUDE_DIR))
         monkeypatch.setenv("PATH", f"{kit.bin}:{os.environ['PATH']}")
         monkeypatch.setenv("ASCEND_HOME_PATH", str(kit.folder))
     with superkernel.configure(kernel_meta_parent_dir=tmp_path / "it's $HOME", cache_dir="", toolchain=request.param):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import enum
 import os
 import subprocess
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from superkernel._install.startup import is_ours
+from superkernel._install.strangers import GRAPH_ENGINE_S_MODULE
 
 __all__ = [
     "HERE",
@@ -21,14 +21,10 @@ __all__ = [
     "kind_of",
     "probe",
     "shadow_note",
-    "warn_of_stranger",
 ]
 
 #: This package.
 HERE = Path(__file__).resolve().parents[1]
-
-#: The module the graph engine imports: the replaced software has it, a stranger does not.
-_GRAPH_ENGINE_S_MODULE = "super_kernel.py"
 
 #: How the stand-in of ``activate --toolkit`` begins.
 STAND_IN_MARK = "Put here by `superkernel-rs activate"
@@ -47,7 +43,7 @@ def kind_of(folder: str | os.PathLike[str]) -> Kind:
     """Whose the package in ``folder`` is."""
     if is_ours(folder):
         return Kind.OURS
-    if os.path.isfile(os.path.join(folder, _GRAPH_ENGINE_S_MODULE)):
+    if os.path.isfile(os.path.join(folder, GRAPH_ENGINE_S_MODULE)):
         return Kind.REPLACED
     return Kind.STRANGER if os.path.isdir(folder) else Kind.NONE
 
@@ -129,39 +125,3 @@ def is_stand_in(folder: str | os.PathLike[str]) -> bool:
         return STAND_IN_MARK.encode() in Path(folder, "__init__.py").read_bytes()
     except OSError:
         return False
-
-
-def warn_of_stranger() -> None:
-    """Warns if an unrelated distribution called ``superkernel`` is installed into the same folder as this package.
-
-    The two overwrite each other's files. The replaced software is no stranger: being installed over it, in a toolkit's
-    own folder, is as intended, and the toolkit needs it to be listed.
-    """
-    folder = HERE.parent
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        # Imported from an archive: nothing was overwritten there.
-        return
-    for name in names:
-        if name.startswith("superkernel-") and name.endswith((".dist-info", ".egg-info")):
-            if not _is_stranger(folder / name):
-                continue
-            warnings.warn(
-                f"another distribution named `superkernel` is installed beside `superkernel-rs` (`{name}` in "
-                f"`{folder}`); they overwrite each other's files. Run: pip uninstall superkernel superkernel-rs && "
-                "pip install superkernel-rs",
-                RuntimeWarning,
-                stacklevel=4,
-            )
-
-
-def _is_stranger(information: Path) -> bool:
-    """By the list of files that every installed distribution comes with; a toolkit's installer may leave it out."""
-    for list_of_files in ("RECORD", "SOURCES.txt"):
-        try:
-            files = (information / list_of_files).read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue
-        return f"superkernel/{_GRAPH_ENGINE_S_MODULE}" not in files
-    return False

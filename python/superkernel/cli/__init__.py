@@ -82,6 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(given: list[str], output: _output.Output) -> int:
     # One command is asked for: the others need not be loaded. Anything else needs all of them, for help and hints.
     first = next((word for word in given if word not in ("-v", "-vv", "--verbose")), None)
+    if first == "--version":
+        first = "version"
     root = parser([first] if first in COMMANDS else COMMANDS)
     options = root.parse_args(given)
     if options.version:

@@ -36,7 +36,7 @@ impl Flag {
 }
 
 /// What a set or a wait is for. A set must be taken by a wait for the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tag {
     /// A barrier of the super kernel.
     Barrier(Option<OpPosition>, Option<Reason>),
@@ -69,7 +69,7 @@ impl Tag {
 }
 
 /// One indivisible thing a core does, as far as order is concerned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Micro {
     Set {
         flag: Flag,

@@ -184,8 +184,10 @@ struct Expanded {
 
 impl Written {
     fn of(program: &Program) -> Self {
-        let mut known: HashMap<Micro, u32> = HashMap::new();
-        let mut micros = Vec::new();
+        /// Equal micro steps of one kind stand close together: both are about the same op. One that is not found only
+        /// costs time, since then blocks do not look alike.
+        const NEAR: usize = 48;
+        let mut micros: Vec<Micro> = Vec::new();
         let kinds = CoreKind::BOTH.map(|kind| {
             let mut expanded = Expanded::default();
             let core = CoreId { kind, block: 0, sub_block: 0, sub_blocks: 1 };
@@ -194,10 +196,15 @@ impl Written {
                 if step.cores.kinds.contain(kind) && program.kinds().contains(&kind) {
                     let list = expand(program, step, core);
                     for micro in (0..list.len()).filter_map(|place| list.get(place)) {
-                        expanded.ids.push(*known.entry(micro).or_insert_with(|| {
-                            micros.push(micro);
-                            micros.len() as u32 - 1
-                        }));
+                        let near = micros.len().saturating_sub(NEAR)..micros.len();
+                        let number = match near.clone().rev().find(|number| micros[*number] == micro) {
+                            Some(number) => number,
+                            None => {
+                                micros.push(micro);
+                                near.end
+                            }
+                        };
+                        expanded.ids.push(number as u32);
                     }
                 }
             }
