@@ -177,5 +177,8 @@ mod tests {
         for core in mixed.cores(0..12) {
             assert!(looks.contains(&look(core)), "{core} is like none of {chosen:?}");
         }
+        let cubes = program(SuperKernelType::Aic, 10, &[(KernelType::AicOnly, 4)]);
+        let blocks: Vec<u32> = one_of_each_class(&cubes).iter().map(|core| core.block).collect();
+        assert_eq!(blocks, [0, 1, 4]);
     }
 }

@@ -227,3 +227,41 @@ impl Written {
         Script { entries, runs: program.ops.positions().map(|op| runs(program, core, op)).collect() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::micro::{Flag, Tag};
+    use super::*;
+
+    /// One that runs op 0 and op 1, and one that runs op 2 and op 1, around the same set and wait.
+    #[test]
+    fn scripts_with_the_same_flags_become_one_with_the_ops_of_both() {
+        let (flag, tag) = (Flag::AllCubes, Tag::Barrier(None, None));
+        let [zero, one, two] = [0, 1, 2].map(OpPosition);
+        let micros = [
+            Micro::Set { flag, tag },
+            Micro::Wait { flag, tag },
+            Micro::Start(zero),
+            Micro::End(zero),
+            Micro::Start(one),
+            Micro::End(one),
+            Micro::Start(two),
+            Micro::End(two),
+        ];
+        let script = |entries: &[(u32, u32)]| -> Vec<Entry> {
+            entries.iter().map(|&(step, micro)| Entry { step, micro }).collect()
+        };
+        let first = script(&[(1, 2), (1, 3), (2, 0), (3, 1), (5, 4), (5, 5)]);
+        let second = script(&[(2, 0), (3, 1), (4, 6), (4, 7), (5, 4), (5, 5)]);
+        let both = script(&[(1, 2), (1, 3), (2, 0), (3, 1), (4, 6), (4, 7), (5, 4), (5, 5)]);
+        assert_eq!(joined(&first, &second, &micros), both);
+        assert_eq!(joined(&second, &first, &micros), both);
+        assert_eq!(joined(&both, &first, &micros), both);
+        assert_eq!(joined(&first, &first, &micros), first);
+        // The one behind has nothing more to do, or not yet.
+        let idle = script(&[(2, 0), (3, 1)]);
+        assert_eq!(joined(&idle, &second, &micros), second);
+        assert_eq!(joined(&first, &idle, &micros), first);
+        assert_eq!(joined(&[], &[], &micros), []);
+    }
+}

@@ -210,7 +210,8 @@ impl<'a> Visit<'a> for Finder<'_> {
         let operator = self.text(&binary.op).to_owned();
         let others = other_operators(&operator);
         if !others.is_empty() && !binds(&binary.left) && !binds(&binary.right) {
-            let (left, right) = (self.text(binary.left.as_ref()).to_owned(), self.text(binary.right.as_ref()).to_owned());
+            let (left, right) =
+                (self.text(binary.left.as_ref()).to_owned(), self.text(binary.right.as_ref()).to_owned());
             let described = |other: &&'static str| {
                 let shown: String = self.text(binary).split_whitespace().collect::<Vec<_>>().join(" ");
                 (format!("{left} {other} {right}"), format!("`{operator}` → `{other}` of `{shown}`"))
