@@ -92,6 +92,20 @@ def test_arrows_go_from_the_set_that_ended_a_wait(ran: Ran) -> None:
     assert {(wait.track, wait.start) for wait in waits} <= set(told)
 
 
+def test_in_block_flags_have_arrows_too(workshop: Workshop, tmp_path: Path) -> None:
+    """On Ascend950 the halves of a block meet over flags of their own, numbered anew on each core."""
+    ran = Ran(workshop, tmp_path, chain("c310", ["mix4", "vec8", "mix2"], profiling="1", early_start="0"))
+    (process,) = trace_reader.read(ran.report.traces().to_bytes())
+    assert set(process.ops()) == ran.runs()
+    waits = [(to.arguments["detail"], source.track, to.track) for source, to in process.arrows]
+    in_block = [wait for wait in waits if wait[0].startswith("in-block")]
+    assert in_block, "the barriers of a 1:2 kernel"
+    block = {"AIC": lambda core: core, "AIV": lambda core: core // 2}
+    for detail, source, to in in_block:
+        blocks = {block[name[:3]](int(name[3:])) for name in (source, to)}
+        assert len(blocks) == 1 and source[:3] != to[:3], (detail, source, to)
+
+
 def test_only_ops_without_the_other_events(ran: Ran, workshop: Workshop) -> None:
     fused = Fused(workshop, ran.program, ran.json)
     report = fused.launch(1).report
