@@ -24,6 +24,11 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 #: What stops the builds of this context; signals stop those of the main thread anyway.
 cancellation: contextvars.ContextVar[_core.Cancel | None] = contextvars.ContextVar("superkernel_cancel", default=None)
 
+#: Gets the reports of all builds of this context, if somebody wants them.
+reports: contextvars.ContextVar[list[dict[str, Any]] | None] = contextvars.ContextVar(
+    "superkernel_reports", default=None
+)
+
 
 def build(
     kernel_infos: Mapping[str, Any],
@@ -46,6 +51,9 @@ def build(
         report = _core.build(kernel_infos, kernel_name, current, keep, rebuild, progress, cancellation.get())
         if announce:
             logger.info("%s", summary(report))
+    told = reports.get()
+    if told is not None:
+        told.append(report)
     return report
 
 

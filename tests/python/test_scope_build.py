@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import superkernel
 from superkernel import SuperKernelError
 from superkernel.cli import main
+from superkernel.pictures.report import write as write_report
 from superkernel.scope import Graph, KernelResult, LaunchEntry, compile_graph, kernels, launch_layout, plan
 from superkernel.sim import BuiltOp, Device, build_op
 
@@ -260,3 +262,43 @@ def test_the_command(ops: dict[str, BuiltOp], tmp_path: Path, capsys: pytest.Cap
 def test_a_result_prints_its_error() -> None:
     result = KernelResult("p", "k", "compiled", 1.25)
     assert str(result) == "compiled         1.2 ms  p  k"
+
+
+def test_the_report_of_a_build(ops: dict[str, BuiltOp], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two equal scopes, one that is cut, one op without files: all of it on one page, with pictures beside."""
+    graph = Graph("model <b>")
+    for where in ("s", "same"):
+        add(graph, ops["plus"], f"{where}1", where)
+        add(graph, ops["times"], f"{where}2", where)
+    add(graph, ops["plus"], "c1", "cut")
+    graph.op("c2", "Op", support=0, scope="cut")
+    add(graph, ops["times"], "c3", "cut")
+    add(graph, ops["plus"], "c4", "cut")
+    add(graph, ops["plus"], "b1", "broken", bin_path="")
+    add(graph, ops["plus"], "b2", "broken")
+    graph.write(tmp_path / "graph.json")
+    status = main(["build", str(tmp_path / "graph.json"), "--no-cache", "--report", str(tmp_path / "out.html")])
+    capsys.readouterr()
+    assert status == 1, "one of them cannot be built"
+    text = (tmp_path / "out.html").read_text()
+    (embedded,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
+    data = json.loads(embedded)
+    kernels_told = {kernel["piece"]: kernel for kernel in data["kernels"]}
+    assert sorted(kernel["origin"] for kernel in data["kernels"]) == ["compiled", "compiled", "failed", "shared"]
+    built = kernels_told["s"] if kernels_told["s"]["origin"] == "compiled" else kernels_told["same"]
+    assert built["size"] > 1000 and built["ops"] == 2 and built["stages"]["compile"] > 0 and built["error"] is None
+    assert kernels_told["broken"]["error"]["errId"] == "SK1016" and kernels_told["broken"]["picture"] is None
+    (cut,) = (scope for scope in data["scopes"] if scope["name"] == "cut")
+    assert next(one["node"] for one in cut["left_out"]) == "c2" and cut["cuts"]
+    # Every link leads to a picture, and the picture of the scopes leads on to the programs.
+    for kernel in (built, kernels_told["same"], kernels_told["s"]):
+        assert (tmp_path / kernel["picture"]).is_file() and kernel["kernel_name"] in kernel["picture"]
+    scopes = (tmp_path / data["scope_picture"]).read_text()
+    assert f"{built['kernel_name']}.html" in scopes
+    with pytest.raises(SuperKernelError, match="SK0001"):
+        write_report(tmp_path / "graph.json" / "out.html", graph, compile_graph(graph, check=False), [])
+    # Built again nothing changes, and the page says so.
+    assert main(["build", str(tmp_path / "graph.json"), "--no-cache", "--report", str(tmp_path / "out.html")]) == 1
+    (embedded,) = re.findall(r'id="data">(.*?)</script>', (tmp_path / "out.html").read_text())
+    origins = [kernel["origin"] for kernel in json.loads(embedded)["kernels"]]
+    assert sorted(origins) == ["failed", "shared", "up to date", "up to date"]

@@ -31,6 +31,11 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     add_build_flags(command)
     command.add_argument("--json", action="store_true", help="print the results as JSON")
+    command.add_argument(
+        "--report",
+        metavar="OUT.html",
+        help="write a page about the build, and pictures of scopes and programs beside it",
+    )
     add_settings(command)
     command.set_defaults(run=run)
 
@@ -43,11 +48,13 @@ def run(options: argparse.Namespace) -> int:
     import superkernel
     from superkernel.cli._progress import model_progress
     from superkernel.cli.scope import planning, read_graph
+    from superkernel.pictures.report import collected, write
     from superkernel.scope._remote import connect
 
     graph = read_graph(options)
     with contextlib.ExitStack() as stack:
         stack.enter_context(superkernel.configure(**given_settings(options)))
+        told = stack.enter_context(collected())
         executor = stack.enter_context(connect(options.executor)) if options.executor else None
         progress = stack.enter_context(model_progress(quiet=options.quiet, as_json=options.json))
         build = superkernel.compile_graph(
@@ -63,5 +70,7 @@ def run(options: argparse.Namespace) -> int:
             use_cache=not options.no_cache,
             **planning(options),  # type: ignore[arg-type]
         )
+        if options.report is not None:
+            write(options.report, graph, build, told)
     print(json.dumps(build.to_dict(), indent=2) if options.json else build)
     return 1 if build.of_state("failed") else 0

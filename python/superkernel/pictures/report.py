@@ -1,0 +1,135 @@
+"""The report of a model's build: one page, and pictures beside it that it links to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from superkernel import _build, _files
+from superkernel._config import configure
+from superkernel._environment import snapshot
+from superkernel._errors import SuperKernelError, make_error
+from superkernel.pictures import of_program, of_scopes, page
+
+if TYPE_CHECKING:
+    from superkernel._files import PathLike
+    from superkernel.scope import Graph, KernelResult, ModelBuild, Piece
+
+__all__ = ["collected", "write"]
+
+
+@contextmanager
+def collected() -> Iterator[list[dict[str, Any]]]:
+    """The reports of all kernels that are built inside, as they come."""
+    told: list[dict[str, Any]] = []
+    token = _build.reports.set(told)
+    try:
+        yield told
+    finally:
+        _build.reports.reset(token)
+
+
+def write(path: PathLike, graph: Graph, build: ModelBuild, told: Iterable[Mapping[str, Any]]) -> None:
+    """Writes the report to ``path``, and the pictures to the folder ``<name>_pictures`` beside it.
+
+    ``told`` are the :func:`collected` reports of the builds.
+    """
+    target = Path(_files.checked_path(path))
+    folder = target.with_name(f"{target.stem}_pictures")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"cannot make `{folder}`: {error.strerror or error}"
+        raise make_error("SK0001", problem, "name another file with `--report`") from None
+    drawn: dict[str, str] = {}
+    for piece in build.plan.pieces:
+        if piece.kernel_name not in drawn and _draw(piece, folder):
+            drawn[piece.kernel_name] = f"{piece.kernel_name}.html"
+    inside = {piece.name: drawn[piece.kernel_name] for piece in build.plan.pieces if piece.kernel_name in drawn}
+    scopes = page("scope", _title(build), of_scopes(graph, build.plan, inside))
+    _files.write(folder / "scopes.html", scopes.encode())
+    links = {name: f"{folder.name}/{file}" for name, file in inside.items()}
+    data = of_build(build, told, links, f"{folder.name}/scopes.html")
+    _files.write(target, page("report", f"Build of {_title(build)}", data).encode())
+
+
+def _draw(piece: Piece, folder: Path) -> bool:
+    """Writes the picture of a piece's program, if there is one."""
+    if piece.problems:
+        return False
+    limits: dict[str, Any] = {} if piece.core_limits is None else dict(zip(("aic_num", "aiv_num"), piece.core_limits))
+    try:
+        with configure(**limits):
+            picture = of_program(piece.normalized_infos, piece.kernel_name)
+    except SuperKernelError:
+        # The build has met the same error, and the report tells it.
+        return False
+    _files.write(folder / f"{piece.kernel_name}.html", page("program", piece.name, picture).encode())
+    return True
+
+
+def of_build(
+    build: ModelBuild, told: Iterable[Mapping[str, Any]], links: Mapping[str, str], scopes: str | None
+) -> dict[str, Any]:
+    """The data of the page ``report``."""
+    pieces = {piece.name: piece for piece in build.plan.pieces}
+    by_kernel = {report["kernel"]: report for report in told}
+    # Of pieces with the same kernel one has it built, the others share it.
+    owners: dict[str, str] = {}
+    for result in sorted(build.results, key=lambda result: result.state == "shared"):
+        owners.setdefault(result.kernel_name, result.piece)
+    kernels = []
+    for result in build.results:
+        is_owner = owners[result.kernel_name] == result.piece
+        report = by_kernel.get(result.kernel_name, {})
+        kernel = _kernel(result, pieces[result.piece], report if is_owner else {})
+        kernel["origin"] = _origin(result, report, is_owner)
+        kernel["size"] = _size(report.get("object"))
+        kernel["picture"] = links.get(result.piece)
+        kernels.append(kernel)
+    return {
+        "title": f"Build of {_title(build)}",
+        "soc": snapshot()["soc"],
+        "milliseconds": build.milliseconds,
+        "excluded": build.excluded,
+        "scope_picture": scopes,
+        "scopes": build.plan.scopes,
+        "kernels": kernels,
+    }
+
+
+def _origin(result: KernelResult, report: Mapping[str, Any], is_owner: bool) -> str:
+    """``compiled``, ``up to date``, ``from cache``, ``shared`` or ``failed``."""
+    if result.state == "failed":
+        return "failed"
+    if not is_owner:
+        return "shared"
+    origin = str(report.get("origin", "up to date"))
+    return "compiled" if origin == "built" else origin
+
+
+def _kernel(result: KernelResult, piece: Piece, report: Mapping[str, Any]) -> dict[str, Any]:
+    stages = {stage: time for stage, time in report.get("timings_ms", {}).items() if stage != "total"}
+    return {
+        "piece": result.piece,
+        "kernel_name": result.kernel_name,
+        "ops": len(piece.members),
+        "milliseconds": result.milliseconds,
+        "stages": stages,
+        "warnings": [*piece.warnings, *report.get("warnings", ())],
+        "because": report.get("because", []),
+        "error": None if result.error is None else result.error.errorinfo,
+    }
+
+
+def _size(path: str | None) -> int | None:
+    try:
+        return None if path is None else Path(path).stat().st_size
+    except OSError:
+        return None
+
+
+def _title(build: ModelBuild) -> str:
+    return str(build.plan.to_dict()["graph"]) or "a model"
