@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import superkernel
 import trace_reader
+from kernel_library import KernelLibrary
 from kernels.programs import Program, chain
 from kernels.runner import Fused, Workshop
 from op_lists import AIC, AIV, MIX_1_2, OpList
@@ -104,6 +105,20 @@ def test_in_block_flags_have_arrows_too(workshop: Workshop, tmp_path: Path) -> N
     for detail, source, to in in_block:
         blocks = {block[name[:3]](int(name[3:])) for name in (source, to)}
         assert len(blocks) == 1 and source[:3] != to[:3], (detail, source, to)
+
+
+def test_superkernel_run_draws_one_run(
+    library: KernelLibrary, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    infos = library.infos(library.op("one"), library.op("cube", AIC, 3), options="early-start=0")
+    (tmp_path / "infos.json").write_text(json.dumps(infos))
+    out = tmp_path / "t.json"
+    assert main(["run", str(tmp_path / "infos.json"), "--seeds", "1", "--trace", str(out), "--gantt"]) == 0
+    shown = capsys.readouterr().out
+    assert "vector busy" in shown and "cube busy" in shown
+    (process,) = trace_reader.read(out.read_bytes())
+    assert set(process.ops()) == {(0, "AIV0"), (0, "AIV1"), (1, "AIC0"), (1, "AIC1"), (1, "AIC2")}
+    assert process.arrows
 
 
 def test_only_ops_without_the_other_events(ran: Ran, workshop: Workshop) -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from superkernel.cli._input import add_kernel_infos, read_kernel_infos
+from superkernel.cli._pictures import add_timeline, show_timeline, wants_timeline
 from superkernel.cli._settings import add_settings, given_settings
 
 if TYPE_CHECKING:
+    from superkernel._core import Traces
     from superkernel.sim import Kernel, Verdict
 
+#: More events than this are not drawn; the trace says so.
+MOST_EVENTS = 2_000_000
 #: What a parameter gets that nobody gave.
 _USUAL = "float32:16384"
 
@@ -54,6 +58,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.add_argument("--rtol", type=float, default=0.0, help="relative difference that counts as none (default: 0)")
     command.add_argument("--atol", type=float, default=0.0, help="absolute difference that counts as none (default: 0)")
     command.add_argument("--all", action="store_true", help="do not stop at the first seed that finds something")
+    add_timeline(command)
     add_settings(command, "soc", "aic_num", "aiv_num", "ascendc", "tool_timeout")
     command.set_defaults(run=run)
 
@@ -73,8 +78,14 @@ def run(options: argparse.Namespace) -> int:
             with superkernel.configure(kernel_meta_parent_dir=folder):
                 superkernel.compile(kernel_infos, options.name)
             kernel = device.load(f"{folder}/kernel_meta/{options.name}.json")
-        verdict = _verdict(kernel, options)
+        alone = options.seed is not None
+        verdict = _verdict(
+            kernel, options, 1 if alone else options.seeds, options.seed if alone else options.first_seed
+        )
+        traces = _traces(kernel, options, verdict) if wants_timeline(options) else None
     print(verdict)
+    if traces is not None:
+        show_timeline(options, traces)
     if verdict.ok:
         return 0
     for finding in verdict.findings:
@@ -83,20 +94,31 @@ def run(options: argparse.Namespace) -> int:
     return 1
 
 
-def _verdict(kernel: Kernel, options: argparse.Namespace) -> Verdict:
+def _verdict(kernel: Kernel, options: argparse.Namespace, seeds: int, first_seed: int, **more: Any) -> Verdict:
     from superkernel.sim.inputs import Inputs
 
     inputs = Inputs(options.input, options.others, options.input_seed)
     return kernel.check(
         inputs.arguments(kernel.parameters),
-        seeds=1 if options.seed is not None else options.seeds,
-        first_seed=options.first_seed if options.seed is None else options.seed,
+        seeds=seeds,
+        first_seed=first_seed,
         most_findings=10**9 if options.all else 1,
         rtol=options.rtol,
         atol=options.atol,
         ignore=options.ignore,
         tiling_key=_tiling_keys(options.tiling_key),
+        **more,
     )
+
+
+def _traces(kernel: Kernel, options: argparse.Namespace, verdict: Verdict) -> Traces:
+    """One more run, with all events: of a seed that found something, otherwise of the first."""
+    from superkernel.sim import Report
+
+    found = [finding.variation.seed for finding in verdict.findings if finding.repeatable]
+    first = options.first_seed if options.seed is None else options.seed
+    again = _verdict(kernel, options, 1, found[0] if found else first, events="sync", event_limit=MOST_EVENTS)
+    return (again.last or Report("timeout", "no run of the super kernel")).traces()
 
 
 def _tiling_keys(given: list[str]) -> dict[int | str, int | tuple[int, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from superkernel._errors import make_error
@@ -86,6 +86,8 @@ class Verdict:
     steps: int
     #: What runs that ended well had to say.
     warnings: tuple[str, ...] = ()
+    #: The last run of the super kernel.
+    last: Report | None = field(default=None, repr=False, compare=False)
 
     @property
     def ok(self) -> bool:
@@ -134,6 +136,7 @@ def check_kernel(
     findings: list[FailedSeed] = []
     warnings: dict[str, None] = {}
     steps, tried = 0, 0
+    last: Report | None = None
     cores: tuple[str, ...] = ()
     try:
         expected = _alone(kernel, slots, tiling_key, rest.get("timeout"))
@@ -156,7 +159,7 @@ def check_kernel(
                 agents=[*_partners(slots, seed), *agents],
                 **rest,
             )
-            tried, steps = tried + 1, steps + report.steps
+            tried, steps, last = tried + 1, steps + report.steps, report
             warnings.update(dict.fromkeys(report.warnings))
             if not report.ok:
                 findings.append(FailedSeed(variation, report.status, report.message, report))
@@ -169,7 +172,8 @@ def check_kernel(
     finally:
         _restore(before)
         slots.free()
-    return Verdict(kernel.name, tuple(run[:tried]), expected is not None, tuple(findings), steps, tuple(warnings))
+    ran = tuple(run[:tried])
+    return Verdict(kernel.name, ran, expected is not None, tuple(findings), steps, tuple(warnings), last)
 
 
 def _restore(contents: Mapping[Buffer, bytes]) -> None:

@@ -158,6 +158,8 @@ class Kernel:
         timeout: float | None = None,
         tiling_key: Mapping[int | str, int | tuple[int, int]] | None = None,
         poison_local_memory: bool = True,
+        events: str = "ops",
+        event_limit: int = 50_000,
     ) -> Verdict:
         """Runs the kernel in many ways and compares it with its ops, each run alone, one after another.
 
@@ -175,6 +177,8 @@ class Kernel:
             "step_limit": step_limit,
             "timeout": timeout,
             "poison_local_memory": poison_local_memory,
+            "events": events,
+            "event_limit": event_limit,
         }
         return check_kernel(
             self,
