@@ -33,10 +33,10 @@ impl Traces {
         py.detach(|| self.0.iter().map(|one| trace::gantt(one, width)).collect::<Vec<_>>().join("\n"))
     }
 
-    /// Kernel, what its time axis means, and what its file says about itself.
+    /// Kernel, what its time axis means, and notes.
     #[getter]
     fn kernels(&self) -> Vec<(String, String, Vec<String>)> {
-        self.0.iter().map(|one| (one.kernel.clone(), one.axis.label(), trace::notes(one))).collect()
+        self.0.iter().map(|one| (one.kernel.clone(), one.axis.label(), one.notes.clone())).collect()
     }
 }
 

@@ -34,11 +34,6 @@ pub(crate) fn write(traces: &[Trace]) -> Vec<u8> {
     out
 }
 
-/// What the file says about a trace: its own notes, and what was merged.
-pub(crate) fn notes(trace: &Trace) -> Vec<String> {
-    shrunk(trace).notes.clone()
-}
-
 /// Events that have been written.
 struct Events {
     out: Vec<u8>,

@@ -7,7 +7,7 @@ mod chrome;
 mod gantt;
 mod shrink;
 
-pub(crate) use chrome::{notes, write};
+pub(crate) use chrome::write;
 pub(crate) use gantt::gantt;
 
 use std::sync::Arc;
