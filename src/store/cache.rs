@@ -467,7 +467,7 @@ mod tests {
     #[test]
     fn the_least_recently_used_go_first() {
         let directory = tempfile::tempdir().unwrap();
-        let cache = cache(directory.path(), 3500);
+        let cache = cache(directory.path(), 3700);
         let age = |name: &str, seconds| {
             let file = std::fs::OpenOptions::new().append(true).open(cache.entry(&key(name).to_string())).unwrap();
             file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
