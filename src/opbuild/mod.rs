@@ -167,6 +167,10 @@ fn compile(
         fs::write(&directory.join(WRAPPER), text.as_bytes())?;
         let mut job = job(request, host, unit, &directory, function, cancel)?;
         job.defines.extend(fact_defines(facts));
+        if let (Some(headers), Some(cache)) = (&request.headers, &request.cache) {
+            let ready = precompiled::for_operator(&job, headers, host, cache, cancel)?;
+            job.defines.extend(["-include".to_owned(), ready.display().to_string()]);
+        }
         host.compile(&job, cancel)?;
         let object = fs::read(&job.output)?;
         Ok(CompiledUnit { unit: *unit, function: function.clone(), object })
@@ -248,7 +252,7 @@ fn fact_defines(facts: &Facts) -> Vec<String> {
 /// Over everything the result depends on.
 fn digest(request: &OpRequest, host: &HostToolchain, texts: &[String]) -> ContentDigest {
     // The source counts by what the preprocessor made of it.
-    let without_source = OpRequest { source: Source::Text(String::new()), ..request.clone() };
+    let without_source = OpRequest { source: Source::Text(String::new()), cache: None, ..request.clone() };
     let mut parts = vec![VERSION.to_owned()];
     parts.extend(host.identity().iter().map(ToString::to_string));
     parts.push(format!("{without_source:?}"));

@@ -10,7 +10,7 @@ use crate::elf::{self, Edits};
 use crate::fs;
 use crate::store::digest::ContentDigest;
 use crate::store::work_dir::WorkDir;
-use crate::toolchain::{HostCompiler, ToolchainError};
+use crate::toolchain::{CompileJob, HostCompiler, HostToolchain, Toolchain, ToolchainError};
 
 /// What the headers are read with.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +35,7 @@ pub(crate) struct Ready {
 }
 
 const DEFINITIONS: &str = "#include \"sk_cpu/definitions.h\"\n#include \"sk_program/entry.h\"\n";
+const PRELUDE: &str = "prelude.h";
 /// What is read.
 const TEXT: &str = "#include \"sk_program/launch.h\"\n#include \"kernel_operator.h\"\n";
 
@@ -58,16 +59,17 @@ impl Prelude<'_> {
         }
         let digest = ContentDigest::of_all(parts.iter().flat_map(|part| [part.as_bytes(), b"\n".as_slice()])).short();
         let ready = cache.join(format!("sk_headers_{digest}"));
-        let found = Ready { header: ready.join("prelude.h"), definitions: ready.join("definitions.o") };
+        let found = Ready { header: ready.join(PRELUDE), definitions: ready.join("definitions.o") };
         if ready.is_dir() {
             return Ok(found);
         }
         let work = WorkDir::create(cache, "headers", cancel)?;
         let folder = work.subdirectory("ready")?;
-        let source = folder.join("prelude.h");
+        let source = folder.join(PRELUDE);
         fs::write(&source, TEXT.as_bytes())?;
         let command = compiler.command("the precompiled AscendC headers").args(self.arguments).args(machine);
-        let command = command.args(["-x", "c++-header"]).file(&source).arg("-o").file(folder.join("prelude.h.gch"));
+        let command =
+            command.args(["-x", "c++-header"]).file(&source).arg("-o").file(folder.join(format!("{PRELUDE}.gch")));
         match command.run(cancel) {
             Ok(_) => {}
             // A compiler that cannot do it reads the headers each time.
@@ -87,6 +89,42 @@ impl Prelude<'_> {
             Ok(()) | Err(_) => Ok(found),
         }
     }
+}
+
+/// The same for an operator: what to include in front of the source of `job`.
+pub(crate) fn for_operator(
+    job: &CompileJob,
+    headers: &HeaderTree,
+    host: &HostToolchain,
+    cache: &Path,
+    cancel: &Cancel,
+) -> Result<PathBuf, OpBuildError> {
+    let CompileJob { defines, options, entry_defines, include_dirs, kind, chip, optimization, debug_info, .. } = job;
+    let arguments = (defines, options, entry_defines, include_dirs, kind, chip, optimization, debug_info);
+    let mut parts = vec![format!("{arguments:?}")];
+    parts.extend(host.identity().iter().map(ToString::to_string));
+    for folder in [host.include_dir(), headers.root()] {
+        parts.extend(files(folder));
+    }
+    let digest = ContentDigest::of_all(parts.iter().flat_map(|part| [part.as_bytes(), b"\n".as_slice()])).short();
+    let ready = cache.join(format!("sk_operator_headers_{digest}"));
+    if !ready.is_dir() {
+        let work = WorkDir::create(cache, "headers", cancel)?;
+        let folder = work.subdirectory("ready")?;
+        let source = folder.join(PRELUDE);
+        fs::write(&source, b"#include \"kernel_operator.h\"\n")?;
+        match host.precompile(job, &source, &folder.join(format!("{PRELUDE}.gch")), cancel) {
+            // A compiler that cannot do it reads the headers each time.
+            Ok(_) | Err(ToolchainError::Failed { .. }) => {}
+            Err(other) => return Err(other.into()),
+        }
+        match fs::relocate(&folder, &ready) {
+            Err(error) if !ready.is_dir() => return Err(error.into()),
+            // Somebody else may have been faster.
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(ready.join(PRELUDE))
 }
 
 /// Has the simulator answer the argument checks of the headers in an object.

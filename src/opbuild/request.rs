@@ -122,6 +122,8 @@ pub struct OpRequest {
     pub watch_accesses: bool,
     /// The vendor's headers to compile against; `None`: the subset that comes with this package.
     pub headers: Option<HeaderTree>,
+    /// Where precompiled headers are kept; `None`: nowhere.
+    pub cache: Option<PathBuf>,
     /// Where object and JSON go.
     pub out_dir: PathBuf,
 }

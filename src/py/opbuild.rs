@@ -52,6 +52,7 @@ struct RawRequest {
     include_dirs: Vec<PathBuf>,
     watch_accesses: bool,
     ascendc: Option<PathBuf>,
+    cache: Option<PathBuf>,
     out_dir: PathBuf,
 }
 
@@ -130,6 +131,7 @@ impl RawRequest {
             include_dirs: self.include_dirs,
             watch_accesses: self.watch_accesses,
             headers: self.ascendc.as_deref().map(HeaderTree::open).transpose()?,
+            cache: self.cache,
             out_dir: self.out_dir,
         })
     }

@@ -147,6 +147,18 @@ impl HostToolchain {
         self.source_command(job).arg("-E").file(&job.source).shortened(&job.work_dir)?.run(cancel)
     }
 
+    /// Reads `header` as [`Toolchain::compile`] would in front of the source of `job`, and keeps it in precompiled form.
+    pub(crate) fn precompile(
+        &self,
+        job: &CompileJob,
+        header: &Path,
+        output: &Path,
+        cancel: &Cancel,
+    ) -> Result<Executed, ToolchainError> {
+        let command = self.source_command(job).args(["-x", "c++-header"]).file(header).arg("-o").file(output);
+        command.shortened(&job.work_dir)?.run(cancel)
+    }
+
     /// Everything that decides the meaning of the source.
     fn source_command(&self, job: &CompileJob) -> Command {
         let (taken, dropped) = split_options(&job.options);

@@ -136,6 +136,17 @@ def test_output_and_a_broken_rule(device: sim.Device, tmp_path: Path) -> None:
     assert any("block 0" in line for line in report.output)
 
 
+@needs_tree
+def test_the_headers_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for body in ("x[0] = 1;", "x[0] = 2;"):
+        source = f'#include "kernel_operator.h"\nextern "C" __global__ __aicore__ void f(GM_ADDR x) {{\n{body}\n}}\n'
+        with superkernel.configure(ascendc=TREE):
+            assert not sim.build_op(source, "f", out_dir=tmp_path).reused
+    kept = list((tmp_path / "cache" / "superkernel" / "sim").glob("sk_operator_headers_*"))
+    assert len(kept) == 1 and (kept[0] / "prelude.h.gch").exists()
+
+
 def test_a_folder_without_headers(tmp_path: Path) -> None:
     with superkernel.configure(ascendc=tmp_path), pytest.raises(superkernel.SuperKernelError) as caught:
         sim.build_op("extern void f() {\n}", "f", out_dir=tmp_path)

@@ -276,6 +276,50 @@ def test_a_multiplication_by_hand(tmp_path: Path) -> None:
     np.testing.assert_allclose(found, a.astype(np.float64) @ b.astype(np.float64), rtol=1e-4, atol=1e-4)
 
 
+_POLL = """
+#include "acl/acl.h"
+#include "kernel_operator.h"
+using namespace AscendC;
+
+// The first core waits for the second one by copies to UB alone.
+__global__ __aicore__ void poll(GM_ADDR x) {
+    GlobalTensor<int32_t> xg;
+    xg.SetGlobalBuffer((__gm__ int32_t *)x, 8);
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> buffer;
+    pipe.InitBuffer(buffer, 32);
+    LocalTensor<int32_t> local = buffer.Get<int32_t>();
+    if (GetBlockIdx() == 1) {
+        Duplicate(local, 7, 8);
+        SetFlag<HardEvent::V_MTE3>(EVENT_ID0);
+        WaitFlag<HardEvent::V_MTE3>(EVENT_ID0);
+        DataCopy(xg, local, 8);
+        return;
+    }
+    do {
+        DataCopy(local, xg, 8);
+        SetFlag<HardEvent::MTE2_S>(EVENT_ID0);
+        WaitFlag<HardEvent::MTE2_S>(EVENT_ID0);
+    } while (local.GetValue(0) != 7);
+}
+
+int main() {
+    int32_t *x = nullptr;
+    aclrtMalloc((void **)&x, 32, ACL_MEM_MALLOC_NORMAL_ONLY);
+    poll<<<2, nullptr, nullptr>>>((GM_ADDR)x);
+    return x[0] + (aclFloat16ToFloat(aclFloatToFloat16(-1.5f)) == -1.5f ? 0 : 1);
+}
+"""
+
+
+@needs_tree
+def test_a_core_that_polls_through_ub(tmp_path: Path) -> None:
+    with superkernel.configure(ascendc=TREE):
+        build_program(write(tmp_path, _POLL), tmp_path / "poll.so")
+    done = run_program(tmp_path / "poll.so", timeout=200, capture_output=True, text=True)
+    assert done.returncode == 7, done.stderr
+
+
 _OBJECT = """
 #include <cmath>
 #include <cstdio>
