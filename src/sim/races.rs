@@ -179,3 +179,77 @@ impl Races {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What core `core` does at its moment `time` when it knows moment `knows` of the other one.
+    fn does(races: &mut Races, core: CoreIndex, access: Access, bytes: std::ops::Range<u64>, time: u32, knows: u32) {
+        let mut clock = Clock::new(2);
+        (0..time).for_each(|_| clock.tick(core));
+        (0..knows).for_each(|_| clock.tick(1 - core));
+        let usage = Use { core, time, op: OpPosition(core), access, is_late: false, site: Site::Unknown };
+        races.record(bytes.start, bytes.end, usage, &clock, 0);
+    }
+
+    fn shared(races: &Races) -> Vec<(u64, u64)> {
+        races.found().iter().map(|race| (race.start, race.end)).collect()
+    }
+
+    #[test]
+    fn only_shared_bytes_meet() {
+        let mut races = Races::default();
+        does(&mut races, 0, Access::Write, 0..64, 1, 0);
+        does(&mut races, 1, Access::Write, 64..128, 1, 0);
+        does(&mut races, 1, Access::Read, 128..256, 1, 0);
+        assert!(shared(&races).is_empty());
+        does(&mut races, 1, Access::Read, 60..70, 1, 0);
+        assert_eq!(shared(&races), [(60, 64)]);
+    }
+
+    #[test]
+    fn who_heard_of_it_is_ordered() {
+        for (knows, expected) in [(1, 0), (0, 1)] {
+            let mut races = Races::default();
+            does(&mut races, 0, Access::Read, 0..8, 1, 0);
+            does(&mut races, 1, Access::Write, 4..12, 1, knows);
+            assert_eq!(races.found().len(), expected);
+        }
+    }
+
+    #[test]
+    fn a_write_that_is_ordered_hides_what_came_before_it_and_nothing_else() {
+        let mut races = Races::default();
+        does(&mut races, 0, Access::Write, 0..100, 1, 0);
+        does(&mut races, 0, Access::Write, 40..60, 2, 0);
+        does(&mut races, 1, Access::Read, 0..40, 1, 1);
+        does(&mut races, 1, Access::Read, 60..100, 1, 1);
+        assert!(shared(&races).is_empty());
+        does(&mut races, 1, Access::Read, 0..100, 1, 1);
+        assert_eq!(shared(&races), [(40, 60)]);
+    }
+
+    #[test]
+    fn combining_meets_reads_and_writes_but_not_its_kind() {
+        let met = |first, second| {
+            let mut races = Races::default();
+            does(&mut races, 0, first, 0..8, 1, 0);
+            does(&mut races, 1, second, 0..8, 1, 0);
+            races.found().len()
+        };
+        let all = [Access::Read, Access::Write, Access::Combine];
+        assert_eq!(all.map(|access| met(Access::Combine, access)), [1, 1, 0]);
+        assert_eq!(all.map(|access| met(Access::Read, access)), [0, 1, 1]);
+        assert_eq!(all.map(|access| met(Access::Write, access)), [1, 1, 1]);
+    }
+
+    #[test]
+    fn bytes_with_one_history_are_one_span() {
+        let mut races = Races::default();
+        for at in 0..100 {
+            does(&mut races, 0, Access::Write, at * 4..at * 4 + 4, 1, 0);
+        }
+        assert_eq!(races.spans.len(), 1);
+    }
+}
