@@ -53,28 +53,6 @@ inline uint64_t Span(uint64_t bursts, uint64_t length, uint64_t step) {
 } // namespace
 } // namespace sk_host
 
-namespace {
-
-// Config: bits 0-15 repeats, 16-31 blocks of 32 bytes per repeat, 32-47 gap in blocks.
-template <class T, class V>
-inline void create_cbuf_matrix(T *local, int64_t config, V value, sk_host::Site site = sk_host::Site::Here()) {
-    const uint64_t repeats = config & 0xffff;
-    const uint64_t bytes = (config >> 16 & 0xffff) * sk_host::BLOCK_BYTES;
-    const uint64_t step = bytes + (config >> 32 & 0xffff) * sk_host::BLOCK_BYTES;
-    const sk_host::Memory memory = sk_host::L1();
-    uint8_t *target = sk_host::Resolve(memory, local, sk_host::Span(repeats, bytes, step), site);
-    sk_host::RequireBlockAligned(target, memory, "create_cbuf_matrix", site);
-    const T element = static_cast<T>(value);
-    for (uint64_t repeat = 0; repeat < repeats; ++repeat) {
-        for (uint64_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {
-            __builtin_memcpy(target + repeat * step + at, &element, sizeof(T));
-        }
-    }
-    sk_rt_work(PIPE_MTE2, repeats * bytes);
-}
-
-} // namespace
-
 namespace AscendC {
 namespace {
 
