@@ -47,6 +47,7 @@ pub mod build;
 pub mod cancel;
 pub mod cost;
 mod diagnostic;
+mod documentation;
 pub mod elf;
 pub mod emit;
 pub mod environment;

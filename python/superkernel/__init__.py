@@ -35,10 +35,12 @@ if TYPE_CHECKING:
         types,
     )
     from superkernel._compile import compile_kernel
+    from superkernel._locate import Location, locate
     from superkernel.scope import compile_graph
 
 __all__ = [
     "Configuration",
+    "Location",
     "SuperKernelError",
     "__version__",
     "compile",
@@ -49,6 +51,7 @@ __all__ = [
     "current_config",
     "elf",
     "generate",
+    "locate",
     "plan",
     "profiling",
     "scope",
@@ -67,6 +70,8 @@ from superkernel.super_kernel import compile  # noqa: E402
 
 # What a compile does not need is loaded when it is asked for: the graph engine and the command line start faster.
 _ON_DEMAND = {
+    "Location": "superkernel._locate",
+    "locate": "superkernel._locate",
     "compile_graph": "superkernel.scope",
     "compile_kernel": "superkernel._compile",
     "cost": "superkernel.cost",

@@ -15,6 +15,7 @@ __all__ = [
     "Hazard",
     "KernelDescription",
     "LaunchRequest",
+    "Location",
     "OpDescription",
     "Parameter",
     "Planned",
@@ -62,8 +63,10 @@ __all__ = [
     "elf_symbols",
     "elf_text_size",
     "elf_write_archive",
+    "error_documentation",
     "generate",
     "header_tree",
+    "locate",
     "nearest",
     "open_file",
     "option_table",
@@ -93,6 +96,7 @@ __all__ = [
     "sim_has_ffts_slot",
     "sim_link",
     "sim_run_program",
+    "stopped_cores",
     "toolchain_facts",
     "toolkit_dir",
     "write_file",
@@ -106,6 +110,7 @@ SIM_GUARD_BYTE: int
 # -- support ---------------------------------------------------------------------------------------------------------
 
 def default_cores(soc: str) -> tuple[int, int] | None: ...
+def error_documentation() -> list[tuple[str, str, str, str]]: ...
 def nearest(name: str, candidates: list[str], limit: int) -> list[str]: ...
 def open_file(path: str | PathLike[str]) -> int: ...
 def set_log_level(level: int) -> None: ...
@@ -307,6 +312,36 @@ def sim_describe(
     soc: str,
     strict: bool,
 ) -> KernelDescription: ...
+
+# -- locate ----------------------------------------------------------------------------------------------------------
+
+@final
+class Location:
+    @property
+    def kernel(self) -> str | None: ...
+    @property
+    def pc(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def core(self) -> str | None: ...
+    @property
+    def copy(self) -> int | None: ...
+    @property
+    def ops(self) -> list[tuple[int, str]]: ...
+    @property
+    def certain(self) -> bool: ...
+    @property
+    def function(self) -> str | None: ...
+    @property
+    def symbol(self) -> tuple[str, int] | None: ...
+    @property
+    def file(self) -> str | None: ...
+    @property
+    def line(self) -> int | None: ...
+
+def locate(object: str | PathLike[str], counters: list[tuple[int, int]], function: str | None) -> list[Location]: ...
+def stopped_cores(log: str | PathLike[str]) -> list[tuple[int, int, int, str | None]]: ...
 
 # -- cost ------------------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@
 mod assemble;
 pub(crate) mod cached;
 mod check;
+mod code_map;
 mod compile;
 mod copies;
 mod entry;
@@ -361,6 +362,11 @@ impl Build<'_> {
         let inner = assemble::inner_functions(kernel, symbols, self.used);
         let object = timings.measure(Stage::Localize, || {
             assemble::localize(&linked, kernel, symbols, inner, toolchain.kind(), places, &mut self.log)
+        })?;
+        let object = timings.measure(Stage::Localize, || {
+            code_map::add(&object, kernel, symbols, self.used).map_err(|error| {
+                compile::bad_output("the linker", &format!("super kernel `{}`", kernel.name), error.to_string())
+            })
         })?;
         let sizes = timings.measure(Stage::Check, || self.check(&object))?;
         Ok(Made { digest: ContentDigest::of(&object), object, sizes, commands })

@@ -12,6 +12,7 @@
 //! | split copies of a kernel | [`split_copies`] |
 //! | archives | [`archive`] |
 
+mod append;
 pub mod archive;
 mod copies;
 mod edit;
@@ -23,6 +24,7 @@ mod limits;
 mod strings;
 mod symbols;
 
+pub(crate) use append::append_section;
 pub(crate) use copies::copy_edits;
 pub use copies::split_copies;
 pub use edit::{Edits, Groups, Localize, Missing, edit};

@@ -1,6 +1,18 @@
-//! From an address in code to its function and source line.
+//! From an address in code to its function and source line; for a super kernel also to core kind, copy and op.
+//!
+//! What only the build knows (which function belongs to which op, where its object came to lie) is written into the
+//! kernel's object when it is linked ([`CodeMap`]), so that the object alone answers.
 
+mod error;
 mod lines;
+mod log;
+mod lookup;
+mod map;
+
+pub(crate) use error::LocateError;
+pub(crate) use log::{Stopped, stopped};
+pub(crate) use lookup::{Located, Lookup, Start};
+pub(crate) use map::{CodeMap, MappedCopy, MappedFunction};
 
 use std::borrow::Cow;
 
@@ -43,6 +55,11 @@ pub(crate) struct CodeFile<'a> {
     /// By start.
     functions: Vec<Function<'a>>,
     lines: Option<Lines>,
+    layout: Layout,
+    /// The sections by name.
+    sections: Vec<(String, SectionIndex)>,
+    /// First byte of the code that counters count from, and the byte behind its last.
+    code: (u64, u64),
 }
 
 impl<'a> CodeFile<'a> {
@@ -64,7 +81,37 @@ impl<'a> CodeFile<'a> {
         // Of several names at one place the one with a size, then the first.
         functions.sort_by_key(|function| (function.start, function.size == 0, function.name));
         functions.dedup_by_key(|function| function.start);
-        Ok(Self { functions, lines: Lines::load(&file, &layout) })
+        let sections = file.sections().map(|section| (section.name().unwrap_or_default().to_owned(), section.index()));
+        let sections = sections.collect();
+        let code = code_of(&file, &layout);
+        Ok(Self { functions, lines: Lines::load(&file, &layout), layout, sections, code })
+    }
+
+    /// Address of the first byte of the code.
+    pub(crate) fn start(&self) -> u64 {
+        self.code.0
+    }
+
+    /// Bytes of the code.
+    pub(crate) fn size(&self) -> u64 {
+        self.code.1 - self.code.0
+    }
+
+    /// The address of a function.
+    pub(crate) fn symbol(&self, name: &str) -> Option<u64> {
+        self.functions.iter().find(|function| function.name == name).map(|function| function.start)
+    }
+
+    /// First byte of a function, and the byte behind its last.
+    pub(crate) fn extent(&self, name: &str) -> Option<(u64, u64)> {
+        let function = self.functions.iter().find(|function| function.name == name)?;
+        Some((function.start, function.start.checked_add(function.size)?))
+    }
+
+    /// The address of `value` in the section of this name.
+    pub(crate) fn address(&self, section: &str, value: u64) -> Option<u64> {
+        let (_, index) = self.sections.iter().find(|(name, _)| name == section)?;
+        self.layout.address(*index, value)
     }
 
     /// Where `address` is.
@@ -93,6 +140,19 @@ impl CodePlace {
             (None, _) => None,
         }
     }
+}
+
+/// The code that program counters count from: of a linked file all of it, otherwise the section `.text`.
+fn code_of(file: &object::File<'_>, layout: &Layout) -> (u64, u64) {
+    let linked = file.kind() != object::ObjectKind::Relocatable;
+    let is_code = |section: &object::Section<'_, '_>| {
+        section.kind() == object::SectionKind::Text && (linked || section.name() == Ok(".text"))
+    };
+    let extents = file.sections().filter(is_code).filter_map(|section| {
+        let start = layout.address(section.index(), section.address())?;
+        Some((start, start.checked_add(section.size())?))
+    });
+    extents.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))).unwrap_or_default()
 }
 
 /// `ns::function(int)` for a mangled name.

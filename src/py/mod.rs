@@ -11,6 +11,7 @@ mod errors;
 mod interrupt;
 mod launch;
 mod loader;
+mod locate;
 mod logging;
 mod opbuild;
 mod options;
@@ -40,6 +41,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     launch::register(module)?;
     request::register(module)?;
     loader::register(module)?;
+    locate::register(module)?;
     sim::register(module)?;
     aicore::register(module)?;
     opbuild::register(module)?;

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 
 use super::errors::to_python;
+use crate::documentation;
 use crate::environment::Variables;
 use crate::model::Soc;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(default_cores, module)?)?;
+    module.add_function(wrap_pyfunction!(error_documentation, module)?)?;
     module.add_function(wrap_pyfunction!(nearest, module)?)?;
     module.add_function(wrap_pyfunction!(open_file, module)?)?;
     module.add_function(wrap_pyfunction!(write_file, module)?)?;
@@ -47,4 +49,11 @@ fn open_file(py: Python<'_>, path: PathBuf) -> PyResult<i32> {
 #[pyfunction]
 fn write_file(py: Python<'_>, path: PathBuf, data: &[u8]) -> PyResult<()> {
     py.detach(|| crate::fs::write_output(&path, data)).map_err(|error| to_python(py, &error))
+}
+
+/// The documented errors: id, area, what is wrong, what to do.
+#[pyfunction]
+fn error_documentation() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
+    let row = |entry: documentation::ErrorEntry| (entry.id, entry.area, entry.what, entry.solution);
+    documentation::errors().into_iter().map(row).collect()
 }

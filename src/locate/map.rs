@@ -1,0 +1,62 @@
+//! What a finished kernel says about its own code: which function belongs to which ops, and where its object lies.
+
+use serde::{Deserialize, Serialize};
+
+use crate::elf::{self, ElfError};
+
+/// The section it is kept in; no program loads it.
+const SECTION: &str = ".superkernel.map";
+/// Format of the section.
+const VERSION: u32 = 1;
+
+/// The code of a super kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CodeMap {
+    version: u32,
+    /// The kernel's name.
+    pub kernel: String,
+    /// Place in `op_list` and name of every op.
+    pub ops: Vec<(usize, String)>,
+    /// Its functions.
+    pub functions: Vec<MappedFunction>,
+}
+
+/// One function with its copies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MappedFunction {
+    /// `aic` or `aiv`.
+    pub kind: String,
+    /// Positions of the ops that call it; none for the super kernel's own code.
+    pub ops: Vec<usize>,
+    /// Its copies, by number.
+    pub copies: Vec<MappedCopy>,
+}
+
+/// One copy of a function.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MappedCopy {
+    /// Its symbol.
+    pub symbol: String,
+    /// The code of the object it came with: section of the kernel, first byte, byte behind the last.
+    pub code: Option<(String, u64, u64)>,
+}
+
+impl CodeMap {
+    /// The map of `kernel`.
+    pub(crate) fn new(kernel: &str, ops: Vec<(usize, String)>, functions: Vec<MappedFunction>) -> Self {
+        Self { version: VERSION, kernel: kernel.to_owned(), ops, functions }
+    }
+
+    /// The object with this map in it.
+    pub(crate) fn store(&self, object: &[u8]) -> Result<Vec<u8>, ElfError> {
+        let bytes = serde_json::to_vec(self).expect("plain data can be written");
+        elf::append_section(object, SECTION, &bytes)
+    }
+
+    /// The map in an object, if there is one that this version understands.
+    pub(crate) fn read(object: &[u8]) -> Result<Option<Self>, ElfError> {
+        let bytes = elf::section_bytes(object, SECTION)?;
+        let map = bytes.and_then(|bytes| serde_json::from_slice::<Self>(bytes).ok());
+        Ok(map.filter(|map| map.version == VERSION))
+    }
+}
