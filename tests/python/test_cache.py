@@ -465,11 +465,11 @@ def test_a_kernel_of_another_name_needs_no_compiler(ops, tmp_path: Path, split: 
     infos = infos_of(ops, f"split-mode={split}")
     cache = {"cache_dir": str(tmp_path / "cache")}
     name = "a_much_longer_name_than_that"
-    assert build(infos, "first", **cache)["origin"] == "built"
+    assert build(infos, "first", **cache)["origin"] == "compiled"
     renamed = build(infos, name, **cache)
     assert renamed["origin"] == "from cache"
     fresh = build(infos, name, kernel_meta_parent_dir=str(tmp_path / "fresh"))
-    assert fresh["origin"] == "built"
+    assert fresh["origin"] == "compiled"
     objects = [Path(report["object"]).read_bytes() for report in (renamed, fresh)]
     symbols = [sorted((s.name, s.binding) for s in superkernel.elf.symbols(found) if s.name) for found in objects]
     assert symbols[0] == symbols[1]
@@ -481,4 +481,4 @@ def test_a_kernel_of_another_name_needs_no_compiler(ops, tmp_path: Path, split: 
     assert [document.pop("sha256") for document in described] != [None, None] and described[0] == described[1]
     # Descriptions of source lines name the source's file, which is called like the kernel.
     with_lines = infos_of(ops, f"split-mode={split}:compile-options=-g")
-    assert [build(with_lines, name, **cache)["origin"] for name in ("one", "two")] == ["built", "built"]
+    assert [build(with_lines, name, **cache)["origin"] for name in ("one", "two")] == ["compiled", "compiled"]
