@@ -227,7 +227,7 @@ def test_the_cache_has_no_answer_to_keep(ops, tmp_path: Path):
     """It holds results only: whoever wants what leads to one gets it made."""
     cache, there = str(tmp_path / "cache"), tmp_path / "there"
     build(infos_of(ops), cache_dir=cache)
-    for keep, origin in ((False, "from cache"), (True, "built")):
+    for keep, origin in ((False, "from cache"), (True, "compiled")):
         with superkernel.configure(cache_dir=cache, kernel_meta_parent_dir=str(there / str(keep))):
             assert _build.build(infos_of(ops), "k", keep=keep)["origin"] == origin
         assert bool(list((there / str(keep)).rglob("*.cpp"))) == keep
