@@ -163,6 +163,21 @@ impl Operands {
 }
 
 impl Operand {
+    /// Calls `visit` with every stretch of bytes; neighbours are taken together, the same one twice in a row once.
+    pub(crate) fn for_each_row(&self, mut visit: impl FnMut(std::ops::Range<u64>)) {
+        let mut row: Option<std::ops::Range<u64>> = None;
+        self.shape.for_each(|offset| {
+            let start = self.address.wrapping_add(offset);
+            let piece = start..start + self.shape.bytes;
+            match &mut row {
+                Some(row) if row.end == start => row.end = piece.end,
+                Some(row) if *row == piece => {}
+                _ => row.replace(piece).into_iter().for_each(&mut visit),
+            }
+        });
+        row.into_iter().for_each(visit);
+    }
+
     fn check(&self, op: OpCode, core: &Core) -> Result<(), Fault> {
         let Some(memory) = core.memory(self.memory) else { return Ok(()) };
         let name = self.memory.name();

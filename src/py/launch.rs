@@ -10,7 +10,7 @@ use super::errors::{from_parts, to_python};
 use super::trace::Traces;
 use crate::sim::findings::Finding;
 use crate::sim::protocol::{Answer, WorkOrder};
-use crate::sim::report::{CoreReport, Event, Hazard, Report};
+use crate::sim::report::{CoreReport, Event, Hazard, Report, Work};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<SimWorkOrder>()?;
@@ -19,6 +19,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<SimEvent>()?;
     module.add_class::<SimHazard>()?;
     module.add_class::<SimFinding>()?;
+    module.add_class::<SimInstruction>()?;
     module.add_function(wrap_pyfunction!(sim_answer, module)?)
 }
 
@@ -127,6 +128,18 @@ impl SimReport {
     #[getter]
     fn pipes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::to_python(py, &json!(self.0.pipes))
+    }
+
+    /// What scalar accesses to global memory met.
+    #[getter]
+    fn cache<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &json!(self.0.cache))
+    }
+
+    /// Instructions with the times of a model.
+    #[getter]
+    fn instructions(&self) -> Vec<SimInstruction> {
+        self.0.instructions.iter().cloned().map(SimInstruction::from).collect()
     }
 
     #[getter]
@@ -247,6 +260,36 @@ impl SimHazard {
 
     fn __repr__(&self) -> String {
         format!("Hazard({:?})", self.0.text)
+    }
+}
+
+/// One instruction, and when it would run: cycles of a model, since the start of its core.
+#[pyclass(frozen, get_all, module = "superkernel._core", name = "Instruction")]
+struct SimInstruction {
+    core: String,
+    op: Option<String>,
+    pipe: String,
+    name: String,
+    start: u64,
+    cycles: u64,
+    /// Bytes it writes.
+    bytes: u64,
+    file: Option<String>,
+    line: Option<u32>,
+}
+
+#[pymethods]
+impl SimInstruction {
+    fn __repr__(&self) -> String {
+        let Self { core, pipe, name, start, cycles, .. } = self;
+        format!("Instruction({core:?}, {pipe:?}, {name:?}, {start}, {cycles})")
+    }
+}
+
+impl From<Work> for SimInstruction {
+    fn from(work: Work) -> Self {
+        let Work { core, op, pipe, name, start, cycles, bytes, file, line } = work;
+        Self { core, op, pipe: pipe.into_owned(), name: name.into_owned(), start, cycles, bytes, file, line }
     }
 }
 

@@ -68,9 +68,10 @@ impl LaunchRequest {
         self.0.poison_local_memory = poison_local_memory;
     }
 
-    /// How the pipes of a core work, and whether what compilers put in is taken as given.
-    fn set_pipes(&mut self, py: Python<'_>, pipes: &str, auto_sync: bool) -> PyResult<()> {
+    /// How pipes and caches of a core work, and whether what compilers put in is taken as given.
+    fn set_core(&mut self, py: Python<'_>, pipes: &str, cache: &str, auto_sync: bool) -> PyResult<()> {
         self.0.pipes = named(py, "pipes", pipes)?;
+        self.0.cache = named(py, "cache", cache)?;
         self.0.auto_sync = auto_sync;
         Ok(())
     }

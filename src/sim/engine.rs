@@ -10,6 +10,7 @@ use corosensei::{Coroutine, CoroutineResult};
 
 use super::access_log::AccessLog;
 use super::agents::Agents;
+use super::cache::StrictCache;
 use super::clock::Clock;
 use super::core_state::CoreState;
 use super::driver::{Driver, Turn};
@@ -22,12 +23,14 @@ use super::library::Library;
 use super::lines::Lines;
 use super::machine::{BlockLocal, Core, Machine, Progress};
 use super::memory::{GlobalMemory, LocalMemories};
-use super::observer::Observer;
+use super::observer::{Observer, auto_sync};
+use super::pipes::delayed::DelayedPipes;
 use super::report::{Report, Status};
-use super::request::{ArrivalsSpec, DelayPoint, DelaySpec, PipesSpec, Request};
+use super::request::{ArrivalsSpec, CacheSpec, DelayPoint, DelaySpec, EventsSpec, PipesSpec, Request};
 use super::run::Run;
 use super::signals::{Crash, CrashGuard, Exit, FIBER};
 use super::topology::{CoreIndex, Topology};
+use crate::aicore::Pipe;
 use crate::aicore::operand::Operands;
 use crate::model::{Chip, CoreKind, KernelType, Soc};
 
@@ -91,6 +94,9 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
         failure.function = place.function_text();
         (failure.file, failure.line) = place.line.map(|line| (line.file, line.line)).unzip();
     }
+    if let Some(cache) = &mut run.machine.cache {
+        cache.write_back(&run.machine.memory);
+    }
     // A library with unique symbols stays loaded: the next launch must find the variables as this one did.
     run.machine.block_local.store(&initial);
     STACKS.with_borrow_mut(|stacks| {
@@ -106,10 +112,15 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
 
 /// `SkWatch` of the header: what the kernel has to tell about.
 fn watch_bits(request: &Request) -> u32 {
-    match request.pipes {
-        PipesSpec::InOrder => 0,
-        PipesSpec::Checked => 1,
-    }
+    let order = match request.pipes {
+        PipesSpec::InOrder => u32::from(request.events >= EventsSpec::Instructions),
+        PipesSpec::Checked | PipesSpec::Reordered => 1,
+    };
+    let cache = match request.cache {
+        CacheSpec::Coherent => 0,
+        CacheSpec::Strict => 2,
+    };
+    order | cache
 }
 
 /// A run before its first step.
@@ -139,6 +150,7 @@ fn prepare(request: Request, topology: Topology, chip: Chip, block_local: BlockL
                 pipe_events: Vec::new(),
                 ffts_known: request.args_offset.is_some(),
                 block_local: initial.clone(),
+                last_move: None,
             }
         })
         .collect();
@@ -146,7 +158,7 @@ fn prepare(request: Request, topology: Topology, chip: Chip, block_local: BlockL
         ArrivalsSpec::PerCore => Arrivals::PerCore,
         ArrivalsSpec::Summed => Arrivals::Summed,
     };
-    let machine = Machine {
+    let mut machine = Machine {
         flags: FlagBank::new(&topology, arrivals),
         lines: Lines::new(&memory, width),
         soft: Clock::new(width),
@@ -161,7 +173,14 @@ fn prepare(request: Request, topology: Topology, chip: Chip, block_local: BlockL
         block_local,
         operands: Operands::default(),
         workspace: None,
+        delayed: Vec::new(),
+        cache: (request.cache == CacheSpec::Strict).then(|| StrictCache::new(count)),
     };
+    if request.pipes == PipesSpec::Reordered {
+        let seed = |core: CoreIndex| request.schedule.seed.wrapping_mul(8191).wrapping_add(core as u64);
+        let pipes = |core| DelayedPipes::new(auto_sync(&request, &machine, core), seed(core));
+        machine.delayed = machine.indices().map(pipes).collect();
+    }
     let observer = Observer::new(&request, &machine);
     let guards = Guards::new(&request, &machine.memory);
     let driver = Driver::new(&request, agents, delays, count, width);
@@ -300,9 +319,15 @@ impl Run {
             unsafe { (self.request.status_address as *mut [u64; 3]).write_volatile(words) };
         }
         self.observer.resume(core, &self.machine.memory);
+        if let Some(cache) = &mut self.machine.cache {
+            cache.enter(core, &self.machine.memory);
+        }
     }
 
     fn leave(&mut self, core: CoreIndex) {
+        if let Some(cache) = &mut self.machine.cache {
+            cache.leave(&self.machine.memory);
+        }
         self.check_guards();
         self.settle_accesses();
         self.observer.pause(core, &self.machine.memory);
@@ -314,7 +339,9 @@ impl Run {
         match exit {
             Exit::Returned => {
                 self.machine.cores[core].progress = Progress::Finished;
+                self.drain(&Pipe::ALL);
                 self.pipes_leave_op();
+                self.leave(core);
             }
             Exit::Crashed(crash) => self.crashed(crash),
         }

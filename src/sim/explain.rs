@@ -103,6 +103,8 @@ pub(super) fn report(run: Run, library: &Library) -> Report {
         findings,
         pipes: request.pipes,
         unchecked,
+        cache: request.cache,
+        instructions: observer.instructions,
         agents: driver.agents.reports(),
         ops: request.ops.iter().map(|op| ReportedOp { name: op.name.clone(), stream: op.stream }).collect(),
         events: observer.events,

@@ -33,6 +33,12 @@ mod fault {
     pub(crate) const NULL_CALL: u32 = 4;
 }
 
+/// Bits of the second argument of `sk_rt_dcci`.
+mod dcci_form {
+    pub(crate) const WHOLE: u32 = 1;
+    pub(crate) const LOCAL: u32 = 2;
+}
+
 fn with_run<R>(action: impl FnOnce(&mut Run) -> R) -> R {
     // SAFETY: hooks are only reachable from a library bound by the engine, whose code only runs while the engine drives
     // a run on this thread. The engine holds no reference into the run while a fiber runs, and `action` never suspends,
@@ -134,10 +140,28 @@ extern "C" fn scalar(address: u64, bytes: u32, access: u32, file: *const c_char,
     settle(with_run(|run| run.scalar(address, u64::from(bytes), access, Site::line(file, line))));
 }
 
-extern "C" fn dcci(address: u64, whole: u32) {
-    let extent = if whole != 0 { Extent::Whole } else { Extent::Line(address) };
+extern "C" fn dcci(address: u64, form: u32) {
+    let extent = if form & dcci_form::WHOLE != 0 { Extent::Whole } else { Extent::Line(address) };
+    if form & dcci_form::LOCAL == 0 {
+        with_run(|run| run.flush_cache(extent));
+    }
     settle(with_run(|run| run.flush(extent)));
     with_run(|run| run.machine.refill(extent));
+}
+
+/// An access of `bytes` bytes around the cache: a switching point, as `dcci` is.
+extern "C" fn bypass(address: u64, bytes: u32, is_write: u32, value: u64) -> u64 {
+    let extent = Extent::Line(address);
+    if is_write == 0 {
+        settle(with_run(|run| run.flush(extent)));
+        with_run(|run| run.machine.refill(extent));
+    }
+    let value = with_run(|run| run.bypass(address, bytes, is_write != 0, value));
+    if is_write != 0 {
+        settle(with_run(|run| run.flush(extent)));
+        with_run(|run| run.machine.refill(extent));
+    }
+    value
 }
 
 extern "C" fn system_cycle() -> i64 {
@@ -209,7 +233,11 @@ extern "C" fn spin() {
 extern "C" fn issue(issued: *const Issued) {
     // SAFETY: the header passes a record of its own that lives during the call.
     let issued = unsafe { &*issued };
-    settle(with_run(|run| run.issue(issued)));
+    let next = with_run(|run| run.issue(issued));
+    if next != Next::Continue {
+        settle(next);
+        with_run(|run| run.machine.core().poll = None);
+    }
 }
 
 extern "C" fn set_register(register: u32, value: u64) {
@@ -230,7 +258,7 @@ extern "C" fn drain() {
 }
 
 /// The functions in the order of the table in `shim.cpp`.
-pub(super) fn table() -> [*const (); 30] {
+pub(super) fn table() -> [*const (); 31] {
     [
         core as *const (),
         cross_core_set as *const (),
@@ -261,6 +289,7 @@ pub(super) fn table() -> [*const (); 30] {
         program::allocate as *const (),
         program::release as *const (),
         drain as *const (),
+        bypass as *const (),
         std::ptr::null(),
     ]
 }

@@ -1,12 +1,14 @@
 //! Instructions: every one a kernel issues goes through [`Run::issue`].
 
+use std::ops::Range;
+
 use super::access::{AccessEvent, Site};
 use super::machine::Machine;
 use super::memory::SystemWorkspace;
 use super::report::Status;
 use super::run::{Next, Run};
 use crate::aicore::operand::Operand;
-use crate::aicore::{Fault, Instruction, Issued, Memory, OpCode};
+use crate::aicore::{Fault, Instruction, Issued, Memory, OpCode, Pipe};
 
 /// An instruction that may be executed: made by [`Machine::prepare`] alone, which checks what it touches.
 #[derive(Debug)]
@@ -16,6 +18,8 @@ pub(super) struct Prepared {
     instruction: Instruction,
     /// Bytes it writes.
     pub(super) bytes: u64,
+    /// What it touches of global memory, and whether it writes it: for caches that moves by-pass.
+    pub(super) global: Vec<(Range<u64>, bool)>,
 }
 
 impl Machine {
@@ -44,8 +48,14 @@ impl Machine {
                 bytes += operand.shape.volume();
             }
         }
+        let mut global = Vec::new();
+        if self.cache.is_some() {
+            for operand in operands.iter().filter(|operand| operand.memory == Memory::Gm) {
+                operand.for_each_row(|row| global.push((row, operand.access.writes())));
+            }
+        }
         self.operands = operands;
-        Ok(Prepared { op, instruction, bytes })
+        Ok(Prepared { op, instruction, bytes, global })
     }
 
     /// Executes an instruction of the current core.
@@ -69,6 +79,10 @@ impl Machine {
     }
 }
 
+fn hull(a: Range<u64>, b: Range<u64>) -> Range<u64> {
+    a.start.min(b.start)..a.end.max(b.end)
+}
+
 impl Run {
     /// An instruction.
     pub(super) fn issue(&mut self, issued: &Issued) -> Next {
@@ -77,11 +91,15 @@ impl Run {
             Ok(prepared) => prepared,
             Err(fault) => return self.faulted(fault, site),
         };
-        self.watch_instruction(prepared.op, site);
-        if let Err(fault) = self.machine.execute(&prepared) {
-            return self.faulted(fault, site);
+        self.watch_instruction(prepared.op, prepared.bytes, site);
+        let (op_code, pipe, bytes) = (prepared.op, prepared.op.pipe(), prepared.bytes);
+        if self.machine.delayed.is_empty() {
+            if let Err(fault) = self.carry_out(&prepared, site) {
+                return self.faulted(fault, site);
+            }
+        } else if self.delay(prepared, site) == Next::Stop {
+            return Next::Stop;
         }
-        let pipe = prepared.op.pipe();
         let Self { machine, observer, .. } = self;
         let (core, op) = (machine.current, observer.cores[machine.current].ops.last().copied());
         for operand in machine.operands.iter() {
@@ -89,11 +107,50 @@ impl Run {
             let event = AccessEvent { core, op, access, memory, address, shape, pipe: Some(pipe), site };
             observer.accessed(&event, &machine.cores[core].clock, &machine.memory);
         }
-        self.work(pipe as u32, prepared.bytes);
+        self.work(pipe as u32, bytes);
+        self.after_move(op_code, issued)
+    }
+
+    /// Does an instruction, which may by-pass a cache.
+    pub(super) fn carry_out(&mut self, prepared: &Prepared, site: Site) -> Result<(), Fault> {
+        let Some(hull) = prepared.global.iter().map(|(bytes, _)| bytes.clone()).reduce(hull) else {
+            return self.machine.execute(prepared);
+        };
+        let toucher = self.toucher(prepared.op.name(), prepared.op.pipe().name(), site);
+        if let Some(cache) = &mut self.machine.cache {
+            for (bytes, writes) in &prepared.global {
+                if *writes {
+                    cache.written(bytes, toucher);
+                } else {
+                    cache.look_for_unflushed(bytes, toucher, &self.machine.memory);
+                }
+            }
+            cache.uncover(toucher.core, &hull, &self.machine.memory);
+        }
+        let done = self.machine.execute(prepared);
+        if let Some(cache) = &mut self.machine.cache {
+            cache.cover(toucher.core, &hull, &self.machine.memory);
+        }
+        self.collect_cache_findings();
+        done
+    }
+
+    /// Stores to global memory may be what others wait for; a core that copies the same bytes again and again is waiting.
+    fn after_move(&mut self, op: OpCode, issued: &Issued) -> Next {
+        let before = self.machine.core().last_move.take();
+        if matches!(op, OpCode::CopyGmToUbuf | OpCode::CopyGmToUbufAlign) {
+            let this = [issued.words[0], issued.words[1], issued.words[4]];
+            self.machine.core().last_move = Some(this);
+            if before == Some(this) {
+                return self.looks_again();
+            }
+        } else if matches!(op.pipe(), Pipe::Mte3 | Pipe::Fix) {
+            self.driver.active();
+        }
         Next::Continue
     }
 
-    fn faulted(&mut self, fault: Fault, site: Site) -> Next {
+    pub(super) fn faulted(&mut self, fault: Fault, site: Site) -> Next {
         self.fail(Status::Api, fault.0, site.resolve());
         Next::Stop
     }

@@ -2,11 +2,13 @@
 
 use std::rc::Rc;
 
+use super::cache::StrictCache;
 use super::clock::{Clock, Moment};
 use super::core_state::CoreState;
 use super::flags::{FlagBank, SetError};
 use super::lines::Lines;
 use super::memory::{GlobalMemory, LINE, LineView, LocalMemories, SystemWorkspace};
+use super::pipes::delayed::DelayedPipes;
 use super::pipes::watch::POISON;
 use super::topology::{CoreIndex, Topology};
 use crate::aicore::operand::Operands;
@@ -86,6 +88,8 @@ pub(super) struct Core {
     pub(super) ffts_known: bool,
     /// Its copy of per-core variables of the kernel.
     pub(super) block_local: Vec<u8>,
+    /// The move it issued last, if nothing else came after it: target, source, length.
+    pub(super) last_move: Option<[u64; 3]>,
 }
 
 /// All of it.
@@ -116,6 +120,10 @@ pub(super) struct Machine {
     pub(super) block_local: BlockLocal,
     /// Memory for the messages of matmul objects, once somebody asked for it.
     pub(super) workspace: Option<SystemWorkspace>,
+    /// The queues of every core's pipes, if pipes run behind; else nothing.
+    pub(super) delayed: Vec<DelayedPipes>,
+    /// The caches of the cores, if they are not kept the same.
+    pub(super) cache: Option<StrictCache>,
     /// What the instruction at hand touches; kept for its allocation.
     pub(super) operands: Operands,
 }

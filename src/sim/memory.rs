@@ -38,6 +38,17 @@ impl LineView {
         bytes
     }
 
+    /// Does it start here, and not behind the border of a buffer?
+    pub(crate) fn starts_at(&self, address: u64) -> bool {
+        self.start as u64 == address
+    }
+
+    /// Puts these bytes there.
+    pub(crate) fn store(&self, bytes: &[u8; LINE as usize]) {
+        // SAFETY: as in `content`; the bytes of a buffer may be written, and no kernel code runs now.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.cast_mut(), self.length) };
+    }
+
     /// Is it still `expected`?
     pub(crate) fn is(&self, expected: &[u8; LINE as usize]) -> bool {
         // SAFETY: as in `content`; no kernel code runs while the slice lives.

@@ -13,6 +13,8 @@ mod agents;
 #[cfg(test)]
 mod agreement;
 pub(crate) mod arena;
+mod cache;
+mod cache_services;
 mod clock;
 mod core_state;
 mod driver;

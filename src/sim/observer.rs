@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 
-use super::access::AccessEvent;
+use super::access::{AccessEvent, Site};
 use super::access_log::{AccessLog, ScalarAccess, ScalarRun};
 use super::clock::Clock;
 use super::findings::FindingLog;
@@ -11,13 +11,14 @@ use super::machine::Machine;
 use super::memory::{GlobalMemory, LINE};
 use super::order::{OrderLog, Part, Precision};
 use super::pipes::order::AutoSync;
+use super::pipes::timeline::CoreTime;
 use super::pipes::watch::PipeWatch;
 use super::races::Use;
-use super::report::{Counts, Event, Failure, Happening, Status};
+use super::report::{Counts, Event, Failure, Happening, Status, Work};
 use super::request::{EventsSpec, OpSpec, PipesSpec, Request};
 use super::topology::{CoreIndex, Topology};
-use crate::aicore::Memory;
 use crate::aicore::operand::{Access, Shape};
+use crate::aicore::{Memory, OpCode};
 use crate::model::{ByPosition, CoreKind, OpPosition};
 
 impl fmt::Display for FlagName {
@@ -62,6 +63,10 @@ pub(super) struct Observer {
     pub(super) order: Option<OrderLog>,
     /// The pipes of every core, if they are checked; else nothing.
     pub(super) pipes: Vec<PipeWatch>,
+    /// When instructions would run, if asked for.
+    pub(super) times: Vec<CoreTime>,
+    /// Instructions, if asked for.
+    pub(super) instructions: Vec<Work>,
     /// Mistakes inside cores.
     pub(super) findings: FindingLog,
     /// Cores that called `SyncAll`, by the operator they were in.
@@ -105,6 +110,11 @@ impl Observer {
             log: order.is_some().then(|| AccessLog::new([machine.memory.extent(), (0, 0)])),
             order,
             pipes: watches(request, machine),
+            times: (0..count)
+                .filter(|_| request.events >= EventsSpec::Instructions)
+                .map(|_| CoreTime::default())
+                .collect(),
+            instructions: Vec::new(),
             findings: FindingLog::default(),
             sync_alls: BTreeMap::new(),
             failure: None,
@@ -175,6 +185,20 @@ impl Observer {
     pub(super) fn waited(&mut self, step: u64, core: CoreIndex, flag: FlagName) {
         let cause = self.raised.get_mut(&(core, flag)).and_then(VecDeque::pop_front);
         self.caused_event(EventsSpec::Sync, step, core, Happening::Waited, || Some(flag.to_string()), cause);
+    }
+
+    /// Records an instruction with the time it would take.
+    pub(super) fn instruction(&mut self, core: CoreIndex, op: OpCode, bytes: u64, site: Site) {
+        let Some(time) = self.times.get_mut(core) else { return };
+        let (start, cycles) = time.issue(op.pipe(), bytes);
+        if self.instructions.len() >= self.limit {
+            self.events_dropped += 1;
+            return;
+        }
+        let (file, line) = site.resolve().unzip();
+        let (name, pipe) = (op.name().into(), op.pipe().name().into());
+        let (core, op) = (self.topology.name(core), self.op_of(core));
+        self.instructions.push(Work { core, op, pipe, name, start, cycles, bytes, file, line });
     }
 
     /// Records that an agent acted.
@@ -444,14 +468,16 @@ impl Observer {
     }
 }
 
-/// One watcher per core, if somebody wants to know about pipes. The compiler synchronises on vector cores only.
+/// One watcher per core, if somebody wants to know about pipes.
 fn watches(request: &Request, machine: &Machine) -> Vec<PipeWatch> {
     if request.pipes != PipesSpec::Checked {
         return Vec::new();
     }
-    let watch = |core| {
-        let automatic = request.auto_sync && machine.topology.place(core).kind == CoreKind::Aiv;
-        PipeWatch::new(machine.name(core), if automatic { AutoSync::On } else { AutoSync::Off })
-    };
-    machine.indices().map(watch).collect()
+    machine.indices().map(|core| PipeWatch::new(machine.name(core), auto_sync(request, machine, core))).collect()
+}
+
+/// What the compiler puts in for a core.
+pub(super) fn auto_sync(request: &Request, machine: &Machine, core: CoreIndex) -> AutoSync {
+    let automatic = request.auto_sync && machine.topology.place(core).kind == CoreKind::Aiv;
+    if automatic { AutoSync::On } else { AutoSync::Off }
 }

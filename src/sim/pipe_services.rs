@@ -1,6 +1,9 @@
 //! What instructions, flags between pipes, queues and scalar accesses mean for a run.
 
 use super::access::Site;
+use super::issue::Prepared;
+use super::pipes::delayed::{Entry, Ready};
+use super::pipes::order::Flag;
 use super::pipes::watch::{Issue, Scene};
 use super::report::Status;
 use super::run::{Next, Run};
@@ -46,8 +49,9 @@ pub(super) struct QueueCall {
 
 impl Run {
     /// An instruction is issued; what it touches is in the machine's list of operands.
-    pub(super) fn watch_instruction(&mut self, op: OpCode, site: Site) {
+    pub(super) fn watch_instruction(&mut self, op: OpCode, bytes: u64, site: Site) {
         let current = self.current();
+        self.observer.instruction(current, op, bytes, site);
         let Some(watch) = self.observer.pipes.get_mut(current) else { return };
         let issue = Issue { op, operands: self.machine.operands.as_slice(), site, unit: false, large: false };
         let memories = &self.machine.cores[current].unit.memories;
@@ -71,10 +75,11 @@ impl Run {
             self.fail(Status::Api, text, site.resolve());
             return Next::Stop;
         }
+        let (Some(source), Some(target)) = (Pipe::from_number(source), Pipe::from_number(target)) else {
+            return Next::Continue;
+        };
         let current = self.current();
-        if let Some(watch) = self.observer.pipes.get_mut(current)
-            && let (Some(source), Some(target)) = (Pipe::from_number(source), Pipe::from_number(target))
-        {
+        if let Some(watch) = self.observer.pipes.get_mut(current) {
             if is_wait {
                 watch.wait_event((source, target, id));
             } else {
@@ -82,73 +87,147 @@ impl Run {
             }
             self.collect_findings();
         }
+        let flag = Flag::Event(source, target, id);
+        if is_wait { self.wait_for(target, flag) } else { self.raise(source, flag) }
+    }
+
+    /// A flag is raised behind what `source` was given.
+    fn raise(&mut self, source: Pipe, flag: Flag) -> Next {
+        let current = self.current();
+        if let Some(time) = self.observer.times.get_mut(current) {
+            time.set(source, flag);
+        }
+        if let Some(pipes) = self.machine.delayed.get_mut(current) {
+            pipes.push(source, Entry::Set(flag));
+        }
+        Next::Continue
+    }
+
+    /// `target` goes on when a flag is raised.
+    fn wait_for(&mut self, target: Pipe, flag: Flag) -> Next {
+        let current = self.current();
+        if let Some(time) = self.observer.times.get_mut(current) {
+            time.wait(target, flag);
+        }
+        if let Some(pipes) = self.machine.delayed.get_mut(current) {
+            if target != Pipe::S {
+                pipes.push(target, Entry::Wait(flag));
+                return Next::Continue;
+            }
+            while !self.machine.delayed[current].lower(flag) {
+                if self.any_pipe_goes_on(&[]) == Next::Stop {
+                    return Next::Stop;
+                }
+            }
+        }
         Next::Continue
     }
 
     /// `pipe_barrier`.
-    pub(super) fn pipe_barrier(&mut self, pipe: u32) -> Next {
+    pub(super) fn pipe_barrier(&mut self, number: u32) -> Next {
         let current = self.current();
+        let pipe = Pipe::from_number(number);
         if let Some(watch) = self.observer.pipes.get_mut(current) {
-            match Pipe::from_number(pipe) {
+            match pipe {
                 Some(pipe) => watch.order().barrier(pipe),
-                None if pipe == PIPE_ALL => watch.order().barrier_all(),
+                None if number == PIPE_ALL => watch.order().barrier_all(),
                 None => {}
             }
         }
-        Next::Continue
+        // A pipe works its queue off in order: only the barrier of all is more.
+        if number != PIPE_ALL {
+            return Next::Continue;
+        }
+        if let Some(time) = self.observer.times.get_mut(current) {
+            time.scalar_waits(&Pipe::ALL);
+        }
+        self.drain(&Pipe::ALL)
     }
 
     /// A queue does something with one of its buffers.
     pub(super) fn queue(&mut self, call: QueueCall) -> Next {
         let current = self.current();
-        if let Some(watch) = self.observer.pipes.get_mut(current)
-            && let Some(pipe) = Pipe::from_number(call.pipe)
-        {
+        let Some(pipe) = Pipe::from_number(call.pipe) else { return Next::Continue };
+        let buffer = call.buffer;
+        if let Some(watch) = self.observer.pipes.get_mut(current) {
             match call.action {
-                action::INIT => watch.queue_buffer(call.buffer, call.bytes, call.position.unwrap_or_default()),
-                action::ENQUE => watch.enqueue(call.buffer, pipe, call.site),
-                action::DEQUE => watch.dequeue(call.buffer, pipe),
-                action::FREE => watch.free(call.buffer, pipe),
-                action::ALLOC => watch.allocate(call.buffer, pipe),
+                action::INIT => watch.queue_buffer(buffer, call.bytes, call.position.unwrap_or_default()),
+                action::ENQUE => watch.enqueue(buffer, pipe, call.site),
+                action::DEQUE => watch.dequeue(buffer, pipe),
+                action::FREE => watch.free(buffer, pipe),
+                action::ALLOC => watch.allocate(buffer, pipe),
                 _ => {}
             }
         }
-        Next::Continue
+        match call.action {
+            action::ENQUE => self.raise(pipe, Flag::Filled(buffer)),
+            action::DEQUE => self.wait_for(pipe, Flag::Filled(buffer)),
+            action::FREE | action::ALLOC => {
+                let is_free = call.action == action::FREE;
+                if let Some(time) = self.observer.times.get_mut(current) {
+                    let flag = Flag::Emptied(buffer);
+                    if is_free { time.set(pipe, flag) } else { time.wait(pipe, flag) }
+                }
+                if let Some(pipes) = self.machine.delayed.get_mut(current) {
+                    if is_free { pipes.give_back(buffer, pipe) } else { pipes.take(buffer, pipe) }
+                }
+                Next::Continue
+            }
+            _ => Next::Continue,
+        }
     }
 
     /// The scalar unit is about to access memory.
     pub(super) fn scalar(&mut self, address: u64, bytes: u64, bits: u32, site: Site) -> Next {
         let current = self.current();
+        let (is_write, is_tensor) = (bits & access::WRITE != 0, bits & access::TENSOR != 0);
         if let Some(watch) = self.observer.pipes.get_mut(current) {
-            let kind = if bits & access::WRITE != 0 { Access::Write } else { Access::Read };
+            let kind = if is_write { Access::Write } else { Access::Read };
             let unit = &self.machine.cores[current].unit;
             let scene = Scene { memories: &unit.memories, global: &self.machine.memory };
-            watch.scalar(address..address + bytes, kind, bits & access::TENSOR != 0, site, &scene);
+            watch.scalar(address..address + bytes, kind, is_tensor, site, &scene);
             self.collect_findings();
         }
+        if is_tensor && self.scalar_waits() == Next::Stop {
+            return Next::Stop;
+        }
+        self.scalar_through_cache(address, bytes, is_write, site);
         Next::Continue
     }
 
-    /// A special register is read.
+    /// The scalar unit waits where the compiler has put waits in.
+    fn scalar_waits(&mut self) -> Next {
+        let current = self.current();
+        let Some(pipes) = self.machine.delayed.get(current) else { return Next::Continue };
+        let pipes = pipes.before_scalar();
+        self.drain(pipes)
+    }
+
+    /// A special register is read. Those that the vector unit leaves something in are waited for where the compiler has put
+    /// that in; the count of kept elements always is.
     pub(super) fn get_register(&mut self, register: u32) -> u64 {
         let current = self.current();
-        if register >= Register::AccVal as u32
-            && register <= Register::Vms4Sr as u32
-            && let Some(watch) = self.observer.pipes.get_mut(current)
-        {
-            watch.order().scalar_reads_result();
+        if register >= Register::AccVal as u32 && register <= Register::Vms4Sr as u32 {
+            if let Some(watch) = self.observer.pipes.get_mut(current) {
+                watch.order().scalar_reads_result();
+            }
+            if register == Register::RsvdCnt as u32 {
+                self.drain(&[Pipe::V]);
+            } else {
+                self.scalar_waits();
+            }
         }
         self.machine.core().unit.registers.get_number(register)
     }
 
     /// A flag for other cores is set behind the work of a pipe.
-    pub(super) fn pipes_announce(&mut self, pipe: u32) {
+    pub(super) fn pipes_announce(&mut self, number: u32) -> Next {
         let current = self.current();
-        if let Some(watch) = self.observer.pipes.get_mut(current)
-            && let Some(pipe) = Pipe::from_number(pipe)
-        {
+        let Some(pipe) = Pipe::from_number(number) else { return Next::Continue };
+        if let Some(watch) = self.observer.pipes.get_mut(current) {
             watch.order().announce(pipe);
         }
+        self.drain(&[pipe])
     }
 
     /// A flag of another core was waited for.
@@ -174,6 +253,70 @@ impl Run {
         if let Some(watch) = self.observer.pipes.get_mut(current) {
             watch.leave_op();
             self.collect_findings();
+        }
+    }
+
+    /// Gives an instruction to its pipe, and lets pipes go on as chance has it.
+    pub(super) fn delay(&mut self, prepared: Prepared, site: Site) -> Next {
+        let current = self.current();
+        let pipe = prepared.op.pipe();
+        self.machine.delayed[current].push(pipe, Entry::Instruction(Box::new(prepared), site));
+        while let Some(pipe) = self.machine.delayed[current].wander() {
+            match self.pipe_goes_on(pipe) {
+                Next::Stop => return Next::Stop,
+                Next::Continue => {}
+                // It waits for another one, which goes on instead.
+                Next::Switch | Next::Block => {
+                    if self.any_pipe_goes_on(&[]) == Next::Stop {
+                        return Next::Stop;
+                    }
+                }
+            }
+        }
+        Next::Continue
+    }
+
+    /// Lets pipes go on until these have nothing left to do.
+    pub(super) fn drain(&mut self, pipes: &[Pipe]) -> Next {
+        let current = self.current();
+        if self.machine.delayed.is_empty() {
+            return Next::Continue;
+        }
+        // Where all have to be through, any may be first.
+        let first = if pipes.len() == Pipe::COUNT { &[] } else { pipes };
+        while pipes.iter().any(|pipe| !self.machine.delayed[current].is_idle(*pipe)) {
+            if self.any_pipe_goes_on(first) == Next::Stop {
+                return Next::Stop;
+            }
+        }
+        Next::Continue
+    }
+
+    /// One pipe does one thing, if possible one of `first`.
+    fn any_pipe_goes_on(&mut self, first: &[Pipe]) -> Next {
+        let current = self.current();
+        let others = self.machine.delayed[current].shuffled();
+        for &pipe in first.iter().chain(&others) {
+            match self.pipe_goes_on(pipe) {
+                Next::Stop => return Next::Stop,
+                Next::Continue => return Next::Continue,
+                Next::Switch | Next::Block => {}
+            }
+        }
+        let text = "every pipe waits for a flag that nobody raises any more: a SetFlag comes too late".to_owned();
+        self.stop(Status::Api, text)
+    }
+
+    /// A pipe does the next thing of its queue; `Block`: it cannot.
+    fn pipe_goes_on(&mut self, pipe: Pipe) -> Next {
+        let current = self.current();
+        match self.machine.delayed[current].next(pipe) {
+            Ready::Execute(prepared, site) => match self.carry_out(&prepared, site) {
+                Ok(()) => Next::Continue,
+                Err(fault) => self.faulted(fault, site),
+            },
+            Ready::Done => Next::Continue,
+            Ready::Blocked | Ready::Idle => Next::Block,
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::findings::Finding;
-use super::request::PipesSpec;
+use super::request::{CacheSpec, PipesSpec};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -265,6 +265,29 @@ pub(crate) struct Hazard {
     pub text: String,
 }
 
+/// One instruction, and when it would run: a rough model of the pipes, in cycles since the start of its core.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Work {
+    /// `AIV3`.
+    pub core: String,
+    /// The operator.
+    pub op: Option<String>,
+    /// The pipe.
+    pub pipe: Word,
+    /// The instruction.
+    pub name: Word,
+    /// When it starts.
+    pub start: u64,
+    /// How long it takes.
+    pub cycles: u64,
+    /// Bytes it writes.
+    pub bytes: u64,
+    /// Source line of the kernel, where known.
+    pub file: Option<String>,
+    /// Its number.
+    pub line: Option<u32>,
+}
+
 /// An agent's part in the run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct AgentReport {
@@ -305,6 +328,10 @@ pub(crate) struct Report {
     pub findings: Vec<Finding>,
     /// How the pipes worked.
     pub pipes: PipesSpec,
+    /// What scalar accesses met.
+    pub cache: CacheSpec,
+    /// Instructions in the order they were issued, if asked for; times are those of a model.
+    pub instructions: Vec<Work>,
     /// Things worth a look.
     pub warnings: Vec<String>,
     /// Lines printed by the kernel, each with its core.

@@ -74,6 +74,9 @@ pub(crate) struct Request {
     /// How the pipes of a core work.
     #[serde(default)]
     pub pipes: PipesSpec,
+    /// What scalar accesses to global memory meet.
+    #[serde(default)]
+    pub cache: CacheSpec,
     /// Whether barriers between vector instructions and waits around scalar accesses are taken as put in by the compiler.
     #[serde(default = "yes")]
     pub auto_sync: bool,
@@ -117,6 +120,7 @@ impl Request {
             poison_local_memory: false,
             stack_bytes: default_stack_bytes(),
             pipes: PipesSpec::default(),
+            cache: CacheSpec::default(),
             auto_sync: yes(),
             first_vector_core_id: None,
         }
@@ -338,6 +342,19 @@ pub(crate) enum PipesSpec {
     InOrder,
     /// The same, and accesses that nothing orders are found.
     Checked,
+    /// Pipes run behind the scalar unit, as far as a seed says.
+    Reordered,
+}
+
+/// What the scalar unit's accesses to global memory meet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum CacheSpec {
+    /// Memory itself.
+    #[default]
+    Coherent,
+    /// A cache per core that nobody keeps like memory.
+    Strict,
 }
 
 /// Which events are recorded.
@@ -351,6 +368,8 @@ pub(crate) enum EventsSpec {
     Ops,
     /// Also every set, wait and barrier.
     Sync,
+    /// Also every instruction, in a list of its own.
+    Instructions,
 }
 
 /// The names of all values of an enum of a request.
@@ -365,8 +384,9 @@ pub(crate) fn choices(argument: &str) -> Vec<String> {
     match argument {
         "schedule" => names!(PolicySpec::RoundRobin, PolicySpec::Random, PolicySpec::Skewed),
         "arrivals" => names!(ArrivalsSpec::PerCore, ArrivalsSpec::Summed),
-        "pipes" => names!(PipesSpec::InOrder, PipesSpec::Checked),
-        "events" => names!(EventsSpec::None, EventsSpec::Ops, EventsSpec::Sync),
+        "pipes" => names!(PipesSpec::InOrder, PipesSpec::Checked, PipesSpec::Reordered),
+        "cache" => names!(CacheSpec::Coherent, CacheSpec::Strict),
+        "events" => names!(EventsSpec::None, EventsSpec::Ops, EventsSpec::Sync, EventsSpec::Instructions),
         "at" => names!(
             DelayPoint::Start,
             DelayPoint::Op,
@@ -403,6 +423,7 @@ mod tests {
             ("schedule", expected::<PolicySpec>()),
             ("arrivals", expected::<ArrivalsSpec>()),
             ("pipes", expected::<PipesSpec>()),
+            ("cache", expected::<CacheSpec>()),
             ("events", expected::<EventsSpec>()),
             ("at", expected::<DelayPoint>()),
         ];

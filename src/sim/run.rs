@@ -5,13 +5,14 @@
 use super::driver::Driver;
 use super::flags::SetError;
 use super::guard::Guards;
-use super::machine::{Extent, Looks, Machine, Progress, Wait};
+use super::machine::{Extent, Looks, Machine, Poll, Progress, Wait};
 use super::observer::{FlagName, Observer};
 use super::order::{OrderLog, Precision};
 use super::report::{Happening, Status};
 use super::request::{DelayPoint, EventsSpec, Request};
 use super::signals::Crash;
 use super::topology::{CoreIndex, CrossCoreFlags};
+use crate::aicore::Pipe;
 use crate::model::{Chip, OpPosition};
 
 /// What a core does after a service.
@@ -116,7 +117,9 @@ impl Run {
         }
         self.observer.cores[self.machine.current].counts.sets += 1;
         self.event(EventsSpec::Sync, Happening::Set, || Some(format!("mode {mode} flag {flag}")));
-        self.pipes_announce(pipe);
+        if self.pipes_announce(pipe) == Next::Stop {
+            return Next::Stop;
+        }
         if pipe == PIPE_FIX && mode == 2 && self.machine.workspace.is_some() {
             self.machine.flags.answers_messages(flag);
         }
@@ -134,7 +137,9 @@ impl Run {
         }
         self.observer.cores[self.machine.current].counts.sets += 1;
         self.event(EventsSpec::Sync, Happening::Set, || Some(format!("in-block flag {id}")));
-        self.pipes_announce(pipe);
+        if self.pipes_announce(pipe) == Next::Stop {
+            return Next::Stop;
+        }
         let set = self.machine.set_in_block(id);
         if let Some((receiver, target)) = self.machine.flags.in_block_partner(self.machine.current, id) {
             self.observer.raised(self.driver.steps, self.machine.current, receiver, FlagName::InBlock(target));
@@ -187,7 +192,8 @@ impl Run {
             Wait::Blocked => {
                 counts.blocked += 1;
                 self.event(EventsSpec::Sync, Happening::Blocked, || Some(flag.to_string()));
-                Next::Block
+                // Nobody waits for ever for what this core has already been told to do.
+                if self.drain(&Pipe::ALL) == Next::Stop { Next::Stop } else { Next::Block }
             }
         }
     }
@@ -205,10 +211,26 @@ impl Run {
         }
         match self.machine.write_back(extent, self.driver.activity) {
             Looks::AtNews => self.active(),
+            Looks::Again(_) if self.drain(&Pipe::ALL) == Next::Stop => return Next::Stop,
             Looks::Again(times) if times.is_multiple_of(SPIN_PATIENCE) => {
                 self.driver.scheduler.step_back(self.machine.current);
             }
             Looks::Again(_) => {}
+        }
+        Next::Switch
+    }
+
+    /// The core moves what it has moved before: it waits for others, who go first.
+    pub(super) fn looks_again(&mut self) -> Next {
+        if self.step() == Next::Stop || self.drain(&Pipe::ALL) == Next::Stop {
+            return Next::Stop;
+        }
+        let activity = self.driver.activity;
+        let core = self.machine.core();
+        core.spins += 1;
+        core.poll = Some(Poll::Whole(activity));
+        if core.spins.is_multiple_of(SPIN_PATIENCE) {
+            self.driver.scheduler.step_back(self.machine.current);
         }
         Next::Switch
     }
@@ -285,6 +307,9 @@ impl Run {
         let current = self.current();
         let is_new = self.observer.enter_op(self.driver.steps, current, position);
         if is_new && (self.request.poison_local_memory || !self.observer.pipes.is_empty()) {
+            if self.drain(&Pipe::ALL) == Next::Stop {
+                return Next::Stop;
+            }
             self.machine.poison();
         }
         if is_new {

@@ -39,6 +39,7 @@ struct SkShimTable {
     void *(*program_allocate)(uint64_t);
     int (*program_release)(void *);
     void (*drain)(void);
+    uint64_t (*bypass)(const volatile void *, uint32_t, uint32_t, uint64_t);
     void *end;
 };
 
@@ -87,6 +88,10 @@ SK_HIDDEN void sk_rt_issue(const SkInstruction *instruction) { sk_shim_table.iss
 SK_HIDDEN void sk_rt_set_register(uint32_t number, uint64_t value) { sk_shim_table.set_register(number, value); }
 SK_HIDDEN uint64_t sk_rt_get_register(uint32_t number) { return sk_shim_table.get_register(number); }
 SK_HIDDEN uint8_t *sk_rt_system_workspace(void) { return sk_shim_table.system_workspace(); }
+
+SK_HIDDEN uint64_t sk_rt_bypass(const volatile void *address, uint32_t bytes, uint32_t isWrite, uint64_t value) {
+    return sk_shim_table.bypass(address, bytes, isWrite, value);
+}
 
 // Services for host code that runs in the same image.
 SK_HIDDEN void sk_rt_program_launch(const SkProgramLaunch *launch) { sk_shim_table.program_launch(launch); }

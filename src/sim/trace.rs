@@ -231,6 +231,8 @@ mod tests {
             findings: Vec::new(),
             pipes: Default::default(),
             unchecked: Vec::new(),
+            cache: Default::default(),
+            instructions: Vec::new(),
             warnings: Vec::new(),
             output: Vec::new(),
             agents: Vec::new(),

@@ -248,3 +248,62 @@ def test_operators_do_not_see_what_others_left(device: Device, folder: Path) -> 
     assert "since the operator began" in finding.text
     assert finding.second is not None
     assert finding.second["op"] == "op 1 `second`"
+
+
+@pytest.mark.parametrize(("left_out", "is_right"), [("NONE", True), ("IN", False), ("OUT", False), ("AGAIN", False)])
+def test_delayed_pipes_show_what_is_not_ordered(device: Device, folder: Path, left_out: str, is_right: bool) -> None:
+    results = []
+    for seed in range(20):
+        flags = () if left_out == "NONE" else (f"-DLEAVE_OUT={left_out}",)
+        report, result = launch(device, folder, ADD, *flags, pipes="reordered", seed=seed)
+        assert (report.status, report.pipes) == ("ok", "reordered")
+        results.append(np.array_equal(result[:128], np.arange(128) + 1))
+    assert all(results) is is_right
+
+
+def test_delayed_pipes_follow_queues_and_scalar_accesses(device: Device, folder: Path) -> None:
+    right = ("-DDEPTH=2", "-DDEQUE=in.DeQue<float>()", "-DLEFT=")
+    wrong = ("-DDEPTH=2", "-DDEQUE=(round == 3 ? x : in.DeQue<float>())", "-DLEFT=")
+    expected = np.arange(256) + 1
+    for seed in range(10):
+        _, result = launch(device, folder, QUEUES, *right, pipes="reordered", seed=seed)
+        np.testing.assert_array_equal(result, expected)
+        _, result = launch(device, folder, SCALAR, pipes="reordered", seed=seed)
+        assert result[0] == 3
+    seeds = (launch(device, folder, QUEUES, *wrong, pipes="reordered", seed=seed)[1] for seed in range(20))
+    assert any(not np.array_equal(result, expected) for result in seeds)
+    seeds = (launch(device, folder, SCALAR, pipes="reordered", seed=seed, auto_sync=False)[1] for seed in range(20))
+    assert any(result[0] != 3 for result in seeds)
+
+
+def test_instructions_are_listed_with_the_times_of_a_model(device: Device, folder: Path) -> None:
+    report, _ = launch(device, folder, ADD, pipes="in-order", events="instructions")
+    assert [(work.name, work.pipe, work.bytes) for work in report.instructions[:3]] == [
+        ("copy_gm_to_ubuf", "MTE2", 256),
+        ("vadds", "V", 256),
+        ("copy_ubuf_to_gm", "MTE3", 256),
+    ]
+    ends = [work.start + work.cycles for work in report.instructions]
+    assert all(work.start >= end for work, end in zip(report.instructions[1:], ends)), "flags order all of them"
+    free, _ = launch(device, folder, ADD, "-DLEAVE_OUT=AGAIN", pipes="in-order", events="instructions")
+    assert free.instructions[3].start < ends[2], "the next copy runs beside the rest of the round"
+    assert free.instructions[0].line == 12
+    assert launch(device, folder, ADD, pipes="in-order")[0].instructions == ()
+
+
+def test_a_core_that_copies_the_same_bytes_again_lets_others_run(device: Device, folder: Path) -> None:
+    source = """
+    static void body() {
+        int32_t *local = (int32_t *)sk_rt_core()->unifiedBuffer;
+        if (AscendC::GetBlockIdx() == 1) {
+            local[0] = 5;
+            copy_ubuf_to_gm((int32_t *)slot(1), local, 0, 1, 1, 0, 0);
+            return;
+        }
+        do { copy_gm_to_ubuf(local, (int32_t *)slot(1), 0, 1, 1, 0, 0); } while (local[0] != WANTED);
+    }
+    """
+    for wanted, status in ((5, "ok"), (6, "deadlock")):
+        kernel = sim_kernels.kernel(device, folder, source.replace("WANTED", str(wanted)), "0:1")
+        report = kernel.launch([device.buffer(32), device.buffer(32)], block_dim=2)
+        assert report.status == status, report

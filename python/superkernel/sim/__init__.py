@@ -7,7 +7,7 @@ from superkernel.sim.kernel import Kernel
 from superkernel.sim.memory import Buffer
 from superkernel.sim.op_builder import INCLUDE_DIR, BuiltOp, build_op
 from superkernel.sim.profiling import ProfilingBuffer, ProfilingRecord
-from superkernel.sim.report import CoreReport, Event, Finding, Hazard, Report
+from superkernel.sim.report import CoreReport, Event, Finding, Hazard, Instruction, Report
 
 __all__ = [
     "INCLUDE_DIR",
@@ -20,6 +20,7 @@ __all__ = [
     "FailedSeed",
     "Finding",
     "Hazard",
+    "Instruction",
     "Kernel",
     "ProfilingBuffer",
     "ProfilingRecord",

@@ -74,6 +74,7 @@ class Kernel:
         poison_local_memory: bool = False,
         first_vector_core_id: int | None = None,
         pipes: str = "in-order",
+        cache: str = "coherent",
         auto_sync: bool = True,
     ) -> Report:
         """Runs the kernel to its end and reports.
@@ -92,8 +93,9 @@ class Kernel:
         ``tiling_key`` picks the function of a lone dynamic operator; for a super kernel it maps dynamic ops (by name or
         place in ``op_list``) to their key, or to key and block count.
 
-        ``pipes="checked"`` finds accesses of a core's own pipes that nothing orders; ``auto_sync`` takes as given what
-        device compilers put in on vector cores by default.
+        ``pipes="checked"`` finds accesses of a core's own pipes that nothing orders, ``"reordered"`` lets pipes run
+        behind as the seed has it; ``auto_sync`` takes as given what device compilers put in on vector cores by default.
+        ``cache="strict"`` gives every core a data cache that nobody keeps like memory.
         """
         self._device.require_open()
         keys: Mapping[Any, Any] = {}
@@ -120,7 +122,7 @@ class Kernel:
             request.set_events(check.choice("events", events), event_limit)
             request.set_limits(_unsigned("step_limit", step_limit), _unsigned("poll_limit", poll_limit))
             request.set_checks(bool(check_order), bool(poison_local_memory))
-            request.set_pipes(check.choice("pipes", pipes), bool(auto_sync))
+            request.set_core(check.choice("pipes", pipes), check.choice("cache", cache), bool(auto_sync))
             if first_vector_core_id is not None:
                 first = check.integer("first_vector_core_id", first_vector_core_id, -(2**63), 2**63 - 1)
                 request.set_first_vector_core_id(first)

@@ -13,7 +13,7 @@ from superkernel._errors import make_error
 from superkernel.sim._arguments import integer, refuse
 from superkernel.sim.profiling import ProfilingRecord
 
-__all__ = ["CoreReport", "Event", "Finding", "Hazard", "Report"]
+__all__ = ["CoreReport", "Event", "Finding", "Hazard", "Instruction", "Report"]
 
 # What a run that ended with this status is called, and what to do about it.
 _ERRORS: dict[str, tuple[str, str]] = {
@@ -39,6 +39,8 @@ _ERRORS: dict[str, tuple[str, str]] = {
 Event = _core.Event
 #: Two operators, or two cores of one, that share memory without an order between them.
 Hazard = _core.Hazard
+#: One instruction, with the time a model gives it.
+Instruction = _core.Instruction
 #: A mistake inside a core that did no harm in this order.
 Finding = _core.Finding
 #: Where one core was when the run ended.
@@ -63,10 +65,14 @@ class Report:
     hazards: tuple[Hazard, ...] = ()
     #: Mistakes inside a core: missing order between its pipes, events and queues used wrongly.
     findings: tuple[Finding, ...] = ()
-    #: How the pipes of a core worked: ``in-order``, ``checked``, ...
+    #: How the pipes of a core worked: ``in-order``, ``checked``, ``reordered``.
     pipes: str = "in-order"
     #: What was not checked, and why.
     unchecked: tuple[str, ...] = ()
+    #: What scalar accesses to global memory met: ``coherent`` or ``strict``.
+    cache: str = "coherent"
+    #: With ``events="instructions"``: every instruction, its pipe, bytes and the cycles a rough model gives it.
+    instructions: tuple[Instruction, ...] = ()
     warnings: tuple[str, ...] = ()
     #: Lines printed by the kernel, each with its core in front.
     output: tuple[str, ...] = ()
@@ -170,6 +176,8 @@ def from_native(native: _core.SimReport) -> Report:
         findings=tuple(native.findings),
         pipes=native.pipes,
         unchecked=tuple(native.unchecked),
+        cache=native.cache,
+        instructions=tuple(native.instructions),
         warnings=tuple(native.warnings),
         output=tuple(native.output),
         agents=native.agents,

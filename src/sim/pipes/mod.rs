@@ -2,11 +2,14 @@
 //!
 //! *In order*: every instruction executes when it is issued, and nothing in here runs. *Checked* ([`watch`]): the same, and
 //! every access gets the clock of its pipe ([`order`]); of two accesses to the same bytes ([`shadow`]) at least one of
-//! them writing, one must have ended before the other starts.
+//! them writing, one must have ended before the other starts. *Reordered* ([`delayed`]): instructions wait in queues, and
+//! a seed decides which pipe goes on. A model of time ([`timeline`]) tells when instructions would run.
 
+pub(crate) mod delayed;
 pub(crate) mod order;
 mod overlap;
 mod shadow;
+pub(crate) mod timeline;
 pub(crate) mod watch;
 
 use crate::aicore::Pipe;

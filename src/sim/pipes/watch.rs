@@ -116,7 +116,7 @@ impl PipeWatch {
         for operand in issue.operands {
             let actor = Actor::Instruction(issue.op, operand.name);
             let touch = Rc::new(Touch { unit: issue.unit, ..self.touch(stamp, actor, operand.access, issue.site) });
-            for_each_row(operand, |bytes| self.access(operand.memory, bytes, &touch, &clock, scene));
+            operand.for_each_row(|bytes| self.access(operand.memory, bytes, &touch, &clock, scene));
         }
         if issue.large {
             self.order.barrier(pipe);
@@ -360,22 +360,4 @@ fn is_ordered(earlier: &Touch, touch: &Touch, clock: &PipeClock) -> bool {
         || clock.knows(earlier.stamp)
         || (earlier.access == Access::Combine && touch.access == Access::Combine)
         || (earlier.unit && touch.unit && earlier.stamp.pipe != touch.stamp.pipe)
-}
-
-/// The rows of an operand, neighbours taken together.
-fn for_each_row(operand: &Operand, mut visit: impl FnMut(Range<u64>)) {
-    let mut row: Option<Range<u64>> = None;
-    operand.shape.for_each(|offset| {
-        let start = operand.address.wrapping_add(offset);
-        match &mut row {
-            Some(row) if row.end == start => row.end += operand.shape.bytes,
-            Some(row) if *row == (start..start + operand.shape.bytes) => {}
-            _ => {
-                if let Some(done) = row.replace(start..start + operand.shape.bytes) {
-                    visit(done);
-                }
-            }
-        }
-    });
-    row.into_iter().for_each(visit);
 }

@@ -43,13 +43,12 @@ inline void wait_flag(pipe_t source, pipe_t target, int64_t id, const char *file
 }
 
 // Caches. Addresses are never dereferenced here; the fences keep the compiler from carrying values across.
-inline void sk_core_dcci(const volatile void *address, uint64_t line) {
+inline void dcci(const volatile void *address, uint64_t line, uint64_t destination = CACHELINE_OUT) {
     __asm__ volatile("" ::: "memory");
-    sk_rt_dcci(reinterpret_cast<uintptr_t>(address), line == ENTIRE_DATA_CACHE ? 1u : 0u);
+    sk_rt_dcci(reinterpret_cast<uintptr_t>(address), (line == ENTIRE_DATA_CACHE ? SK_DCCI_WHOLE : 0u) |
+                                                         (destination == CACHELINE_UB ? SK_DCCI_LOCAL : 0u));
     __asm__ volatile("" ::: "memory");
 }
-inline void dcci(const volatile void *address, uint64_t line) { sk_core_dcci(address, line); }
-inline void dcci(const volatile void *address, uint64_t line, uint64_t) { sk_core_dcci(address, line); }
 template <class Mode> inline void dsb(Mode) { __asm__ volatile("" ::: "memory"); }
 inline void preload(const void *, int64_t units) { sk_rt_note(SK_NOTE_PRELOAD, static_cast<uint64_t>(units)); }
 template <class Offset> inline void dc_preload(const volatile uint64_t *, Offset) {}
@@ -60,13 +59,18 @@ inline void trap(const char *file = __builtin_FILE(), uint32_t line = __builtin_
 
 // Accesses to global memory around the cache. `offset` counts bytes.
 template <class T> inline T ld_dev(const volatile T *address, int64_t offset) {
-    sk_core_dcci(address, SINGLE_CACHE_LINE);
-    return *reinterpret_cast<const volatile T *>(reinterpret_cast<uintptr_t>(address) + static_cast<uintptr_t>(offset));
+    __asm__ volatile("" ::: "memory");
+    const uint64_t word = sk_rt_bypass(reinterpret_cast<const volatile uint8_t *>(address) + offset, sizeof(T), 0, 0);
+    T value;
+    __builtin_memcpy(&value, &word, sizeof(T));
+    return value;
 }
 template <class T, class V> inline void st_dev(V value, volatile T *address, int64_t offset) {
-    *reinterpret_cast<volatile T *>(reinterpret_cast<uintptr_t>(address) + static_cast<uintptr_t>(offset)) =
-        static_cast<T>(value);
-    sk_core_dcci(address, SINGLE_CACHE_LINE);
+    const T element = static_cast<T>(value);
+    uint64_t word = 0;
+    __builtin_memcpy(&word, &element, sizeof(T));
+    sk_rt_bypass(reinterpret_cast<volatile uint8_t *>(address) + offset, sizeof(T), 1, word);
+    __asm__ volatile("" ::: "memory");
 }
 
 // Conversions of one scalar.

@@ -4,15 +4,18 @@
 
 namespace {
 
-inline void sk_host_dcci(const volatile void *address, int64_t line) {
+inline void sk_host_dcci(const volatile void *address, int64_t line, int64_t destination) {
     // Never dereferenced here; the fence keeps the compiler from carrying values across it.
     __asm__ volatile("" ::: "memory");
-    sk_rt_dcci(reinterpret_cast<uintptr_t>(address), line == ENTIRE_DATA_CACHE ? 1u : 0u);
+    sk_rt_dcci(reinterpret_cast<uintptr_t>(address), (line == ENTIRE_DATA_CACHE ? SK_DCCI_WHOLE : 0u) |
+                                                         (destination == CACHELINE_UB ? SK_DCCI_LOCAL : 0u));
     __asm__ volatile("" ::: "memory");
 }
 
-inline void dcci(const volatile void *address, int64_t line) { sk_host_dcci(address, line); }
-inline void dcci(const volatile void *address, int64_t line, int64_t) { sk_host_dcci(address, line); }
+inline void dcci(const volatile void *address, int64_t line) { sk_host_dcci(address, line, CACHELINE_OUT); }
+inline void dcci(const volatile void *address, int64_t line, int64_t destination) {
+    sk_host_dcci(address, line, destination);
+}
 
 inline void pipe_barrier(pipe_t pipe) {
     __asm__ volatile("" ::: "memory");

@@ -91,6 +91,13 @@ enum SkAccess : uint32_t {
 // Bits of sk_rt_watch: what the simulator wants to hear of.
 enum SkWatch : uint32_t {
     SK_WATCH_ORDER = 1,
+    SK_WATCH_CACHE = 2,
+};
+
+// Forms of sk_rt_dcci.
+enum SkDcci : uint32_t {
+    SK_DCCI_WHOLE = 1, // the entire data cache, the address is ignored; else one line
+    SK_DCCI_LOCAL = 2, // lines of UB only, not those of global memory
 };
 
 // noexcept: a kernel needs no clean-up code around these calls; a core that cannot go on is simply never resumed.
@@ -119,8 +126,10 @@ void sk_rt_scalar(const volatile void *address, uint32_t bytes, uint32_t access,
                   uint32_t line) noexcept;
 extern uint32_t sk_rt_watch;
 
-// Cache maintenance: a switching point. `whole` != 0: the entire data cache, the address is ignored.
-void sk_rt_dcci(uint64_t address, uint32_t whole) noexcept;
+// Cache maintenance: a switching point. SkDcci bits.
+void sk_rt_dcci(uint64_t address, uint32_t form) noexcept;
+// A load or store of 1 to 8 bytes of global memory around the cache: a switching point too.
+uint64_t sk_rt_bypass(const volatile void *address, uint32_t bytes, uint32_t isWrite, uint64_t value) noexcept;
 
 // Lets others run: a loop may wait for what another core writes.
 void sk_rt_spin(void) noexcept;

@@ -185,7 +185,8 @@ template <class T> class GlobalTensor {
 
 template <class T, CacheLine line, DcciDst destination>
 inline void DataCacheCleanAndInvalid(const GlobalTensor<T> &tensor) {
-    dcci(tensor.GetPhyAddr(), line == CacheLine::ENTIRE_DATA_CACHE ? ENTIRE_DATA_CACHE : SINGLE_CACHE_LINE);
+    dcci(tensor.GetPhyAddr(), line == CacheLine::ENTIRE_DATA_CACHE ? ENTIRE_DATA_CACHE : SINGLE_CACHE_LINE,
+         static_cast<int64_t>(destination));
 }
 template <class T, CacheLine line> inline void DataCacheCleanAndInvalid(const GlobalTensor<T> &tensor) {
     dcci(tensor.GetPhyAddr(), line == CacheLine::ENTIRE_DATA_CACHE ? ENTIRE_DATA_CACHE : SINGLE_CACHE_LINE);

@@ -1,0 +1,153 @@
+"""Strict caches: what a core wrote and did not flush, or read and did not refresh, shows as data and as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sim_kernels
+from superkernel.sim import Device, Finding, Report
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("strict")
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[Device]:
+    with Device("Ascend910_93") as device:
+        yield device
+
+
+# Core 0 produces a word with the scalar unit, core 1 consumes it; operators 0 and 1, a barrier between them.
+HAND_OVER = """
+using namespace AscendC;
+static void body() {
+    GlobalTensor<int32_t> word, result;
+    word.SetGlobalBuffer((int32_t *)slot(0), 64);
+    result.SetGlobalBuffer((int32_t *)slot(1), 64);
+    const bool first = GetBlockIdx() == 0;
+    if (!first) { $BEFORE$; }
+    SyncAll<true>();
+    SK_OP_BEGIN(0);
+    if (first) {
+        word.SetValue($AT$, 7); // line 12
+        $AFTER_WRITE$;
+    }
+    SK_OP_END(0);
+    SyncAll<true>();
+    SK_OP_BEGIN(1);
+    if (!first) {
+        $BEFORE_READ$;
+        const int32_t value = $READ$; // line 20
+        result.SetValue(0, value);
+    }
+    SK_OP_END(1);
+}
+"""
+FLUSH = "dcci(word.GetPhyAddr(), SINGLE_CACHE_LINE, CACHELINE_OUT)"
+DMA = """(copy_gm_to_ubuf((int32_t *)0, (int32_t *)slot(0), 0, 1, 1, 0, 0), pipe_barrier(PIPE_ALL),
+         *(int32_t *)sk_rt_core()->unifiedBuffer)"""
+
+
+def hand_over(device: Device, folder: Path, **parts: Any) -> tuple[Report, int]:
+    written = {"AFTER_WRITE": "", "BEFORE": "", "BEFORE_READ": "", "READ": "word.GetValue($AT$)", "AT": "0"}
+    written.update({name: parts.pop(name) for name in list(parts) if name in written})
+    text = HAND_OVER
+    for name, value in written.items():
+        text = text.replace(f"${name}$", value)
+    kernel = sim_kernels.kernel(device, folder, text, "0:1")
+    words, result = device.buffer(np.zeros(64, np.int32), "words"), device.buffer(np.zeros(64, np.int32), "result")
+    options = {"cache": "strict", "op_names": ["produce", "consume"], "check_order": False, **parts}
+    report = kernel.launch([words, result], block_dim=2, **options)
+    return report, int(result.numpy()[0])
+
+
+def only(report: Report, kind: str) -> Finding:
+    assert report.status == "cache", report
+    (finding,) = [finding for finding in report.findings if finding.kind == kind]
+    return finding
+
+
+def test_flushed_words_arrive(device: Device, folder: Path) -> None:
+    report, value = hand_over(device, folder, AFTER_WRITE=FLUSH)
+    report.raise_for_status()
+    assert (value, report.cache) == (7, "strict")
+
+
+def test_a_write_that_is_not_flushed_does_not_arrive(device: Device, folder: Path) -> None:
+    report, value = hand_over(device, folder)
+    assert value == 0, "the value stays in the cache of the writer"
+    finding = only(report, "unflushed")
+    assert finding.first is not None
+    assert finding.second is not None
+    assert (finding.first["op"], finding.first["line"]) == ("op 0 `produce`", 12)
+    assert (finding.second["op"], finding.second["line"]) == ("op 1 `consume`", 20)
+    assert finding.missing == "dcci after the write"
+    with pytest.raises(Exception, match="SK0929"):
+        report.raise_for_status()
+    report, value = hand_over(device, folder, cache="coherent")
+    report.raise_for_status()
+    assert value == 7
+
+
+def test_moves_do_not_see_the_cache(device: Device, folder: Path) -> None:
+    report, value = hand_over(device, folder, READ=DMA)
+    assert value == 0
+    assert only(report, "unflushed").second["what"] == "copy_gm_to_ubuf"  # type: ignore[index]
+    report, value = hand_over(device, folder, READ=DMA, AFTER_WRITE=FLUSH)
+    report.raise_for_status()
+    assert value == 7
+
+
+def test_a_line_read_before_is_stale(device: Device, folder: Path) -> None:
+    look = "result.SetValue(1, word.GetValue(0))"
+    report, value = hand_over(device, folder, AFTER_WRITE=FLUSH, BEFORE=look)
+    assert value == 0, "the reader has the line of before"
+    finding = only(report, "stale-read")
+    assert "op 0 `produce`" in finding.text
+    assert "op 1 `consume`" in finding.text
+    for refreshed in (FLUSH, "dcci(word.GetPhyAddr(), ENTIRE_DATA_CACHE)", "dcci(word.GetPhyAddr(), 0, CACHELINE_ALL)"):
+        report, value = hand_over(device, folder, AFTER_WRITE=FLUSH, BEFORE=look, BEFORE_READ=refreshed)
+        report.raise_for_status()
+        assert value == 7
+    report, value = hand_over(
+        device, folder, AFTER_WRITE=FLUSH, BEFORE=look, BEFORE_READ="dcci(word.GetPhyAddr(), 0, CACHELINE_UB)"
+    )
+    assert value == 0, "lines of UB are not those of global memory"
+
+
+def test_from_an_address_on_only_the_end_of_the_line_is_flushed(device: Device, folder: Path) -> None:
+    behind = "dcci(word.GetPhyAddr(4), SINGLE_CACHE_LINE, CACHELINE_OUT)"
+    report, value = hand_over(device, folder, AFTER_WRITE=behind)
+    assert (report.status, value) == ("cache", 0)
+    report, value = hand_over(device, folder, AFTER_WRITE=behind, AT="8")
+    report.raise_for_status()
+    assert value == 7
+
+
+NEIGHBOURS = """
+using namespace AscendC;
+static void body() {
+    GlobalTensor<int32_t> words;
+    words.SetGlobalBuffer((int32_t *)slot(0), 64);
+    const int at = (int)GetBlockIdx() * APART;
+    words.SetValue(at, words.GetValue(at) + 1);
+    SyncAll<true>();
+    dcci(words.GetPhyAddr(at / 16 * 16), SINGLE_CACHE_LINE, CACHELINE_OUT);
+}
+"""
+
+
+def test_two_cores_in_one_line_lose_data(device: Device, folder: Path) -> None:
+    for apart, wanted in ((16, True), (1, False)):
+        kernel = sim_kernels.kernel(device, folder, NEIGHBOURS, "0:1", (f"-DAPART={apart}",))
+        words = device.buffer(np.zeros(64, np.int32), "words")
+        report = kernel.launch([words], block_dim=2, cache="strict")
+        assert report.ok is wanted
+        assert bool(words.numpy().sum() == 2) is wanted
+    assert "must not write to one line" in only(report, "lost-neighbour").text
