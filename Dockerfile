@@ -7,7 +7,7 @@ FROM rust:1.89-bookworm
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         binutils ccache clang g++ lld llvm make python3 python3-venv redis-server \
-        g++-aarch64-linux-gnu qemu-user-static \
+        chromium chromium-driver g++-aarch64-linux-gnu qemu-user-static \
     && rm -rf /var/lib/apt/lists/*
 RUN rustup component add clippy rustfmt \
     && rustup target add aarch64-unknown-linux-gnu

@@ -129,7 +129,7 @@ def cache(library: KernelLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     if launcher := shutil.which("ccache"):
         monkeypatch.setenv("ASCENDC_CCACHE_EXECUTABLE", launcher)
         monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "ccache"))
-    assert origin(library, tmp_path, tmp_path / "cache") == "built"
+    assert origin(library, tmp_path, tmp_path / "cache") == "compiled"
     return tmp_path / "cache"
 
 
