@@ -411,11 +411,12 @@ impl Observer {
         }
     }
 
-    /// The operator ends: what was looked at last and not again was data.
-    pub(super) fn settle_all(&mut self, core: CoreIndex, clock: &Clock, memory: &GlobalMemory) {
-        self.settle(core, clock, memory);
-        for look in self.cores[core].looks.take().map(|(_, looks)| looks).unwrap_or_default() {
-            self.scalar(core, &look, clock, memory);
+    /// The core is about to hand on what it knows, or leaves its operator: what it looked at and did not read again
+    /// until now was data, and whoever hears of this moment hears of that.
+    pub(super) fn decide_looks(&mut self, core: CoreIndex, memory: &GlobalMemory) {
+        let Some((then, looks)) = self.cores[core].looks.take() else { return };
+        for look in &looks {
+            self.scalar(core, look, &then, memory);
         }
     }
 

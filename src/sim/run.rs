@@ -85,6 +85,15 @@ impl Run {
         let Self { machine, observer, .. } = self;
         let again = machine.looks_again(extent);
         observer.settle_looks(machine.current, again, &machine.cores[machine.current].clock, &machine.memory);
+        if again.is_none() {
+            observer.decide_looks(machine.current, &machine.memory);
+        }
+    }
+
+    /// The same before the core hands on what it knows, or leaves an operator.
+    fn settle_finally(&mut self) {
+        self.settle_accesses();
+        self.observer.decide_looks(self.machine.current, &self.machine.memory);
     }
 
     /// The point before a synchronisation call.
@@ -123,6 +132,7 @@ impl Run {
         if pipe == PIPE_FIX && mode == 2 && self.machine.workspace.is_some() {
             self.machine.flags.answers_messages(flag);
         }
+        self.settle_finally();
         let set = self.machine.set_flag(mode, flag);
         for &receiver in self.machine.flags.gained() {
             self.observer.raised(self.driver.steps, self.machine.current, receiver, FlagName::Cross(flag));
@@ -140,6 +150,7 @@ impl Run {
         if self.pipes_announce(pipe) == Next::Stop {
             return Next::Stop;
         }
+        self.settle_finally();
         let set = self.machine.set_in_block(id);
         if let Some((receiver, target)) = self.machine.flags.in_block_partner(self.machine.current, id) {
             self.observer.raised(self.driver.steps, self.machine.current, receiver, FlagName::InBlock(target));
@@ -247,7 +258,7 @@ impl Run {
 
     /// A point of interest. May hold the core back.
     pub(super) fn note(&mut self, code: u32, value: u64) -> Next {
-        self.settle_accesses();
+        self.settle_finally();
         let current = self.current();
         let (watched, clock) = (&mut self.observer.cores[current], &mut self.machine.cores[current].clock);
         let counts = &mut watched.counts;
@@ -333,9 +344,9 @@ impl Run {
         if self.check_guards() == Next::Stop {
             return Next::Stop;
         }
+        self.settle_finally();
         let current = self.current();
         let (clock, memory) = (&mut self.machine.cores[current].clock, &self.machine.memory);
-        self.observer.settle_all(current, clock, memory);
         if self.observer.leave_op(self.driver.steps, current, precision, clock, memory) {
             self.pipes_leave_op();
         }
