@@ -136,6 +136,7 @@ const TAKEN: [&str; 155] = [
     "SK_OP_BEGIN",
     "SK_OP_END",
     "SK_SHARED",
+    "SK_UNKNOWN_KEY",
     "SYNC_AIC_AIV_FLAG",
     "SYNC_AIC_FLAG",
     "SYNC_AIV_FLAG",

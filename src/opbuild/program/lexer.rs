@@ -107,15 +107,13 @@ mod tests {
 
     #[test]
     fn places_stay_where_they_are() {
-        let text = "a /* <<< \n */ b \"<<<\\\"\" c '\\'' // <<<\n#define X \\\n <<<\nd R\"x(<<<)\" )x\" 1'000 é e";
+        let text = "a /* <<< \n */ b \"<<<\\\"\" c '\\'' // <<<\n#define X \\\n <<<\nd R\"x(<<<)\" )x\" 1'000 é e ";
         let blank = blanked(text);
         assert_eq!(blank.lines().count(), text.lines().count());
         assert!(!blank.contains("<<<"), "{blank}");
         for word in ["a", "b", "c", "d", "e"] {
-            assert_eq!(
-                words(&blank, word).collect::<Vec<_>>(),
-                [text.find(&format!("{word} ")).or(text.rfind(word)).unwrap()]
-            );
+            let place = text.rfind(&format!("{word} ")).unwrap();
+            assert_eq!(words(&blank, word).collect::<Vec<_>>(), [place]);
         }
     }
 
