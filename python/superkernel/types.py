@@ -36,7 +36,7 @@ Stage = Literal[
 #: In which order the simulator runs cores.
 Schedule = Literal["round-robin", "random", "skewed"]
 Arrivals = Literal["per-core", "summed"]
-Events = Literal["none", "ops", "sync"]
+Events = Literal["none", "ops", "sync", "instructions"]
 #: Where in a super kernel an operator stands, for `sim.build_op`.
 Position = Literal["start", "middle", "end"]
 EventKind = Literal["normal", "notify", "mem"]

@@ -1,8 +1,9 @@
-//! A finished kernel under another name: symbols and sections tell it, code and data do not.
+//! A finished kernel under another name: symbols, sections and the map of its code tell it, code and data do not.
 
 use crate::artifact::SuperKernelSymbols;
 use crate::elf::{self, Edits, ElfError, Missing};
 use crate::environment::Environment;
+use crate::locate::{CodeMap, MAP_SECTION};
 use crate::model::SuperKernel;
 use crate::toolchain::DebugInfo;
 
@@ -22,5 +23,11 @@ pub(super) fn renamed(object: &[u8], kernel: &SuperKernel, old: &str) -> Result<
         edits.rename.extend(copies);
         edits.rename_sections.push((from.meta_section(kind), to.meta_section(kind)));
     }
-    Ok(elf::edit(object, &edits)?.into_owned())
+    let map = CodeMap::read(object)?.map(|map| map.renamed(&kernel.name, &edits.rename));
+    edits.drop_sections_with_prefix.push(MAP_SECTION.to_owned());
+    let object = elf::edit(object, &edits)?;
+    match map {
+        Some(map) => map.store(&object),
+        None => Ok(object.into_owned()),
+    }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::elf::{self, ElfError};
 
 /// The section it is kept in; no program loads it.
-const SECTION: &str = ".superkernel.map";
+pub(crate) const SECTION: &str = ".superkernel.map";
 /// Format of the section.
 const VERSION: u32 = 1;
 
@@ -45,6 +45,17 @@ impl CodeMap {
     /// The map of `kernel`.
     pub(crate) fn new(kernel: &str, ops: Vec<(usize, String)>, functions: Vec<MappedFunction>) -> Self {
         Self { version: VERSION, kernel: kernel.to_owned(), ops, functions }
+    }
+
+    /// The map of the same code under other names: of the kernel, and of symbols as `(old, new)`.
+    pub(crate) fn renamed(mut self, kernel: &str, symbols: &[(String, String)]) -> Self {
+        self.kernel = kernel.to_owned();
+        for copy in self.functions.iter_mut().flat_map(|function| &mut function.copies) {
+            if let Some((_, new)) = symbols.iter().find(|(old, _)| *old == copy.symbol) {
+                copy.symbol.clone_from(new);
+            }
+        }
+        self
     }
 
     /// The object with this map in it.

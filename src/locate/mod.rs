@@ -12,7 +12,7 @@ mod map;
 pub(crate) use error::LocateError;
 pub(crate) use log::{Stopped, stopped};
 pub(crate) use lookup::{Located, Lookup, Start};
-pub(crate) use map::{CodeMap, MappedCopy, MappedFunction};
+pub(crate) use map::{CodeMap, MappedCopy, MappedFunction, SECTION as MAP_SECTION};
 
 use std::borrow::Cow;
 

@@ -321,7 +321,7 @@ MISTAKES = [
     ),
     Mistake(
         "edge-open-across-a-mixed-op",
-        (WRONG_DATA,),
+        (HAZARD,),
         "MIX11",
         3,
         (("cub2", 0, 2, 3), ("mix3meet", 0, 2, 1), ("vec1", 3, 2, 4)),

@@ -103,5 +103,6 @@ def test_a_1_to_1_kernel_on_ascend950_starts_early_only_if_it_is_told_so(
         with Device("Ascend950") as device:
             kernel = device.load(tmp_path / "kernel_meta" / "early.json")
             data = [device.buffer(64 * 4) for _ in range(4)]
-            report = kernel.launch(data)
+            # Both cores of a block write the same word, which is not what this is about.
+            report = kernel.launch(data, check_order=False)
     assert report.status == ("ok" if not options else "deadlock"), report

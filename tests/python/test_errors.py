@@ -138,6 +138,7 @@ ROWS: list[tuple[str, str, Raiser]] = [
 ELSEWHERE = {
     "SK0002": "test_cli_paths: a mistake of the package",
     "SK0016": "test_cli_paths: needs a command line",
+    "SK0017": "test_locate: needs a command line",
     "SK0012": "test_config: needs an environment variable",
     "SK0013": "test_environment: needs CANN's Python",
     "SK0015": "test_cann_install: needs a toolkit",

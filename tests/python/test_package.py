@@ -26,6 +26,8 @@ def wheel(tmp_path_factory) -> Path:
         "maturin",
         "build",
         "--quiet",
+        # As `maturin develop` does it: what is compiled already serves.
+        "--strip",
         "--out",
         str(folder),
         "--interpreter",

@@ -37,6 +37,8 @@ def write(path: PathLike, graph: Graph, build: ModelBuild, told: Iterable[Mappin
     ``told`` are the :func:`collected` reports of the builds.
     """
     target = Path(_files.checked_path(path))
+    if not target.name:
+        raise make_error("SK0001", f"cannot write `{path}`: it names no file", "name a file with `--report`")
     folder = target.with_name(f"{target.stem}_pictures")
     try:
         folder.mkdir(parents=True, exist_ok=True)
