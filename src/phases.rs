@@ -6,9 +6,10 @@ use crate::diagnostic::Diagnostic;
 use crate::emit::EmitError;
 use crate::model::{self, ModelError, Platform, SuperKernel};
 use crate::objects::{ObjectError, Objects, TextSizes};
+use crate::options::{Influence, OptionName};
 use crate::plan::PlanError;
 use crate::program::Program;
-use crate::report::LargePart;
+use crate::report::{Explanation, LargePart};
 use crate::stage::{Stage, Timings};
 use crate::{emit, plan, report};
 
@@ -146,6 +147,15 @@ fn would_fail(problems: &[ObjectError]) -> Vec<String> {
     told
 }
 
+/// Is all that an option does seen in the program?
+fn decides_about_the_program(option: OptionName) -> bool {
+    match option.influence() {
+        // The compiler sees these, not the program.
+        Influence::Code => option != OptionName::CompileOptions,
+        Influence::Scopes => false,
+    }
+}
+
 /// A super kernel and its device program.
 #[derive(Debug)]
 pub struct Plan {
@@ -171,5 +181,39 @@ impl Plan {
     /// As data for a picture.
     pub(crate) fn to_picture(&self) -> Value {
         report::picture_json(&self.kernel, &self.sizes, &self.program)
+    }
+
+    /// What it became and why; `kernel_infos` are those it was planned from.
+    pub(crate) fn to_explanation(&self, kernel_infos: &Value) -> Explanation {
+        report::explain(&self.kernel, &self.sizes, &self.program, &self.idle_options(kernel_infos))
+    }
+
+    /// The options that were given and change nothing: without them, or whatever their value, the program is the same.
+    fn idle_options(&self, kernel_infos: &Value) -> Vec<OptionName> {
+        let text = kernel_infos.get("super_kernel_options").and_then(Value::as_str).unwrap_or_default();
+        let given = self.kernel.options.given.iter().filter(|option| decides_about_the_program(option.name));
+        given
+            .filter(|option| {
+                let same_with = |value: &str| {
+                    let mut other = text.to_owned();
+                    let part = if value.is_empty() { String::new() } else { format!("{}={value}", option.name) };
+                    other.replace_range(option.span.clone(), &part);
+                    self.is_same_with(kernel_infos, &other)
+                };
+                let stands_at_default = self.kernel.options.text(option.name) == option.name.default_text();
+                let mut samples = option.name.samples().iter();
+                same_with("") && (!stands_at_default || samples.all(|sample| same_with(sample)))
+            })
+            .map(|option| option.name)
+            .collect()
+    }
+
+    /// Does another option string lead to the same program?
+    fn is_same_with(&self, kernel_infos: &Value, options: &str) -> bool {
+        let mut infos = kernel_infos.clone();
+        infos["super_kernel_options"] = options.into();
+        let Ok(kernel) = model::load(&infos, &self.kernel.name, &self.kernel.platform) else { return false };
+        let program = plan::draft(&kernel, &self.sizes);
+        kernel.defines() == self.kernel.defines() && program.is_ok_and(|program| program == self.program)
     }
 }

@@ -36,6 +36,7 @@ __all__ = [
     "build_record",
     "build_refusals",
     "build_stages",
+    "built_kernel",
     "cache_clear",
     "cache_entries",
     "cache_import",
@@ -73,6 +74,7 @@ __all__ = [
     "option_table",
     "parse_options",
     "plan",
+    "plan_explained",
     "plan_picture",
     "profiling_decode",
     "program_text",
@@ -166,6 +168,9 @@ def plan(
     kernel_infos: object, kernel_name: object, soc: str, aic_num: int | None = None, aiv_num: int | None = None
 ) -> Planned: ...
 def plan_picture(
+    kernel_infos: object, kernel_name: object, soc: str, aic_num: int | None = None, aiv_num: int | None = None
+) -> dict[str, Any]: ...
+def plan_explained(
     kernel_infos: object, kernel_name: object, soc: str, aic_num: int | None = None, aiv_num: int | None = None
 ) -> dict[str, Any]: ...
 def generate(
@@ -678,6 +683,7 @@ class StoredCall:
     def object_sha256(self) -> str | None: ...
 
 def build_record(directory: str | PathLike[str], name: str) -> BuildRecord: ...
+def built_kernel(path: str | PathLike[str]) -> tuple[dict[str, Any], BuildRecord | None] | None: ...
 def beside_file(kernel_infos: object, folder: str | PathLike[str]) -> Any: ...
 def reproducer_paths(kernel_infos: object) -> list[str]: ...
 def reproducer_write(

@@ -86,6 +86,11 @@ impl SuperKernel {
         self.kernel_type.cores(kind, self.block_num)
     }
 
+    /// Why it has several streams: the first neighbours of different streams that no event links.
+    pub(crate) fn stream_break(&self) -> Option<(OpPosition, OpPosition)> {
+        streams::first_break(&self.ops, &self.inner_events)
+    }
+
     /// Is early start in force? Never with several streams.
     pub(crate) fn has_early_start(&self) -> bool {
         match self.form {

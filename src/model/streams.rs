@@ -31,11 +31,7 @@ pub(super) fn form(
     inner: &[InnerEvent],
     stream_fusion: bool,
 ) -> Result<StreamForm, ModelError> {
-    let linked: HashSet<(OpPosition, OpPosition)> = inner.iter().map(|event| (event.sender, event.receiver)).collect();
-    let mut neighbours = ops.positions().filter_map(|next| Some((next.previous()?, next)));
-    let break_at =
-        neighbours.find(|&(first, next)| ops[first].stream() != ops[next].stream() && !linked.contains(&(first, next)));
-    match break_at {
+    match first_break(ops, inner) {
         Some(_) if stream_fusion => Ok(StreamForm::Several),
         Some((first, next)) => {
             let (first, second) = (&ops[first], &ops[next]);
@@ -51,6 +47,13 @@ pub(super) fn form(
             Ok(StreamForm::One)
         }
     }
+}
+
+/// The first neighbours of different streams that no event links.
+pub(super) fn first_break(ops: &ByPosition<impl Linked>, inner: &[InnerEvent]) -> Option<(OpPosition, OpPosition)> {
+    let linked: HashSet<(OpPosition, OpPosition)> = inner.iter().map(|event| (event.sender, event.receiver)).collect();
+    let mut neighbours = ops.positions().filter_map(|next| Some((next.previous()?, next)));
+    neighbours.find(|&(first, next)| ops[first].stream() != ops[next].stream() && !linked.contains(&(first, next)))
 }
 
 /// An op whose sub-kernel is not looked at.

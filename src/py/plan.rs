@@ -13,6 +13,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Planned>()?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(plan_picture, module)?)?;
+    module.add_function(wrap_pyfunction!(plan_explained, module)?)?;
     module.add_function(wrap_pyfunction!(generate, module)?)?;
     module.add_function(wrap_pyfunction!(program_text, module)?)?;
     module.add_function(wrap_pyfunction!(check_program, module)?)
@@ -70,6 +71,23 @@ fn plan_picture<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let value = call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), |infos, name, platform| {
         Ok(crate::plan(infos, name, platform)?.to_picture())
+    })?;
+    convert::to_python(py, &value)
+}
+
+/// What a super kernel would become, and why.
+#[pyfunction]
+#[pyo3(signature = (kernel_infos, kernel_name, soc, aic_num=None, aiv_num=None))]
+fn plan_explained<'py>(
+    py: Python<'py>,
+    kernel_infos: &Bound<'py, PyAny>,
+    kernel_name: &Bound<'py, PyAny>,
+    soc: &str,
+    aic_num: Option<u32>,
+    aiv_num: Option<u32>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let value = call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), |infos, name, platform| {
+        Ok(serde_json::json!(crate::plan(infos, name, platform)?.to_explanation(infos)))
     })?;
     convert::to_python(py, &value)
 }

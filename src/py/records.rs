@@ -1,24 +1,27 @@
 //! Records of builds: the manifest beside a kernel, and reproducers.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::convert;
 use super::errors::to_python;
-use crate::build::BuildError;
 use crate::build::files::KernelFiles;
 use crate::build::manifest::{Call, Manifest};
 use crate::build::reproducer::{Recorded, Reproducer, Trust};
+use crate::build::{BuildError, ResultJson};
+use crate::fs;
+use crate::json::{Document, JsonError, JsonFile, JsonPath};
 use crate::model;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<BuildRecord>()?;
     module.add_class::<StoredCall>()?;
     module.add_function(wrap_pyfunction!(build_record, module)?)?;
+    module.add_function(wrap_pyfunction!(built_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(beside_file, module)?)?;
     module.add_function(wrap_pyfunction!(reproducer_paths, module)?)?;
     module.add_function(wrap_pyfunction!(reproducer_write, module)?)?;
@@ -60,6 +63,48 @@ fn build_record(py: Python<'_>, directory: PathBuf, name: String) -> PyResult<Bu
     let read = py.detach(|| Manifest::read(&KernelFiles::new(&directory, &name)));
     let unusable = |error| BuildError::NoRecord { kernel: name, source: Box::new(error) };
     read.map(BuildRecord).map_err(|error| to_python(py, &unusable(error)))
+}
+
+/// What the JSON of a built super kernel says, with its build record if that is beside it and belongs to it; `None` if
+/// the file is something else.
+#[pyfunction]
+fn built_kernel<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Option<(Bound<'py, PyAny>, Option<BuildRecord>)>> {
+    let read = || -> Result<Option<(Value, Option<Manifest>)>, JsonError> {
+        // Whoever reads it as something else tells what is wrong with it.
+        let read = JsonFile::read(Document::Result, &path, &JsonPath::top(Document::Result));
+        let Ok(json) = read else { return Ok(None) };
+        if !json.root().object().is_ok_and(|object| object.contains_key("SuperkernelInfo")) {
+            return Ok(None);
+        }
+        let described = ResultJson::from_node(&json.root())?;
+        let record = Manifest::read_file(&path.with_extension("manifest.json")).ok();
+        let record = record.filter(|record| record.json == json.digest.to_string());
+        Ok(Some((kernel_facts(&described, &path, record.as_ref()), record)))
+    };
+    let Some((facts, record)) = py.detach(read).map_err(|error| to_python(py, &error))? else { return Ok(None) };
+    Ok(Some((convert::to_python(py, &facts)?, record.map(BuildRecord))))
+}
+
+fn kernel_facts(kernel: &ResultJson, path: &Path, record: Option<&Manifest>) -> Value {
+    let ops = kernel.ops.iter().enumerate().map(|(position, op)| {
+        json!({
+            "position": position,
+            "kernel_name": op.name,
+            "kernel_type": op.kernel_type.as_str(),
+            "stream_id": op.stream,
+            "block_num": op.blocks,
+        })
+    });
+    json!({
+        "kernel_name": kernel.name,
+        "kernel_type": kernel.kernel_type.kernel_type().as_str(),
+        "block_num": kernel.blocks,
+        "workspace_bytes": kernel.workspace_size,
+        "object_bytes": fs::metadata(&path.with_file_name(&kernel.object_file)).ok().map(|object| object.len()),
+        "code_bytes": record.and_then(|record| record.notes.sizes.as_ref()).map(|sizes| sizes.code),
+        "slots": record.map(|record| record.notes.parameters.len()),
+        "ops": ops.collect::<Vec<_>>(),
+    })
 }
 
 /// A build read back from a reproducer.

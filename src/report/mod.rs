@@ -1,7 +1,11 @@
 //! The JSON plan: what a compile would do, for people and for other programs.
 
+mod barriers;
+mod explain;
+mod lint;
 mod picture;
 
+pub(crate) use explain::{Explanation, explain};
 pub(crate) use picture::picture_json;
 
 use serde_json::{Value, json};

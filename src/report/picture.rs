@@ -1,5 +1,6 @@
 //! The device program as data for a picture: lanes of cores, ops as boxes, steps between them.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{LargePart, op_json, plan_head, plan_part};
@@ -21,7 +22,7 @@ pub(crate) fn picture_json(kernel: &SuperKernel, sizes: &TextSizes, program: &Pr
         .map(|(position, op)| {
             let mut object = op_json(position, op, sizes);
             let facts = &program.ops[position];
-            object["cores"] = cores(kernel, position);
+            object["cores"] = json!(cores(kernel, position));
             object["dynamic"] = json!(facts.is_dynamic);
             object["sets_itself"] = json!(facts.own_set.is_some());
             object["waits_itself"] = json!(facts.own_wait.is_some());
@@ -40,8 +41,25 @@ pub(crate) fn picture_json(kernel: &SuperKernel, sizes: &TextSizes, program: &Pr
     picture
 }
 
+/// A number of cores of each kind.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct CoreNumbers {
+    pub(super) aic: u32,
+    pub(super) aiv: u32,
+}
+
+impl CoreNumbers {
+    /// Those of one kind.
+    pub(super) fn of(self, kind: CoreKind) -> u32 {
+        match kind {
+            CoreKind::Aic => self.aic,
+            CoreKind::Aiv => self.aiv,
+        }
+    }
+}
+
 /// On how many cores of each kind an op runs.
-fn cores(kernel: &SuperKernel, position: OpPosition) -> Value {
+pub(super) fn cores(kernel: &SuperKernel, position: OpPosition) -> CoreNumbers {
     let op = &kernel.ops[position];
     let class = op.kernel.kernel_type.class();
     let (_, vectors) = kernel.kernel_type.task_ratio();
@@ -52,7 +70,7 @@ fn cores(kernel: &SuperKernel, position: OpPosition) -> Value {
         };
         if class.runs_on(kind) { all.min(kernel.cores(kind)) } else { 0 }
     };
-    json!({"aic": of(CoreKind::Aic), "aiv": of(CoreKind::Aiv)})
+    CoreNumbers { aic: of(CoreKind::Aic), aiv: of(CoreKind::Aiv) }
 }
 
 fn step_json(program: &Program, step: &Step) -> Value {
