@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import superkernel
+from op_lists import OpList
 from superkernel import SuperKernelError, scope
 from superkernel.cli import main
 from superkernel.scope import Graph, mark
@@ -295,3 +296,20 @@ def test_the_command_tells_by_its_exit_status(tmp_path: Path, capsys: pytest.Cap
     assert main(["scope", str(path)]) == 0
     assert "single-op" in capsys.readouterr().out
     assert main(["scope", str(tmp_path / "nothing")]) == 1
+
+
+def test_a_sync_all_that_would_hang_is_told_with_the_plan(tmp_path: Path) -> None:
+    """The sub-kernels' JSONs say it: no need to wait for the build, let alone for the device."""
+
+    def warnings(blocks: int) -> list[str]:
+        infos = OpList(tmp_path).op(blocks=blocks, sub_op_with_sync_all=True).op(blocks=8).infos()
+        graph = Graph()
+        for number, entry in enumerate(infos["op_list"]):
+            paths = {key: entry[key] for key in ("bin_path", "json_path")}
+            graph.op(f"n{number}", "Op", support=1, scope="s", stream=1, kernel_name=f"k{number}", **paths)
+        (piece,) = scope.plan(graph).pieces
+        return piece.warnings
+
+    (warning,) = warnings(3)
+    assert "SyncAll on 3 of 8 blocks" in warning and "feed-sync-all=1" in warning
+    assert warnings(8) == []
