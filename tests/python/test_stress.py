@@ -174,7 +174,7 @@ def test_threads_on_one_directory(requests, settings, tmp_path: Path):
         for thread in threads:
             thread.join()
     finally:
-        superkernel.configure(toolchain="auto", kernel_meta_parent_dir=".", cache_dir="")
+        superkernel.configure(toolchain=None, kernel_meta_parent_dir=None, cache_dir=None)
     assert not failures, failures[0]
     for name in names:
         assert check_pair(folder, name)
