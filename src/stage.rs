@@ -98,17 +98,23 @@ impl<'a> Timings<'a> {
         let last = self.spent.last().map(|(stage, _)| *stage);
         debug_assert!(last <= Some(stage), "{stage:?} is told after {last:?}");
         if last != Some(stage) {
+            self.tell_last();
             self.spent.push((stage, Duration::ZERO));
             self.observer.begins(stage);
         }
         let started = Instant::now();
         let result = work();
-        let elapsed = started.elapsed();
-        log::debug!(target: "superkernel.compile", "{}: {:.1} ms", stage.as_str(), elapsed.as_secs_f64() * 1e3);
         if let Some((_, spent)) = self.spent.last_mut() {
-            *spent += elapsed;
+            *spent += started.elapsed();
         }
         result
+    }
+
+    /// The latest stage is over: all its parts in one line.
+    fn tell_last(&self) {
+        if let Some((stage, spent)) = self.spent.last() {
+            log::debug!(target: "superkernel.compile", "{}: {:.1} ms", stage.as_str(), spent.as_secs_f64() * 1e3);
+        }
     }
 
     /// Milliseconds per stage, and in all under `total`.
@@ -118,6 +124,13 @@ impl<'a> Timings<'a> {
             self.spent.iter().map(|(stage, time)| (stage.as_str().to_owned(), milliseconds(*time))).collect();
         timings.insert("total".to_owned(), milliseconds(self.started.elapsed()));
         Value::Object(timings)
+    }
+}
+
+/// However the call ends, its last stage is told.
+impl Drop for Timings<'_> {
+    fn drop(&mut self) {
+        self.tell_last();
     }
 }
 

@@ -9,7 +9,20 @@ import pytest
 import superkernel
 from interpreter import STANDINS, output_of
 from kernel_library import MIX_1_1, KernelLibrary
-from superkernel.sim import Device
+from superkernel.sim import Device, build_op
+
+# Every core of a mixed operator has a word of its own.
+OWN_WORDS = """
+#include "kernel_operator.h"
+extern "C" __global__ __aicore__ void NAME(GM_ADDR x, GM_ADDR y)
+{
+    int64_t word = AscendC::GetBlockIdx();
+    if ASCEND_IS_AIV {
+        word += 32;
+    }
+    ((int32_t *)y)[word] = ((int32_t *)x)[word] + 1;
+}
+"""
 
 BUILD = """
 import json, sys
@@ -97,12 +110,14 @@ def test_a_1_to_1_kernel_on_ascend950_starts_early_only_if_it_is_told_so(
     library: KernelLibrary, tmp_path: Path, options: str
 ):
     """The define is what keeps it from waiting for a vector core that is not there, here as on the device."""
-    ops = [library.op(name, MIX_1_1, soc="Ascend950") for name in ("first", "second")]
+    ops = [
+        build_op(OWN_WORDS.replace("NAME", name), name, None, MIX_1_1, 2, soc="Ascend950", out_dir=tmp_path)
+        for name in ("first", "second")
+    ]
     with superkernel.configure(soc="Ascend950", kernel_meta_parent_dir=tmp_path, toolchain="host"):
         superkernel.compile(library.infos(*ops, options=f"split-mode=1{options}"), "early")
         with Device("Ascend950") as device:
             kernel = device.load(tmp_path / "kernel_meta" / "early.json")
             data = [device.buffer(64 * 4) for _ in range(4)]
-            # Both cores of a block write the same word, which is not what this is about.
-            report = kernel.launch(data, check_order=False)
+            report = kernel.launch(data)
     assert report.status == ("ok" if not options else "deadlock"), report
