@@ -12,6 +12,15 @@
 //! One file per family: [`vector`] for the vector unit, [`cube`] for the cube unit, [`moves`] for data movement. This
 //! module knows nothing of runs, fibers or other cores.
 
+/// Decodes as the first of these kinds whose instruction it is; each kind is a type and a variant of the same name.
+macro_rules! first_of {
+    ($arguments:expr; $($variant:ident),*) => { $(
+        if let Some(found) = $variant::decode($arguments)? {
+            return Ok(Some(Self::$variant(found)));
+        }
+    )* };
+}
+
 pub(crate) mod atomic;
 pub(crate) mod cube;
 pub(crate) mod element;

@@ -53,14 +53,7 @@ pub(crate) enum CubeInstruction {
 impl CubeInstruction {
     /// Decodes a record; `None` if it is not for the cube unit.
     pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
-        macro_rules! first_of {
-            ($($variant:ident),*) => { $(
-                if let Some(found) = $variant::decode(arguments)? {
-                    return Ok(Some(Self::$variant(found)));
-                }
-            )* };
-        }
-        first_of!(Mad, Load2d, Fixpipe, Img2col, LoadSquare, LoadSparse);
+        first_of!(arguments; Mad, Load2d, Fixpipe, Img2col, LoadSquare, LoadSparse);
         Ok(None)
     }
 

@@ -53,15 +53,8 @@ pub(crate) enum VectorInstruction {
 impl VectorInstruction {
     /// Decodes a record; `None` if it is not for the vector unit.
     pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
-        macro_rules! first_of {
-            ($($variant:ident),*) => { $(
-                if let Some(found) = $variant::decode(arguments)? {
-                    return Ok(Some(Self::$variant(found)));
-                }
-            )* };
-        }
-        first_of!(Elementwise, Convert, Compare, MoveCompareMask, Select, Reduce, Gather);
-        first_of!(GatherBlocks, Pack, Broadcast, Sort, Merge, Transpose);
+        first_of!(arguments; Elementwise, Convert, Compare, MoveCompareMask, Select, Reduce, Gather);
+        first_of!(arguments; GatherBlocks, Pack, Broadcast, Sort, Merge, Transpose);
         Ok(None)
     }
 
