@@ -5,6 +5,8 @@ Elements of 4 bits are kept one per array entry and packed at the border.
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 from superkernel import _core
 
@@ -70,6 +72,30 @@ def right_fractals(matrix: np.ndarray, kind: str) -> np.ndarray:
 def result_place(row: int, column: int, rows: int) -> int:
     """Where L0C holds an element, in elements: 16x16 column by column (Nz)."""
     return (column // ROWS * (-(-rows // ROWS)) * ROWS + row) * ROWS + column % ROWS
+
+
+def quantisation_word(scale: float, offset: int = 0, signed: bool = True, shift: int | None = None) -> int:
+    """What tells the fixpipe how to convert a column."""
+    bits = struct.unpack("<I", struct.pack("<f", scale))[0]
+    word = bits | (offset & 0x1FF) << 37 | int(signed) << 46
+    return word if shift is None else word | (shift - 1) << 32 | 1 << 36
+
+
+def quantised(value: float, mode: str, word: int, relu: bool) -> float:
+    """One element, as the description of the fixpipe says."""
+    value = float(value)
+    if mode in ("none", "f16", "bf16"):
+        return max(value, 0) if relu else value
+    scale = struct.unpack("<f", struct.pack("<I", word & 0xFFFFE000))[0]
+    if mode in ("req8", "deqf16") and word >> 36 & 1:
+        value = min(max(int(value) >> ((word >> 32 & 15) + 1), -32768), 32767)
+    value = float(np.float32(value))
+    value = 0.0 if relu and value < 0 else float(np.float32(value) * np.float32(scale))
+    if mode == "deqf16":
+        return value
+    offset = (word >> 37 & 0x1FF) ^ 0x100
+    value = min(max(round(value), -256), 255) + offset - 0x100
+    return min(max(value, -128), 127) if word >> 46 & 1 else min(max(value, 0), 255)
 
 
 class Bench:

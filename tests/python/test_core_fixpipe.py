@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-import struct
-
 import numpy as np
 import pytest
 from core_model import ROUNDS
-from cube_model import BITS, ROWS, Bench, left_fractals, pack, per_row, right_fractals
+from cube_model import (
+    BITS,
+    ROWS,
+    Bench,
+    left_fractals,
+    pack,
+    per_row,
+    quantisation_word,
+    quantised,
+    right_fractals,
+)
 
 SOME = max(3, ROUNDS // 10)
 
@@ -115,29 +123,6 @@ def test_pictures(kind: str, layout: str) -> None:
         words += [*strides, *filters, *dilations, 0, 0, int(layout == "columns"), second, blocks * width]
         bench.core.issue(f"img2colv2_cbuf_to_{'cb' if layout == 'right' else 'ca'}", [kind], words)
         bench.check(memory)
-
-
-def quantisation_word(scale: float, offset: int = 0, signed: bool = True, shift: int | None = None) -> int:
-    bits = struct.unpack("<I", struct.pack("<f", scale))[0]
-    word = bits | (offset & 0x1FF) << 37 | int(signed) << 46
-    return word if shift is None else word | (shift - 1) << 32 | 1 << 36
-
-
-def quantised(value: float, mode: str, word: int, relu: bool) -> float:
-    """One element, as the description of the fixpipe says."""
-    value = float(value)
-    if mode in ("none", "f16", "bf16"):
-        return max(value, 0) if relu else value
-    scale = struct.unpack("<f", struct.pack("<I", word & 0xFFFFE000))[0]
-    if mode in ("req8", "deqf16") and word >> 36 & 1:
-        value = min(max(int(value) >> ((word >> 32 & 15) + 1), -32768), 32767)
-    value = float(np.float32(value))
-    value = 0.0 if relu and value < 0 else float(np.float32(value) * np.float32(scale))
-    if mode == "deqf16":
-        return value
-    offset = (word >> 37 & 0x1FF) ^ 0x100
-    value = min(max(round(value), -256), 255) + offset - 0x100
-    return min(max(value, -128), 127) if word >> 46 & 1 else min(max(value, 0), 255)
 
 
 MODES = {

@@ -365,3 +365,41 @@ def test_per_core_variables(device: Device, folder: Path) -> None:
     for seed in range(3):
         kernel.launch([out], block_dim=8, seed=seed).raise_for_status()
         assert list(out.numpy()) == [105_000 + 5 * core for core in range(8)]
+
+
+PICKED = {
+    # Each core has 256 elements: 4 whole repeats, or 8 of 32.
+    "odd": "uint64_t kept; Duplicate(c, 0.0f, count); GatherMask(c, a, 2, false, 0, {1, 4, 8, 0}, kept);"
+    " c.SetValue(255, (float)kept)",
+    "third of four, counted": "uint64_t kept; Duplicate(c, 0.0f, count);"
+    " GatherMask(c, a, 5, true, 30, {1, 8, 4, 0}, kept); c.SetValue(255, (float)kept)",
+    "bits": "LocalTensor<uint32_t> o = t.ReinterpretCast<uint32_t>(); Duplicate(o, 0x80000003u, 64); uint64_t kept;"
+    " Duplicate(c, 0.0f, count); GatherMask(c, a, o, false, 0, {1, 4, 8, 1}, kept); c.SetValue(255, (float)kept)",
+    "spread": "Brcb(c, a, 4, {1, 8})",
+    "blocks": "LocalTensor<uint32_t> o = t.ReinterpretCast<uint32_t>();"
+    " for (uint32_t i = 0; i < 32; ++i) { o.SetValue(i, 32 * (31 - i)); } Gatherb(c, a, o, 4, {1, 8})",
+}
+
+
+def _picked(name: str, part: np.ndarray) -> np.ndarray:
+    if name == "spread":
+        return part[:32].repeat(8)
+    if name == "blocks":
+        return part.reshape(32, 8)[::-1].ravel()
+    places = np.arange(256)
+    if name == "odd":
+        kept = part[places % 2 == 1]
+    elif name == "bits":
+        kept = part[np.isin(places % 32, [0, 1, 31])]
+    else:
+        kept = part[(places % 32 < 30) & (places % 32 % 4 == 2)]
+    result = np.zeros(256, np.float32)
+    result[: kept.size], result[255] = kept, kept.size
+    return result
+
+
+@pytest.mark.parametrize("name", PICKED)
+def test_elements_and_blocks_are_picked(device: Device, folder: Path, name: str) -> None:
+    x, y = _data(np.float32, -40, 40)
+    got = _run(device, folder, PICKED.values(), PICKED[name], x, y, np.float32)
+    assert np.array_equal(got, np.concatenate([_picked(name, part) for part in x.reshape(4, 256)]))

@@ -262,13 +262,13 @@ int main() {
 """
 
 
-@needs_tree
-def test_a_multiplication_by_hand(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tree", trees())
+def test_a_multiplication_by_hand(tmp_path: Path, tree: str) -> None:
     generator = np.random.default_rng(1)
     a, b = (generator.uniform(-2, 2, shape).astype(np.float16) for shape in ((48, 80), (80, 32)))
     a.tofile(tmp_path / "a.bin")
     b.tofile(tmp_path / "b.bin")
-    with superkernel.configure(ascendc=TREE):
+    with superkernel.configure(ascendc=tree):
         build_program(write(tmp_path, _MATMUL), tmp_path / "multiply.so")
     done = run_program(tmp_path / "multiply.so", cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

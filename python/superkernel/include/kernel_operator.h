@@ -32,8 +32,12 @@
 #include "sk_host/tiling.h"
 #include "sk_host/tensor.h"
 #include "sk_host/pipe.h"
+#include "sk_host/cube_params.h"
 #include "sk_host/data_copy.h"
 #include "sk_host/vector.h"
 #include "sk_host/vector_compare.h"
 #include "sk_host/vector_reduce.h"
+#include "sk_host/vector_gather.h"
+#include "sk_host/cube.h"
+#include "sk_host/fixpipe.h"
 #endif

@@ -153,10 +153,75 @@ inline void DataCopy(const GlobalTensor<T> &target, const LocalTensor<T> &source
     }
 }
 
+// Row-major matrices in GM to blocks of columns in L1.
+template <class T>
+inline void DataCopy(const LocalTensor<T> &target, const GlobalTensor<T> &source, const Nd2NzParams &params,
+                     sk_host::Site site = sk_host::Site::Here()) {
+    if (!sk_host_is_in(target.GetPosition(), sk_host::L1(), site)) {
+        sk_host_no_move(site);
+    }
+    const uint64_t matrices = params.ndNum, rows = params.nValue, columns = params.dValue;
+    const uint64_t elements =
+        sk_host::Span(matrices, sk_host::Span(rows, columns, params.srcDValue), params.srcNdMatrixStride);
+    T *local = reinterpret_cast<T *>(sk_host_local_range(target, 0, "DataCopy", site));
+    T *global = source.SkHostRange(rows == 0 ? 0 : elements * sizeof(T), site);
+    const sk_core::Source line{site.file, site.line};
+    if constexpr (sizeof(T) == 1) {
+        copy_gm_to_cbuf_multi_nd2nz_b8(local, global, 0, matrices, rows, columns, params.srcNdMatrixStride,
+                                       params.srcDValue, params.dstNzC0Stride, params.dstNzNStride,
+                                       params.dstNzMatrixStride, line);
+    } else if constexpr (sizeof(T) == 2) {
+        copy_gm_to_cbuf_multi_nd2nz_b16(local, global, 0, matrices, rows, columns, params.srcNdMatrixStride,
+                                        params.srcDValue, params.dstNzC0Stride, params.dstNzNStride,
+                                        params.dstNzMatrixStride, line);
+    } else {
+        static_assert(sizeof(T) == 4, "DataCopy: the chip has no such move for this element type");
+        copy_gm_to_cbuf_multi_nd2nz_b32s(local, global, 0, matrices, rows, columns, params.srcNdMatrixStride,
+                                         params.srcDValue, params.dstNzC0Stride, params.dstNzNStride,
+                                         params.dstNzMatrixStride, line);
+    }
+}
+
+// From L1 to the tables beside the cube unit. Lengths and gaps in the target count in larger units there; halves become
+// single precision on their way to the bias table.
+template <class T, class U>
+inline bool sk_host_copy_to_table(const LocalTensor<T> &target, const LocalTensor<U> &source,
+                                  const DataCopyParams &params, sk_host::Site site) {
+    const bool isBias = sk_host_is_in(target.GetPosition(), sk_host::BiasTable(), site);
+    if (!isBias && !sk_host_is_in(target.GetPosition(), sk_host::FixpipeBuffer(), site)) {
+        return false;
+    }
+    if (!sk_host_is_in(source.GetPosition(), sk_host::L1(), site)) {
+        sk_host::Violation(site, "DataCopy: the tables beside the cube unit are filled from L1 only");
+    }
+    uint8_t *to = sk_host_local_range(target, 0, "DataCopy", site);
+    uint8_t *from = sk_host_local_range(source, 0, "DataCopy", site);
+    const sk_core::Source line{site.file, site.line};
+    if (isBias) {
+        copy_cbuf_to_bt(reinterpret_cast<uintptr_t>(to), from, sizeof(U) < sizeof(T), params.blockCount,
+                        params.blockLen, params.srcStride, params.dstStride, line);
+    } else {
+        copy_cbuf_to_fbuf(to, from, params.blockCount, params.blockLen, params.srcStride, params.dstStride, line);
+    }
+    return true;
+}
+template <class T, class U>
+inline void DataCopy(const LocalTensor<T> &target, const LocalTensor<U> &source, const DataCopyParams &params,
+                     sk_host::Site site = sk_host::Site::Here()) {
+    static_assert(sk_core::TypeOf<T>::value == SK_TYPE_F32 && sk_core::TypeOf<U>::value == SK_TYPE_F16,
+                  "DataCopy: elements are converted from half to float only");
+    if (!sk_host_copy_to_table(target, source, params, site)) {
+        sk_host::Violation(site, "DataCopy: elements are converted on the way to the bias table only");
+    }
+}
+
 // Local to local.
 template <class T>
 inline void DataCopy(const LocalTensor<T> &target, const LocalTensor<T> &source, const DataCopyParams &params,
                      sk_host::Site site = sk_host::Site::Here()) {
+    if (sk_host_copy_to_table(target, source, params, site)) {
+        return;
+    }
     const uint64_t bytes = params.blockLen * sk_host::BLOCK_BYTES;
     const uint64_t targetStep = bytes + params.dstStride * sk_host::BLOCK_BYTES;
     const uint64_t sourceStep = bytes + params.srcStride * sk_host::BLOCK_BYTES;
@@ -166,11 +231,12 @@ inline void DataCopy(const LocalTensor<T> &target, const LocalTensor<T> &source,
                       sk_core::Source{site.file, site.line});
 }
 
-// All three over `count` elements in a row.
+// All three over `count` elements in a row. Tables beside the cube unit take whole entries.
 template <class Target, class Source>
-inline void sk_host_copy_row(const Target &target, const Source &source, uint64_t bytes, sk_host::Site site) {
+inline void sk_host_copy_row(const Target &target, const Source &source, uint64_t bytes, sk_host::Site site,
+                             uint64_t unit = sk_host::BLOCK_BYTES) {
     sk_host_require_whole_blocks(bytes, site);
-    const uint64_t blocks = bytes / sk_host::BLOCK_BYTES;
+    const uint64_t blocks = sk_host::RoundUp(bytes, unit) / unit;
     if (blocks > UINT16_MAX) {
         sk_host::Violation(site, "DataCopy: %llu bytes in one row; at most 2097120 are possible", (unsigned long long)bytes);
     }
@@ -189,7 +255,10 @@ inline void DataCopy(const GlobalTensor<T> &target, const LocalTensor<T> &source
 template <class T>
 inline void DataCopy(const LocalTensor<T> &target, const LocalTensor<T> &source, uint32_t count,
                      sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_copy_row(target, source, static_cast<uint64_t>(count) * sizeof(T), site);
+    const uint64_t unit = sk_host_is_in(target.GetPosition(), sk_host::BiasTable(), site)       ? 64
+                          : sk_host_is_in(target.GetPosition(), sk_host::FixpipeBuffer(), site) ? 128
+                                                                                                : sk_host::BLOCK_BYTES;
+    sk_host_copy_row(target, source, static_cast<uint64_t>(count) * sizeof(T), site, unit);
 }
 
 template <class T> inline uint64_t sk_host_pad_word(T value) {

@@ -19,6 +19,7 @@ inline Memory L1() { return {sk_rt_core()->l1, sk_rt_core()->l1Size, "L1"}; }
 inline Memory L0A() { return {sk_rt_core()->l0a, sk_rt_core()->l0aSize, "L0A"}; }
 inline Memory L0B() { return {sk_rt_core()->l0b, sk_rt_core()->l0bSize, "L0B"}; }
 inline Memory BiasTable() { return {sk_rt_core()->biasTable, sk_rt_core()->biasTableSize, "BT"}; }
+inline Memory FixpipeBuffer() { return {sk_rt_core()->fixpipeBuffer, sk_rt_core()->fixpipeBufferSize, "FB"}; }
 inline Memory L0C() { return {sk_rt_core()->l0c, sk_rt_core()->l0cSize, "L0C"}; }
 
 inline const char *KindName() { return sk_rt_core()->kind == 1 ? "AIC" : "AIV"; }

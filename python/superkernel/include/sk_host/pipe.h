@@ -21,7 +21,7 @@ struct SkHostPool {
 // Positions in reports.
 constexpr const char *sk_host_position_name(TPosition position) {
     constexpr const char *names[] = {"GM",  "A1",  "A2",    "B1",     "B2",      "C1",  "C2",
-                                     "CO1", "CO2", "VECIN", "VECOUT", "VECCALC", "SPM", "TSCM"};
+                                     "CO1", "CO2", "VECIN", "VECOUT", "VECCALC", "SPM", "TSCM", "C2PIPE2GM"};
     return names[static_cast<uint8_t>(position)];
 }
 
@@ -38,6 +38,7 @@ constexpr pipe_t sk_host_filling_pipe(TPosition position) {
     case TPosition::CO1:
         return PIPE_M;
     case TPosition::CO2:
+    case TPosition::C2PIPE2GM:
         return PIPE_FIX;
     default:
         return PIPE_MTE2;
@@ -53,6 +54,7 @@ constexpr pipe_t sk_host_reading_pipe(TPosition position) {
     case TPosition::C2:
         return PIPE_M;
     case TPosition::CO1:
+    case TPosition::C2PIPE2GM:
         return PIPE_FIX;
     case TPosition::VECOUT:
     case TPosition::CO2:
@@ -112,7 +114,7 @@ class TPipe {
     }
 
     void Init() { Reset(); }
-    void Reset() { ub_ = l1_ = l0a_ = l0b_ = l0c_ = bt_ = buffers_ = 0; }
+    void Reset() { ub_ = l1_ = l0a_ = l0b_ = l0c_ = bt_ = fb_ = buffers_ = 0; }
     void Destroy() { Reset(); }
 
     template <HardEvent event> TEventID AllocEventID() { return NextEvent(); }
@@ -157,7 +159,8 @@ class TPipe {
                : memory.base == core.l0a         ? l0a_
                : memory.base == core.l0b         ? l0b_
                : memory.base == core.biasTable   ? bt_
-                                                 : l0c_;
+               : memory.base == core.l0c         ? l0c_
+                                                 : fb_;
     }
 
     uint64_t ub_ = 0;
@@ -166,6 +169,7 @@ class TPipe {
     uint64_t l0b_ = 0;
     uint64_t l0c_ = 0;
     uint64_t bt_ = 0;
+    uint64_t fb_ = 0;
     uint64_t buffers_ = 0;
     uint32_t events_ = 0;
 };

@@ -20,6 +20,8 @@ inline Memory MemoryOf(AscendC::TPosition position, Site site) {
         return L0B();
     case TPosition::C2:
         return BiasTable();
+    case TPosition::C2PIPE2GM:
+        return FixpipeBuffer();
     case TPosition::CO1:
         return L0C();
     case TPosition::CO2:
