@@ -80,6 +80,7 @@ SLOW = {
     "test_scope_executor",
     "test_scope_random",
     "test_scope_reference",
+    "test_sim_blocks",
     "test_sim_cube",
     "test_sim_ascendc",
     "test_sim_documented",

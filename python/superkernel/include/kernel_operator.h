@@ -38,6 +38,10 @@
 #include "sk_host/vector_compare.h"
 #include "sk_host/vector_reduce.h"
 #include "sk_host/vector_gather.h"
+#include "sk_host/data_slice.h"
+#include "sk_host/tensor_list.h"
+#include "sk_host/traits.h"
+#include "sk_host/block_order.h"
 #include "sk_host/cube.h"
 #include "sk_host/fixpipe.h"
 #endif

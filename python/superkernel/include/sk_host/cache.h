@@ -51,6 +51,10 @@ inline void ICachePreLoad(int64_t units) { PreLoad(units); }
 
 template <pipe_t pipe> inline void PipeBarrier() { pipe_barrier(pipe); }
 
+// Accesses of the scalar unit are visible when they have been made; only the compiler must not move them.
+enum class MemDsbT : uint8_t { ALL, DDR, UB, SEQ };
+template <MemDsbT memory> inline void DataSyncBarrier() { __asm__ volatile("" ::: "memory"); }
+
 struct SkHostEventPipes {
     pipe_t source;
     pipe_t target;

@@ -100,6 +100,10 @@ template <class T> inline void SetAtomicMin() {
     set_atomic_min();
 }
 inline void SetAtomicNone() { set_atomic_none(); }
+inline void DisableDmaAtomic() { set_atomic_none(); }
+
+// What DataCopyPad fills with where a call brings no value along.
+template <class T> inline void SetPadValue(T value) { set_mov_pad_val(value); }
 
 inline void sk_host_require_whole_blocks(uint64_t bytes, sk_host::Site site) {
     if (bytes % sk_host::BLOCK_BYTES != 0) {

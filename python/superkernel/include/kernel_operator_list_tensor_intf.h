@@ -1,0 +1,2 @@
+// Lists of tensors.
+#include "kernel_operator.h"

@@ -1,0 +1,2 @@
+// Output of kernels.
+#include "kernel_operator.h"
