@@ -350,6 +350,40 @@ mod tests {
     }
 
     #[test]
+    fn every_instruction_runs_on_its_pipe() {
+        for &op in OpCode::ALL {
+            let name = op.name();
+            let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+            // As the chip has it, by the names of the instructions.
+            let expected = if starts(&["mad"]) {
+                Pipe::M
+            } else if starts(&["copy_matrix_cc_to", "copy_cbuf_to_fbuf"]) {
+                Pipe::Fix
+            } else if starts(&["copy_gm_to", "load_gm_to", "load_image_to", "create_cbuf"]) {
+                Pipe::Mte2
+            } else if starts(&["copy_ubuf_to_gm", "copy_cbuf_to_gm"]) {
+                Pipe::Mte3
+            } else if starts(&[
+                "load_cbuf_to",
+                "img2col",
+                "copy_cbuf_to_bt",
+                "copy_matrix_cbuf",
+                "create_ca",
+                "create_cb_",
+            ]) {
+                Pipe::Mte1
+            } else {
+                assert!(
+                    starts(&["v", "scatter_vnchwconv", "copy_ubuf_to_ubuf", "set_cmpmask", "get_cmpmask"]),
+                    "{name}"
+                );
+                Pipe::V
+            };
+            assert_eq!(op.pipe(), expected, "{name}");
+        }
+    }
+
+    #[test]
     fn numbers_lead_back_to_their_instruction() {
         for op in OpCode::ALL {
             assert_eq!(OpCode::from_number(*op as u16), Some(*op));

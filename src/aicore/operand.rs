@@ -155,8 +155,8 @@ impl Operands {
         &self.items
     }
 
-    /// Checks bounds and alignment of everything in local memory; bounds of global memory are the caller's, who knows
-    /// its buffers.
+    /// Checks alignment, and bounds of everything in local memory; bounds of global memory are the caller's, who knows its
+    /// buffers.
     pub(crate) fn check(&self, op: OpCode, core: &Core) -> Result<(), Fault> {
         self.iter().try_for_each(|operand| operand.check(op, core))
     }
@@ -179,9 +179,14 @@ impl Operand {
     }
 
     fn check(&self, op: OpCode, core: &Core) -> Result<(), Fault> {
-        let Some(memory) = core.memory(self.memory) else { return Ok(()) };
         let name = self.memory.name();
         let fault = |problem: String| Err(Fault::of(op, format!("{} {problem}", self.name)));
+        let Some(memory) = core.memory(self.memory) else {
+            if !self.address.is_multiple_of(self.alignment) {
+                return fault(format!("starts at {:#x} of GM, not a multiple of {}", self.address, self.alignment));
+            }
+            return Ok(());
+        };
         if memory.size == 0 {
             return fault(format!("lies in {name}, which this kind of core does not have"));
         }

@@ -146,3 +146,27 @@ impl Registers {
         std::array::from_fn(|at| self.values[first + at])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_core_starts_like_this() {
+        let registers = Registers::default();
+        let not_zero = [
+            (Register::MaskLow, u64::MAX),
+            (Register::MaskHigh, u64::MAX),
+            // Infinities stay, conversions saturate, nothing combines.
+            (Register::Ctrl, 1 << 48),
+            // Pictures are loaded once; 0 would be never.
+            (Register::L3dRpt, 1 << 16),
+        ];
+        for &register in Register::ALL {
+            let expected = not_zero.iter().find(|(known, _)| *known == register).map_or(0, |(_, value)| *value);
+            assert_eq!(registers.get(register), expected, "{}", register.name());
+        }
+        assert_eq!(registers.mask_mode(), MaskMode::Norm);
+        assert_eq!(crate::aicore::atomic::Atomic::from_registers(&registers), None);
+    }
+}

@@ -206,6 +206,23 @@ def test_accumulating_halves_in_floats() -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize(("target", "source"), [("f16", "f16"), ("f32", "f32"), ("f32", "f16")])
+def test_accumulating_by_a_scalar(target: str, source: str) -> None:
+    rng = random.Random(f"{target} {source}")
+    lanes = REPEAT // width(target)
+    machine = Machine()
+    a, d = random_data(rng, source, lanes, special=False), random_data(rng, target, lanes, special=False)
+    machine.fill(0, a)
+    machine.fill(1024, d)
+    scalar = a.dtype.type(0.3)
+    words = [1024, 0, bits_of(scalar), 1, 1, 1, 8, 8 * width(source) // width(target)]
+    machine.core.issue("vaxpy", [target, source], words)
+    found = np.frombuffer(machine.core.read("UB", 1024, REPEAT), d.dtype)
+    # Extended precision holds product and sum without a second rounding that matters.
+    exact = a.astype(np.longdouble) * np.longdouble(scalar) + d.astype(np.longdouble)
+    np.testing.assert_array_equal(found, exact.astype(d.dtype))
+
+
 def test_a_destination_that_stands_still_accumulates() -> None:
     machine = Machine()
     data = np.arange(64 * 5, dtype=np.float32)

@@ -112,6 +112,10 @@ impl Img2col {
             return Err(arguments.fault(format!("column {first_column} is not a multiple of {per_row}")));
         }
         let l1 = arguments.core.memory(Memory::L1);
+        let wrap = registers.get(Register::L13dSize);
+        if repeats > 0 && !wrap.is_multiple_of(ROW) {
+            return Err(arguments.fault(format!("the end of L1 for pictures is {wrap}, not a multiple of {ROW}")));
+        }
         Ok(Some(Self {
             to,
             layout,
@@ -130,7 +134,7 @@ impl Img2col {
             column_step: if along_columns { step * per_row } else { 0 },
             padding: padding(registers.get(Register::Padding), bits),
             l1: l1.map_or(0, |memory| memory.base as u64),
-            wrap: registers.get(Register::L13dSize),
+            wrap,
         }))
     }
 
@@ -163,6 +167,7 @@ impl Img2col {
         let bytes = end_line.saturating_sub(first_line) * self.width.size * ROW;
         let shape = Shape::rows(blocks.end.saturating_sub(blocks.start), plane, bytes);
         if self.wrap != 0 && start + shape.extent() > self.l1 + self.wrap {
+            operands.read("src", Memory::L1, self.source, Shape::row(ROW), ROW);
             operands.read("src", Memory::L1, self.l1, Shape::row(self.wrap), 1);
         } else {
             operands.read("src", Memory::L1, start, shape, ROW);
@@ -248,10 +253,9 @@ impl Img2col {
         let point = self.width.point(across, tap % self.width.filter);
         let (Some(line), Some(point)) = (line, point) else { return self.padding };
         let offset = ((block * self.height.size + line) * self.width.size + point) * ROW;
-        let mut at = self.source + offset;
-        if self.wrap != 0 && at >= self.l1 + self.wrap {
-            at -= self.wrap;
-        }
+        let at = self.source + offset;
+        // Behind its end L1 goes on at its start; without an end nothing is left of the division.
+        let at = at.wrapping_sub(self.l1).checked_rem(self.wrap).map_or(at, |place| self.l1 + place);
         // SAFETY: inside what was declared.
         unsafe { (at as *const [u8; ROW as usize]).read_unaligned() }
     }

@@ -50,6 +50,8 @@ pub(crate) struct Burst {
     atomic: Option<Atomic>,
     /// Halves become floats on the way.
     widens: bool,
+    /// What addresses in global memory must be a multiple of.
+    element: u64,
 }
 
 impl Burst {
@@ -107,6 +109,8 @@ impl Burst {
             padding: None,
             atomic: Self::atomic(arguments, target),
             widens: false,
+            // Of untyped pointers nothing is known.
+            element: (arguments.kind(0).bits() / 8).max(1),
         })
     }
 
@@ -124,6 +128,7 @@ impl Burst {
             padding: None,
             atomic: None,
             widens: false,
+            element: 1,
         })
     }
 
@@ -162,6 +167,7 @@ impl Burst {
             }),
             atomic: None,
             widens: false,
+            element: 1,
         })
     }
 
@@ -180,6 +186,7 @@ impl Burst {
             padding: None,
             atomic: Self::atomic(arguments, Memory::Gm),
             widens: false,
+            element: 1,
         })
     }
 
@@ -194,13 +201,14 @@ impl Burst {
             padding: None,
             atomic: Self::atomic(arguments, Memory::Gm),
             widens: false,
+            element: 1,
         })
     }
 
     /// Adds everything it reads and writes.
     pub(crate) fn operands(&self, operands: &mut Operands) {
         let alignment = |memory| match memory {
-            Memory::Gm => 1,
+            Memory::Gm => self.element,
             Memory::L0c | Memory::Bt | Memory::Fb => 64,
             Memory::Ub | Memory::L1 | Memory::L0a | Memory::L0b => BLOCK,
         };

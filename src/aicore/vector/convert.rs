@@ -5,7 +5,7 @@
     reason = "a family names its own among all instructions and element types; the rest is not for it"
 )]
 
-use super::repeat::{BLOCK, LANES, LaneMask, Repeats, Strided, arithmetic, repeat_count};
+use super::repeat::{BLOCK, LANES, LaneMask, Repeats, Strided, arithmetic, repeat_count, repeat_stride};
 use crate::aicore::element::{Arithmetic, Element};
 use crate::aicore::float16::{Bf16 as Brain, F16 as Half, Overflow, Rounding, drop_bits};
 use crate::aicore::instruction::Arguments;
@@ -90,13 +90,14 @@ impl Convert {
         }
         let half_blocks = matches!(op, VconvDeqs162b8 | VconvVdeqs162b8);
         let widest = if half_blocks { src_kind.bits() } else { dst_kind.bits().max(src_kind.bits()) };
-        let strided = |address, block, repeat, kind: ElementType| {
-            Strided::new(arguments, address, word(block), word(repeat), kind.bits())
+        let strided = |address: usize, block, repeat, kind: ElementType| {
+            let repeat = repeat_stride(arguments, repeat, ["dst", "src0", "src1"][address], 8)?;
+            Ok::<_, Fault>(Strided::new(arguments, address, word(block), repeat, kind.bits()))
         };
         let (at, dst, src0, src1) = if binary {
-            (3, strided(0, 4, 7, dst_kind), strided(1, 5, 8, src_kind), Some(strided(2, 6, 9, src_kind)))
+            (3, strided(0, 4, 7, dst_kind)?, strided(1, 5, 8, src_kind)?, Some(strided(2, 6, 9, src_kind)?))
         } else {
-            (2, strided(0, 3, 5, dst_kind), strided(1, 4, 6, src_kind), None)
+            (2, strided(0, 3, 5, dst_kind)?, strided(1, 4, 6, src_kind)?, None)
         };
         let arithmetic = arithmetic(registers);
         Ok(Some(Self {

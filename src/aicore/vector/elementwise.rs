@@ -7,7 +7,7 @@
     reason = "a family names its own among all instructions and element types; the rest is not for it"
 )]
 
-use super::repeat::{LANES, Repeats, Strided, arithmetic, repeat_count};
+use super::repeat::{LANES, Repeats, Strided, arithmetic, repeat_count, repeat_stride};
 use crate::aicore::element::{Arithmetic, Element, Number, Real};
 use crate::aicore::float16::F16;
 use crate::aicore::instruction::Arguments;
@@ -84,14 +84,18 @@ impl Elementwise {
         }
         let registers = &arguments.core.registers;
         let word = |at: usize| arguments.word(at);
-        let strided = |address, block: usize, repeat: usize, kind: ElementType| {
-            Strided::new(arguments, address, word(block), word(repeat), kind.bits())
+        let stride_bits = if matches!(op, OpCode::Vcopy | OpCode::VectorDup) { 16 } else { 8 };
+        let strided = |address: usize, block: usize, repeat: usize, kind: ElementType| {
+            let repeat = repeat_stride(arguments, repeat, ["dst", "src0", "src1"][address], stride_bits)?;
+            Ok::<_, Fault>(Strided::new(arguments, address, word(block), repeat, kind.bits()))
         };
         let (at, dst, src0, src1) = match form {
-            Form::Unary => (2, strided(0, 3, 5, kind), Some(strided(1, 4, 6, source)), None),
-            Form::Binary => (3, strided(0, 4, 7, kind), Some(strided(1, 5, 8, source)), Some(strided(2, 6, 9, source))),
-            Form::Scalar => (3, strided(0, 4, 6, kind), Some(strided(1, 5, 7, source)), None),
-            Form::Fill => (2, strided(0, 3, 5, kind), None, None),
+            Form::Unary => (2, strided(0, 3, 5, kind)?, Some(strided(1, 4, 6, source)?), None),
+            Form::Binary => {
+                (3, strided(0, 4, 7, kind)?, Some(strided(1, 5, 8, source)?), Some(strided(2, 6, 9, source)?))
+            }
+            Form::Scalar => (3, strided(0, 4, 6, kind)?, Some(strided(1, 5, 7, source)?), None),
+            Form::Fill => (2, strided(0, 3, 5, kind)?, None, None),
         };
         let scalar = match form {
             Form::Scalar => word(2),

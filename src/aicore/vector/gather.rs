@@ -278,7 +278,7 @@ impl Pack {
 
     unsafe fn run<T: Element>(&self) -> u64 {
         let per_block = BLOCK / T::BYTES;
-        let mut kept = Vec::with_capacity(self.lanes as usize);
+        let mut kept = Vec::new();
         let mut written = 0;
         for repeat in 0..self.repeat {
             kept.clear();

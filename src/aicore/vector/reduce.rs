@@ -5,7 +5,7 @@
     reason = "a family names its own among all instructions and element types; the rest is not for it"
 )]
 
-use super::repeat::{BLOCK, LANES, Repeats, Strided, arithmetic, repeat_count};
+use super::repeat::{BLOCK, LANES, Repeats, Strided, arithmetic, repeat_count, repeat_stride};
 use crate::aicore::element::{Arithmetic, Real};
 use crate::aicore::float16::F16;
 use crate::aicore::instruction::Arguments;
@@ -75,9 +75,9 @@ impl Reduce {
             accumulates: op == Vcadd && word(6) != 0,
             mode: arithmetic(registers),
             repeats: Repeats::new(registers, repeat_count(arguments, 2)?, kind.bits()),
-            src: Strided::new(arguments, 1, word(4), word(5), kind.bits()),
+            src: Strided::new(arguments, 1, word(4), repeat_stride(arguments, 5, "src", 16)?, kind.bits()),
             dst: arguments.address(0, Memory::Ub),
-            step: word(3) * unit,
+            step: repeat_stride(arguments, 3, "dst", 16)? * unit,
         }))
     }
 

@@ -274,7 +274,32 @@ pub(crate) fn arithmetic(registers: &Registers) -> Arithmetic {
     }
 }
 
+/// The stride from repeat to repeat in word `at`, of the operand called `name`, within a field of `bits` bits.
+pub(crate) fn repeat_stride(arguments: &Arguments<'_>, at: usize, name: &str, bits: u32) -> Result<u64, Fault> {
+    arguments.at_most(at, &format!("the repeat stride of {name}"), (1 << bits) - 1)
+}
+
 /// A repeat count within its field.
 pub(crate) fn repeat_count(arguments: &Arguments<'_>, at: usize) -> Result<u64, Fault> {
     arguments.at_most(at, "repeat", REPEATS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_have_a_bit_per_element() {
+        let mut registers = Registers::default();
+        registers.set(Register::MaskLow, 0x8000_0001_8000_0001);
+        registers.set(Register::MaskHigh, 2);
+        let enabled = |lanes: u64| {
+            let mask = LaneMask::from_registers(&registers, lanes);
+            (0..lanes as usize).filter(|lane| mask.has(*lane)).collect::<Vec<_>>()
+        };
+        assert_eq!(enabled(128), [0, 31, 32, 63, 65]);
+        assert_eq!(enabled(64), [0, 31, 32, 63], "4 bytes: the high word does not count");
+        assert_eq!(enabled(32), [0, 31], "8 bytes: half of the low word");
+        assert_eq!(enabled(256), [0, 1, 62, 63, 64, 65, 126, 127, 130, 131], "single bytes share a bit by two");
+    }
 }
