@@ -10,8 +10,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::artifact::half_name;
-use crate::build::ResultJson;
 use crate::build::manifest::Manifest;
+use crate::build::{ResultJson, StoredProgram};
 use crate::diagnostic::Diagnostic;
 use crate::fs;
 use crate::json::{Document, JsonError, JsonFile, JsonPath};
@@ -19,6 +19,7 @@ use crate::model::{
     Chip, CoreKind, KernelType, ModelError, Slot, SubKernelCode, SubKernelFile, SuperKernelType, TaskType,
     TilingFunctions,
 };
+use crate::program::Program;
 use crate::shortened::Shortened;
 use crate::sim::meta;
 use crate::sim::request::{Entries, ParameterSpec};
@@ -101,6 +102,8 @@ pub(crate) struct Launchable {
     pub workspace_bytes: u64,
     /// Its parameters: a slot's number is its place here. Empty if its files do not say.
     pub parameters: Vec<Slot>,
+    /// The program of a super kernel, if its object has it.
+    program: Option<StoredProgram>,
     /// What its files describe.
     pub form: Form,
 }
@@ -168,6 +171,7 @@ pub(crate) fn find(
         let stated = described.object_digest.clone();
         let mut found = from_result(described, &json_path, object, chip);
         check_digest(&found.object, &json_path, stated.as_deref())?;
+        found.program = StoredProgram::read_file(&found.object);
         // The build record belongs to the JSON beside it, or to another build.
         let record = Manifest::read_file(&json_path.with_extension("manifest.json")).ok();
         let record = record.filter(|record| record.json == json.digest.to_string());
@@ -206,7 +210,7 @@ pub(crate) fn of_functions(
     let name = entries.aic.clone().or_else(|| entries.aiv.clone()).unwrap_or_default();
     let form = Form::SubKernel { entries, tiling_keys: Vec::new(), described: false };
     let (object, parameters) = (object.to_path_buf(), Vec::new());
-    Ok(Launchable { name, object, chip, kernel_type, blocks, workspace_bytes: 0, parameters, form })
+    Ok(Launchable { name, object, chip, kernel_type, blocks, workspace_bytes: 0, parameters, program: None, form })
 }
 
 fn from_result(json: ResultJson, json_path: &Path, object: Option<&Path>, chip: Chip) -> Launchable {
@@ -224,6 +228,7 @@ fn from_result(json: ResultJson, json_path: &Path, object: Option<&Path>, chip: 
         // Debug output is written behind what the super kernel uses itself.
         workspace_bytes: json.workspace_size.saturating_add(json.debug_output.map_or(0, |debug| debug.size)),
         parameters: Vec::new(),
+        program: None,
     }
 }
 
@@ -277,6 +282,7 @@ fn from_sub_kernel(
         blocks,
         workspace_bytes: 0,
         parameters: kernel.params.iter().map(|name| Slot::of_sub_kernel(name, None)).collect(),
+        program: None,
         form: Form::SubKernel { entries, tiling_keys, described: true },
     })
 }
@@ -299,6 +305,7 @@ fn from_meta(object: &Path, chip: Chip) -> Result<Launchable, LoadError> {
         blocks: None,
         workspace_bytes: 0,
         parameters: Vec::new(),
+        program: StoredProgram::read_file(object),
     })
 }
 
@@ -351,6 +358,11 @@ impl Launchable {
                 Ok((self.kernel_type, entries.clone()))
             }
         }
+    }
+
+    /// What every core does, if the kernel's object tells it.
+    pub(crate) fn program(&self) -> Option<Program> {
+        self.program.as_ref()?.program()
     }
 
     /// The cores of a launch with so many blocks, by name.

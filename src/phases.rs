@@ -131,8 +131,14 @@ impl Prepared {
 
     /// The same, printed as C++.
     pub(crate) fn source(&self, timings: &mut Timings<'_>) -> Result<String, PhaseError> {
+        Ok(self.program_and_source(timings)?.1)
+    }
+
+    /// Both.
+    pub(crate) fn program_and_source(&self, timings: &mut Timings<'_>) -> Result<(Program, String), PhaseError> {
         let program = self.program(timings)?;
-        Ok(timings.measure(Stage::Emit, || emit::emit(&program))?)
+        let source = timings.measure(Stage::Emit, || emit::emit(&program))?;
+        Ok((program, source))
     }
 }
 

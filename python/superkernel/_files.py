@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,9 +15,11 @@ from superkernel._errors import make_error
 if TYPE_CHECKING:
     import tarfile
 
-__all__ = ["PathLike", "by_age", "checked_path", "open_tar", "open_to_read", "read", "write"]
+__all__ = ["PathLike", "by_age", "checked_path", "open_tar", "open_to_read", "read", "write", "write_traces"]
 
 PathLike = Union[str, "os.PathLike[str]"]
+
+_log = logging.getLogger("superkernel.trace")
 
 
 def checked_path(path: PathLike, what: str = "path") -> str:
@@ -53,6 +56,18 @@ def read(path: PathLike) -> bytes:
 def write(path: PathLike, data: bytes) -> None:
     """Writes a whole file."""
     _core.write_file(checked_path(path), data)
+
+
+def write_traces(path: PathLike, traces: _core.Traces) -> list[str]:
+    """Writes timelines for https://ui.perfetto.dev; logs and returns what a reader of each must know."""
+    data, described = traces.written()
+    write(path, data)
+    lines = []
+    for kernel, axis, notes in described:
+        lines += [f"{kernel}: {axis}", *(f"{kernel}: note: {note}" for note in notes)]
+    for line in lines:
+        _log.info("%s: %s", path, line)
+    return lines
 
 
 class _Bounded:

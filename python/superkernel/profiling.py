@@ -86,9 +86,12 @@ class Profile:
         """The launches as traces."""
         return self._decoded.traces(self._clock_mhz)
 
-    def save_trace(self, path: PathLike) -> None:
-        """Writes the timeline for https://ui.perfetto.dev or ``chrome://tracing``."""
-        _files.write(path, self.traces().to_bytes())
+    def save_trace(self, path: PathLike) -> list[str]:
+        """Writes the timeline for https://ui.perfetto.dev or ``chrome://tracing``.
+
+        Says what a reader must know: the time axis, and what is missing, assumed or merged.
+        """
+        return _files.write_traces(path, self.traces())
 
 
 def decode(dump: PathLike, kernel: PathLike, *, clock_mhz: float | None = None) -> Profile:

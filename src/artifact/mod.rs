@@ -8,4 +8,4 @@ mod symbols;
 pub use chip::Chip;
 pub use kernel_type::{CoreClass, CoreKind, KernelType, SuperKernelType};
 pub(crate) use meta::{LaunchMeta, META_SECTION_PREFIX, meta_declaration, meta_section};
-pub(crate) use symbols::{RUN_CONFIG, SHARED_SYMBOLS, SuperKernelSymbols, copy_name, half_name};
+pub(crate) use symbols::{PROGRAM_SECTION, RUN_CONFIG, SHARED_SYMBOLS, SuperKernelSymbols, copy_name, half_name};

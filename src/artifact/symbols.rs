@@ -5,6 +5,9 @@ use super::{CoreKind, meta_section};
 /// The run configuration that a loader fills in.
 pub(crate) const RUN_CONFIG: &str = "g_opSystemRunCfg";
 
+/// The section of a super kernel's object with the text of its program; nobody loads it.
+pub(crate) const PROGRAM_SECTION: &str = ".superkernel.program";
+
 /// What the super kernel provides and its sub-kernels share: one instance, whichever object defines it. Every other
 /// symbol of a sub-kernel belongs to that sub-kernel alone.
 pub(crate) const SHARED_SYMBOLS: [&str; 7] = [

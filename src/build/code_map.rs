@@ -1,17 +1,20 @@
-//! What the finished kernel says about its own code, written when it was linked.
+//! What the finished kernel says about itself, written when it was linked: the map of its code, and its program.
 
 use std::collections::HashMap;
 
+use super::StoredProgram;
 use crate::artifact::{SuperKernelSymbols, copy_name};
 use crate::elf::{self, ElfError, Place};
 use crate::locate::{CodeMap, MappedCopy, MappedFunction};
 use crate::model::{CoreKind, Op, SubKernelCode, SuperKernel};
 use crate::objects::UsedObject;
+use crate::program::Program;
 
-/// The object with the map of its code in it.
+/// The object with the map of its code and its program in it.
 pub(super) fn add(
     object: &[u8],
     kernel: &SuperKernel,
+    program: &Program,
     symbols: &SuperKernelSymbols,
     used: &[UsedObject<'_>],
 ) -> Result<Vec<u8>, ElfError> {
@@ -54,7 +57,8 @@ pub(super) fn add(
         }
         functions.push(MappedFunction { kind: kind.as_str().to_owned(), ops: Vec::new(), copies: own });
     }
-    CodeMap::new(&kernel.name, ops, functions).store(object)
+    let object = CodeMap::new(&kernel.name, ops, functions).store(object)?;
+    StoredProgram::of(program).store(&object)
 }
 
 /// The functions of an op with the kinds that run them.

@@ -30,6 +30,7 @@ pub(crate) mod reproducer;
 mod request;
 mod response_files;
 mod result_json;
+mod stored_program;
 pub(crate) mod toolchains;
 
 pub use error::BuildError;
@@ -37,6 +38,7 @@ pub use manifest::Standing;
 pub use outcome::{Origin, Outcome};
 pub use request::{Request, Reuse};
 pub(crate) use result_json::{ResultJson, ResultOp};
+pub(crate) use stored_program::StoredProgram;
 
 use std::path::PathBuf;
 
@@ -58,6 +60,7 @@ use crate::fs;
 use crate::model::{self, SuperKernel};
 use crate::objects::{self, Objects, UsedObject};
 use crate::phases::{OtherObjects, PhaseError, Prepared, UnreadableObjects};
+use crate::program::Program;
 use crate::stage::{Observer, Stage, Timings};
 use crate::store::StoreError;
 use crate::store::cache::CachedKernel;
@@ -87,12 +90,13 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
         }
     };
 
-    let source = prepared.source(&mut timings)?;
+    let (program, source) = prepared.program_and_source(&mut timings)?;
     let cache = request.cache();
     let files = &last.files;
     let work = WorkDir::create(files.directory(), &kernel.name, cancel).map_err(|error| place_error(files, error))?;
     let toolchain = &*last.toolchain;
-    let mut build = Build { request, kernel, toolchain, used: &used, files, work: &work, log: BuildLog::default() };
+    let log = BuildLog::default();
+    let mut build = Build { request, kernel, program: &program, toolchain, used: &used, files, work: &work, log };
     build.log.add(LogStage::Input, &request.kernel_infos);
 
     let key = cache_key(request, kernel, &last.fingerprint);
@@ -265,6 +269,7 @@ struct Made {
 struct Build<'a> {
     request: &'a Request,
     kernel: &'a SuperKernel,
+    program: &'a Program,
     toolchain: &'a dyn Toolchain,
     used: &'a [UsedObject<'a>],
     files: &'a KernelFiles,
@@ -364,7 +369,7 @@ impl Build<'_> {
             assemble::localize(&linked, kernel, symbols, inner, toolchain.kind(), places, &mut self.log)
         })?;
         let object = timings.measure(Stage::Localize, || {
-            code_map::add(&object, kernel, symbols, self.used).map_err(|error| {
+            code_map::add(&object, kernel, self.program, symbols, self.used).map_err(|error| {
                 compile::bad_output("the linker", &format!("super kernel `{}`", kernel.name), error.to_string())
             })
         })?;

@@ -1,6 +1,8 @@
-//! A finished kernel under another name: symbols, sections and the map of its code tell it, code and data do not.
+//! A finished kernel under another name: symbols, sections, the map of its code and its program tell it, code and data do
+//! not.
 
-use crate::artifact::SuperKernelSymbols;
+use super::StoredProgram;
+use crate::artifact::{PROGRAM_SECTION, SuperKernelSymbols};
 use crate::elf::{self, Edits, ElfError, Missing};
 use crate::environment::Environment;
 use crate::locate::{CodeMap, MAP_SECTION};
@@ -24,10 +26,14 @@ pub(super) fn renamed(object: &[u8], kernel: &SuperKernel, old: &str) -> Result<
         edits.rename_sections.push((from.meta_section(kind), to.meta_section(kind)));
     }
     let map = CodeMap::read(object)?.map(|map| map.renamed(&kernel.name, &edits.rename));
-    edits.drop_sections_with_prefix.push(MAP_SECTION.to_owned());
-    let object = elf::edit(object, &edits)?;
-    match map {
-        Some(map) => map.store(&object),
-        None => Ok(object.into_owned()),
+    let program = StoredProgram::read(object).and_then(|program| program.renamed(&kernel.name));
+    edits.drop_sections_with_prefix.extend([MAP_SECTION.to_owned(), PROGRAM_SECTION.to_owned()]);
+    let mut object = elf::edit(object, &edits)?.into_owned();
+    if let Some(map) = map {
+        object = map.store(&object)?;
     }
+    if let Some(program) = program {
+        object = program.store(&object)?;
+    }
+    Ok(object)
 }

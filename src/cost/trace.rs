@@ -1,7 +1,5 @@
 //! A play with times as a picture: every stretch of every core, and which set ended which wait.
 
-use std::sync::Arc;
-
 use super::account::Part;
 use super::error::CostError;
 use super::play::{Launch, Stretch, play_recorded};
@@ -9,8 +7,8 @@ use super::predict::Subject;
 use super::prices::Prices;
 use super::work::OpWork;
 use crate::model::{ByPosition, OpPosition};
-use crate::program::{Action, CoreIndex, Program, Step};
-use crate::trace::{Arrow, Axis, Slice, Trace, TracedOp, Track, What};
+use crate::program::{Action, CoreIndex, Program};
+use crate::trace::{Arrow, Axis, Slice, Told, Trace, Track, What};
 
 /// What every op is taken to last where nothing tells it.
 const ASSUMED_US: f64 = 5.0;
@@ -25,11 +23,6 @@ pub(crate) fn trace(subject: &Subject, program: &Program, prices: &Prices) -> Re
     };
     let launch = Launch { program, sizes: &subject.sizes, work: &work };
     let recorded = play_recorded(launch, prices.values())?;
-    let op = |(position, facts): (OpPosition, &crate::program::OpFacts)| TracedOp {
-        index: facts.index.0,
-        name: subject.keys[position].label().to_owned(),
-        stream: Some(facts.stream_id.0),
-    };
     let mut order: Vec<usize> = (0..recorded.len()).collect();
     order.sort_by_key(|core| {
         let id = recorded[*core].0;
@@ -39,11 +32,11 @@ pub(crate) fn trace(subject: &Subject, program: &Program, prices: &Prices) -> Re
     for (track, core) in order.iter().enumerate() {
         place[*core] = track;
     }
-    let words = Words::of(program);
+    let told = Told::new(program);
     let mut traced = Trace {
         kernel: subject.name.clone(),
         axis,
-        ops: program.ops.enumerate().map(op).collect(),
+        ops: told.ops(|position| subject.keys[position].label().to_owned()),
         tracks: Vec::with_capacity(recorded.len()),
         arrows: Vec::new(),
         notes: notes(subject, axis),
@@ -51,7 +44,7 @@ pub(crate) fn trace(subject: &Subject, program: &Program, prices: &Prices) -> Re
     for core in order {
         let (id, stretches) = &recorded[core];
         let mut track = Track::core(id.kind, id.index(CoreIndex::Core));
-        let mut drawn = Drawn { program, words: &words, slices: &mut track.slices, heard: Vec::new() };
+        let mut drawn = Drawn { told: &told, slices: &mut track.slices, heard: Vec::new() };
         drawn.draw(stretches);
         let to = traced.tracks.len();
         for (slice, (from, at)) in drawn.heard {
@@ -77,28 +70,9 @@ fn notes(subject: &Subject, axis: Axis) -> Vec<String> {
     }
 }
 
-/// What steps do and why, in words, once per step.
-struct Words(Vec<StepWords>);
-
-/// What a step does, and why.
-type StepWords = (Option<Arc<str>>, Option<Arc<str>>);
-
-impl Words {
-    fn of(program: &Program) -> Self {
-        let words = |step: &Step| {
-            let fields = step.action.fields(program);
-            let text = fields.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ");
-            let detail = (!text.is_empty()).then(|| Arc::from(text.as_str()));
-            (detail, step.reason.map(|reason| Arc::from(reason.to_string().as_str())))
-        };
-        Self(program.steps.iter().map(words).collect())
-    }
-}
-
 /// The slices of one core while they grow.
 struct Drawn<'a> {
-    program: &'a Program,
-    words: &'a Words,
+    told: &'a Told<'a>,
     slices: &'a mut Vec<Slice>,
     /// Slices that a set ended: which core's, and when.
     heard: Vec<(usize, (usize, f64))>,
@@ -116,15 +90,8 @@ impl Drawn<'_> {
             // An op's code goes on to the end of its step; what it waits for meanwhile stands inside it.
             let count = rest.iter().take_while(|stretch| stretch.step == Some(number)).count();
             let end = rest[count - 1].end;
-            let step = &self.program.steps[number];
-            self.slices.push(Slice {
-                start: first.start,
-                end,
-                what: What::Op,
-                op: step.op.map(|op| op.0),
-                detail: self.words.0[number].0.clone(),
-                reason: None,
-            });
+            let (op, detail) = (self.told.op(number), self.told.words(number).detail.clone());
+            self.slices.push(Slice { op, detail, ..Slice::new(first.start, end, What::Op) });
             for inner in &rest[..count] {
                 if inner.part != Part::Work || inner.from.is_some() {
                     self.push(inner);
@@ -135,21 +102,19 @@ impl Drawn<'_> {
     }
 
     fn push(&mut self, stretch: &Stretch) {
-        let step = stretch.step.and_then(|number| Some((number, self.program.steps.get(number)?)));
-        let (detail, reason) = step.map_or((None, None), |(number, _)| self.words.0[number].clone());
-        let what = kind(stretch.part, step.map(|(_, step)| &step.action));
-        let is_code = what == What::CodeFetch;
+        let number = stretch.step.filter(|number| *number < self.told.program.steps.len());
+        let what = kind(stretch.part, number.map(|number| &self.told.step(number).action));
+        let mut slice = match number {
+            Some(number) => self.told.slice(number, stretch.start, stretch.end, what),
+            None => Slice::new(stretch.start, stretch.end, what),
+        };
+        if what == What::CodeFetch {
+            slice.reason = None;
+        }
         if let Some(from) = stretch.from {
             self.heard.push((self.slices.len(), from));
         }
-        self.slices.push(Slice {
-            start: stretch.start,
-            end: stretch.end,
-            what,
-            op: step.and_then(|(_, step)| step.op).map(|op| op.0),
-            detail,
-            reason: if is_code { None } else { reason },
-        });
+        self.slices.push(slice);
     }
 }
 

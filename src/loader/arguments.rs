@@ -289,6 +289,7 @@ mod tests {
                 parameter("x", 3),
                 slot("workspace", None, SlotRole::Workspace),
             ],
+            program: None,
             form: Form::SuperKernel {
                 entries: Entries::default(),
                 ops: vec![op("add", 1), op("nothing", 3), op("mul", 3), op("add", 5)],

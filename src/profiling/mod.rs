@@ -1,23 +1,28 @@
 //! The profiling buffer that a super kernel writes with `profiling=1`, read back: what each core did when.
 //!
-//! [`decode`] reads the bytes and says what it could not read, [`table`] makes figures of it, [`show`] the other forms:
-//! the profile that the cost model reads, and a trace.
+//! [`decode`] reads the bytes and says what it could not read, [`table`] makes figures of it, [`show`] the profile that the
+//! cost model reads, [`timeline`] traces.
 
 mod decode;
 mod error;
 mod show;
 mod table;
+mod timeline;
 
 use std::path::Path;
 
 pub(crate) use decode::{Decoded, decode};
 pub(crate) use error::ProfilingError;
-pub(crate) use show::{profile_json, traces};
+pub(crate) use show::profile_json;
+pub(crate) use timeline::traces;
 
-use crate::build::ResultJson;
+use crate::build::{ResultJson, StoredProgram};
 use crate::cost::profile::BufferSource;
+use crate::fs;
 use crate::json::{Document, JsonFile, JsonPath};
 use crate::model::{CoreClass, CoreKind};
+use crate::program::{CoreId, Program};
+use crate::store::digest::ContentDigest;
 use crate::toolchain::ToolchainKind;
 
 /// What the records are about.
@@ -35,6 +40,8 @@ pub(crate) struct Profiled {
     pub vectors: u32,
     /// Its ops, by position.
     pub ops: Vec<ProfiledOp>,
+    /// Its program, if its object is beside the JSON and tells it.
+    pub program: Option<Program>,
 }
 
 /// One op.
@@ -66,13 +73,15 @@ impl Profiled {
             stream: op.stream.0,
         };
         let (cubes, vectors) = described.kernel_type.task_ratio();
+        let ops: Vec<ProfiledOp> = described.ops.iter().map(op).collect();
         Ok(Self {
             name: described.name.clone(),
             source,
             blocks: described.blocks,
             cubes: cubes.into(),
             vectors: vectors.into(),
-            ops: described.ops.iter().map(op).collect(),
+            program: program_beside(path, &described).filter(|program| program.ops.len() == ops.len()),
+            ops,
         })
     }
 
@@ -82,6 +91,16 @@ impl Profiled {
             (0..self.blocks.saturating_mul(per_block).min(MOST_CORES)).map(move |number| Core { kind, number })
         };
         of(CoreKind::Aic, self.cubes).chain(of(CoreKind::Aiv, self.vectors)).collect()
+    }
+
+    /// The core as its program calls it.
+    pub(crate) fn core_id(&self, core: Core) -> CoreId {
+        let sub_blocks = match core.kind {
+            CoreKind::Aic => self.cubes,
+            CoreKind::Aiv => self.vectors,
+        };
+        let (block, sub_block) = (core.number / sub_blocks.max(1), core.number % sub_blocks.max(1));
+        CoreId { kind: core.kind, block, sub_block, sub_blocks }
     }
 
     /// Does this core run the op? Every core writes the op's records, also where it has nothing to do.
@@ -101,6 +120,16 @@ impl Profiled {
             None => format!("op {position}"),
         }
     }
+}
+
+/// The program in the object beside the JSON, if it is the object that the JSON describes.
+fn program_beside(json: &Path, described: &ResultJson) -> Option<Program> {
+    let object = fs::read(&json.with_file_name(&described.object_file)).ok()?;
+    let is_other = |stated: &String| !stated.is_empty() && !ContentDigest::of(&object).is(stated);
+    if described.object_digest.as_ref().is_some_and(is_other) {
+        return None;
+    }
+    StoredProgram::read(&object)?.program()
 }
 
 /// A core that recorded.

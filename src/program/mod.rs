@@ -16,7 +16,7 @@ mod step;
 mod verify;
 mod words;
 
-pub(crate) use classes::representative_blocks;
+pub(crate) use classes::{Takers, representative_blocks};
 pub use describe::Field;
 pub use edge::{CrossNeed, Edge, EdgeOrigin};
 pub use read::ReadError;

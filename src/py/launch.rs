@@ -7,7 +7,9 @@ use serde_json::json;
 
 use super::convert;
 use super::errors::{from_parts, to_python};
+use super::loader::KernelDescription;
 use super::trace::Traces;
+use crate::loader::Launchable;
 use crate::sim::findings::Finding;
 use crate::sim::protocol::{Answer, WorkOrder};
 use crate::sim::report::{CoreReport, Event, Hazard, Report, Work};
@@ -79,9 +81,10 @@ impl SimReport {
         convert::to_python(py, &json!(self.0.failure))
     }
 
-    /// The timeline of the run of `kernel`.
-    fn trace(&self, py: Python<'_>, kernel: &str) -> Traces {
-        Traces(vec![py.detach(|| self.0.trace(kernel))])
+    /// The timeline of the run of `kernel`; what is known of it tells why cores wait.
+    fn trace(&self, py: Python<'_>, kernel: &str, description: Option<&KernelDescription>) -> Traces {
+        let launched = description.map(KernelDescription::launchable);
+        Traces(vec![py.detach(|| self.0.trace(kernel, launched.and_then(Launchable::program).as_ref()))])
     }
 
     #[getter]
@@ -288,7 +291,7 @@ impl SimInstruction {
 
 impl From<Work> for SimInstruction {
     fn from(work: Work) -> Self {
-        let Work { core, op, pipe, name, start, cycles, bytes, file, line } = work;
+        let Work { core, op, pipe, name, start, cycles, bytes, file, line, .. } = work;
         Self { core, op, pipe: pipe.into_owned(), name: name.into_owned(), start, cycles, bytes, file, line }
     }
 }

@@ -8,13 +8,16 @@ use pyo3::types::PyBytes;
 use super::convert;
 use super::errors::to_python;
 use crate::profiling::{self, Decoded, Profiled, ProfilingError};
-use crate::trace::{self, Trace};
+use crate::trace::{self, Trace, Written};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Traces>()?;
     module.add_class::<ProfilingDump>()?;
     module.add_function(wrap_pyfunction!(profiling_decode, module)?)
 }
+
+/// A kernel, what its time axis means, and notes.
+type Described = (String, String, Vec<String>);
 
 /// What cores did when, kernel by kernel.
 #[pyclass(frozen, module = "superkernel._core")]
@@ -24,8 +27,15 @@ pub(crate) struct Traces(pub(crate) Vec<Trace>);
 impl Traces {
     /// As Chrome's trace JSON, which Perfetto reads.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let written = py.detach(|| trace::write(&self.0));
-        PyBytes::new(py, &written)
+        self.written(py).0
+    }
+
+    /// The same, and for every kernel its name, what its time axis means, and what readers of this file must know: also
+    /// what was merged in it.
+    fn written<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, Vec<Described>) {
+        let Written { bytes, notes } = py.detach(|| trace::write(&self.0));
+        let described = self.0.iter().zip(notes).map(|(one, notes)| (one.kernel.clone(), one.axis.label(), notes));
+        (PyBytes::new(py, &bytes), described.collect())
     }
 
     /// As a chart for a terminal that is `width` columns wide.
@@ -35,7 +45,7 @@ impl Traces {
 
     /// Kernel, what its time axis means, and notes.
     #[getter]
-    fn kernels(&self) -> Vec<(String, String, Vec<String>)> {
+    fn kernels(&self) -> Vec<Described> {
         self.0.iter().map(|one| (one.kernel.clone(), one.axis.label(), one.notes.clone())).collect()
     }
 }

@@ -37,6 +37,8 @@ pub(super) struct Watched {
     pub(super) ops: Vec<OpPosition>,
     /// The last operator entered.
     pub(super) last_op: Option<OpPosition>,
+    /// The step in which it entered the one it is in.
+    pub(super) entered: u64,
     /// Its part of the operator it is in.
     pub(super) part: Option<Part>,
     /// What it has done.
@@ -141,6 +143,11 @@ impl Observer {
         self.cores[core].ops.last().map(|&position| self.op_name(position))
     }
 
+    /// Its position, if that is known.
+    fn position_of(&self, core: CoreIndex) -> Option<usize> {
+        self.cores[core].ops.last().map(|position| position.0).filter(|position| *position < self.ops.len())
+    }
+
     /// Records something a core did.
     pub(super) fn event(
         &mut self,
@@ -169,7 +176,7 @@ impl Observer {
                 None => position.0.to_string(),
             });
             let cause = cause.map(|(setter, step)| (observer.topology.name(setter), step));
-            let position = at.map(|position| position.0).filter(|position| *position < observer.ops.len());
+            let position = observer.position_of(core);
             Event { step, core: observer.topology.name(core), what, op, detail: detail(), position, cause }
         });
     }
@@ -188,7 +195,7 @@ impl Observer {
     }
 
     /// Records an instruction with the time it would take.
-    pub(super) fn instruction(&mut self, core: CoreIndex, op: OpCode, bytes: u64, site: Site) {
+    pub(super) fn instruction(&mut self, step: u64, core: CoreIndex, op: OpCode, bytes: u64, site: Site) {
         let Some(time) = self.times.get_mut(core) else { return };
         let (start, cycles) = time.issue(op.pipe(), bytes);
         if self.instructions.len() >= self.limit {
@@ -197,8 +204,9 @@ impl Observer {
         }
         let (file, line) = site.resolve().unzip();
         let (name, pipe) = (op.name().into(), op.pipe().name().into());
+        let position = self.position_of(core);
         let (core, op) = (self.topology.name(core), self.op_of(core));
-        self.instructions.push(Work { core, op, pipe, name, start, cycles, bytes, file, line });
+        self.instructions.push(Work { core, op, position, step, pipe, name, start, cycles, bytes, file, line });
     }
 
     /// Records that an agent acted.
@@ -280,6 +288,7 @@ impl Observer {
         watched.last_op = Some(position);
         if !nested {
             watched.counts.ops += 1;
+            watched.entered = step;
             self.event(EventsSpec::Ops, step, core, Happening::OpBegin, || None);
         }
         !nested

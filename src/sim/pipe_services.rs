@@ -51,7 +51,7 @@ impl Run {
     /// An instruction is issued; what it touches is in the machine's list of operands.
     pub(super) fn watch_instruction(&mut self, op: OpCode, bytes: u64, site: Site) {
         let current = self.current();
-        self.observer.instruction(current, op, bytes, site);
+        self.observer.instruction(self.driver.steps, current, op, bytes, site);
         let Some(watch) = self.observer.pipes.get_mut(current) else { return };
         let issue = Issue { op, operands: self.machine.operands.as_slice(), site, unit: false, large: false };
         let memories = &self.machine.cores[current].unit.memories;

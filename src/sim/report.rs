@@ -272,6 +272,10 @@ pub(crate) struct Work {
     pub core: String,
     /// The operator.
     pub op: Option<String>,
+    /// Its position.
+    pub position: Option<usize>,
+    /// The step of the run in which its core issued it.
+    pub step: u64,
     /// The pipe.
     pub pipe: Word,
     /// The instruction.

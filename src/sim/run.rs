@@ -346,6 +346,8 @@ impl Run {
         }
         self.settle_finally();
         let current = self.current();
+        // An operator takes a step at least: its end comes after its beginning.
+        self.driver.steps = self.driver.steps.max(self.observer.cores[current].entered + 1);
         let (clock, memory) = (&mut self.machine.cores[current].clock, &self.machine.memory);
         if self.observer.leave_op(self.driver.steps, current, precision, clock, memory) {
             self.pipes_leave_op();

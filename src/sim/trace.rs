@@ -1,37 +1,41 @@
 //! A run as a picture: what its events tell about every core.
 //!
 //! Every call of the runtime takes a step of its own, so what an event ends began at least a step before it, and
-//! slices of a core never overlap.
+//! slices of a core never overlap. What the program says about each step is told by [`follow`].
+
+mod follow;
+mod pipes;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::report::{Event, Happening, Report};
+use super::report::{CoreReport, Event, Happening, Report};
 use crate::model::CoreKind;
-use crate::trace::{Arrow, Axis, Slice, Trace, TracedOp, Track, What};
+use crate::program::{CoreId, Program};
+use crate::trace::{Arrow, Axis, Slice, Told, Trace, TracedOp, Track, What};
+use follow::Follower;
 
 impl Report {
-    /// The timeline of the run of `kernel`.
-    pub(crate) fn trace(&self, kernel: &str) -> Trace {
-        let op = |(index, op): (usize, &super::report::ReportedOp)| TracedOp {
-            index,
-            name: op.name.clone(),
-            stream: op.stream,
-        };
+    /// The timeline of the run of `kernel`; with its program also why cores wait.
+    pub(crate) fn trace(&self, kernel: &str, program: Option<&Program>) -> Trace {
+        let program = program.filter(|program| program.ops.len() == self.ops.len());
+        let told = program.map(Told::new);
+        let told = told.as_ref();
         let mut trace = Trace {
             kernel: kernel.to_owned(),
             axis: Axis::Steps,
-            ops: self.ops.iter().enumerate().map(op).collect(),
+            ops: self.traced_ops(told),
             tracks: Vec::new(),
             arrows: Vec::new(),
             notes: self.notes(),
         };
         let mut growing: HashMap<&str, usize> = HashMap::new();
-        let mut cores: Vec<Growing> = Vec::new();
+        let mut cores: Vec<Growing<'_>> = Vec::new();
         for core in &self.cores {
-            let kind = if core.kind == CoreKind::Aic.as_str() { CoreKind::Aic } else { CoreKind::Aiv };
             growing.insert(&core.core, cores.len());
-            cores.push(Growing::new(core.core.clone(), Some(kind)));
+            cores.push(Growing::of_core(core, told));
         }
         for event in &self.events {
             let place = *growing.entry(&event.core).or_insert_with(|| {
@@ -40,16 +44,41 @@ impl Report {
             });
             cores[place].take(event);
         }
-        for (to, core) in cores.into_iter().enumerate() {
+        let mut instructions = pipes::by_core(&self.instructions);
+        // Where the track of each core is, and what ended its waits.
+        let (mut places, mut all_heard) = (Vec::new(), Vec::new());
+        for core in cores {
             let (track, heard) = core.finish(self.steps as f64);
+            let own = instructions.remove(track.name.as_str()).unwrap_or_default();
+            let below = pipes::tracks(&track, &own, self.steps as f64);
+            places.push(trace.tracks.len());
+            all_heard.push(heard);
+            trace.tracks.push(track);
+            trace.tracks.extend(below);
+        }
+        for (core, heard) in all_heard.into_iter().enumerate() {
             for (slice, (setter, step)) in heard {
-                if let Some(from) = growing.get(setter.as_str()).filter(|from| **from != to) {
-                    trace.arrows.push(Arrow { from: *from, at: step as f64, to, slice });
+                if let Some(from) = growing.get(setter.as_str()).filter(|from| **from != core) {
+                    trace.arrows.push(Arrow { from: places[*from], at: step as f64, to: places[core], slice });
                 }
             }
-            trace.tracks.push(track);
         }
         trace
+    }
+
+    fn traced_ops(&self, told: Option<&Told<'_>>) -> Vec<TracedOp> {
+        let name = |position: usize| self.ops[position].name.clone();
+        match told {
+            Some(told) => told.ops(|position| name(position.0)),
+            None => {
+                let op = |position: usize| TracedOp {
+                    index: position,
+                    name: name(position),
+                    stream: self.ops[position].stream,
+                };
+                (0..self.ops.len()).map(op).collect()
+            }
+        }
     }
 
     fn notes(&self) -> Vec<String> {
@@ -79,6 +108,13 @@ impl Report {
         if self.events.iter().all(only_ops) {
             notes.push("ops only: launch with events='sync' for waits, barriers, preloads and flushes".to_owned());
         }
+        if !self.instructions.is_empty() {
+            notes.push(
+                "pipes: the cycles that a rough model gives to instructions, stretched to the steps in which their core \
+                 issues them"
+                    .to_owned(),
+            );
+        }
         notes
     }
 }
@@ -93,71 +129,138 @@ struct Open {
 }
 
 /// The slices of one core while they grow.
-struct Growing {
+struct Growing<'a> {
     track: Track,
+    /// Knows the program, if anybody does.
+    follower: Option<Follower<'a>>,
     open: Vec<Open>,
-    /// When it began to wait for a flag.
-    blocked: Option<f64>,
+    /// When it began to wait for a flag, with what is known of that wait.
+    blocked: Option<Slice>,
     /// The end of what came last.
     last: f64,
     /// Waits that another core ended.
     heard: Vec<Heard>,
 }
 
-impl Growing {
+impl<'a> Growing<'a> {
     fn new(name: String, kind: Option<CoreKind>) -> Self {
         let track = Track { name, kind, slices: Vec::new() };
-        Self { track, open: Vec::new(), blocked: None, last: 0.0, heard: Vec::new() }
+        Self { track, follower: None, open: Vec::new(), blocked: None, last: 0.0, heard: Vec::new() }
+    }
+
+    fn of_core(core: &CoreReport, told: Option<&'a Told<'a>>) -> Self {
+        let kind = if core.kind == CoreKind::Aic.as_str() { CoreKind::Aic } else { CoreKind::Aiv };
+        let follower = told.map(|told| {
+            let (cubes, vectors) = told.program.kernel_type.task_ratio();
+            let sub_blocks = match kind {
+                CoreKind::Aic => cubes,
+                CoreKind::Aiv => vectors,
+            };
+            let id = CoreId { kind, block: core.block, sub_block: core.sub_block, sub_blocks: sub_blocks.into() };
+            Follower::new(told, id)
+        });
+        Self { follower, ..Self::new(core.core.clone(), Some(kind)) }
     }
 
     fn take(&mut self, event: &Event) {
         let now = event.step as f64;
         let before = (now - 1.0).max(self.last);
+        let step = self.follower.as_mut().and_then(|follower| follower.step(event));
+        let polled = self.follower.as_mut().map(Follower::polled).unwrap_or_default();
+        if before > self.last {
+            self.poll(&polled, before);
+        }
         match event.what {
-            Happening::OpBegin => self.begin(event, What::Op, Happening::OpEnd),
-            Happening::SyncAll => self.begin(event, What::SyncAll, Happening::SyncAllEnd),
-            Happening::WaitPreTask => self.begin(event, What::HandOver, Happening::WaitPreTaskEnd),
-            Happening::Complement => self.begin(event, What::SyncAll, Happening::ComplementEnd),
+            Happening::OpBegin => self.begin(event, step, What::Op, Happening::OpEnd),
+            Happening::SyncAll => self.begin(event, step, What::SyncAll, Happening::SyncAllEnd),
+            Happening::WaitPreTask => self.begin(event, step, What::HandOver, Happening::WaitPreTaskEnd),
+            Happening::Complement => self.begin(event, step, What::SyncAll, Happening::ComplementEnd),
+            // The call tells of itself, and then sets.
+            Happening::SetNextTask => self.begin(event, step, What::HandOver, Happening::Set),
             Happening::OpEnd | Happening::SyncAllEnd | Happening::WaitPreTaskEnd | Happening::ComplementEnd => {
                 self.end(event.what, now);
             }
             Happening::Blocked => {
-                self.blocked.get_or_insert(before);
+                if self.blocked.is_none() {
+                    self.blocked = Some(self.slice(event, step, What::Wait, before, now));
+                }
             }
             Happening::Waited => {
-                let start = self.blocked.take().unwrap_or(before);
+                let start = self.blocked.take().map_or(before, |blocked| blocked.start);
                 if let Some(cause) = &event.cause {
                     self.heard.push((self.track.slices.len(), cause.clone()));
                 }
-                self.push(event, What::Wait, start, now);
+                let slice = self.slice(event, step, What::Wait, start, now);
+                self.track.slices.push(slice);
+                self.end(Happening::Waited, now);
             }
-            Happening::Set => self.push(event, What::Set, before, now),
-            Happening::Flush => self.push(event, What::Flush, before, now),
-            Happening::SetNextTask => self.push(event, What::HandOver, now, now),
-            Happening::Preload => self.push(event, What::Preload, now, now),
-            Happening::Failure => self.push(event, What::Failure, now, now),
-            Happening::Agent => self.push(event, What::Agent, before, now),
+            Happening::Set => {
+                self.begin_meeting(step, before);
+                self.push(event, step, What::Set, before, now);
+                self.end(Happening::Set, now);
+            }
+            Happening::Flush => self.push(event, step, What::Flush, before, now),
+            Happening::Preload => self.push(event, step, What::Preload, now, now),
+            Happening::Failure => self.push(event, step, What::Failure, now, now),
+            Happening::Agent => self.push(event, step, What::Agent, before, now),
         }
         self.last = self.last.max(now);
     }
 
-    fn push(&mut self, event: &Event, what: What, start: f64, end: f64) {
-        let detail = if what == What::Preload {
-            event.detail.as_ref().map(|units| format!("{units} units of 2 KiB"))
-        } else if event.what == Happening::SetNextTask {
-            Some("SetNextTaskStart".to_owned())
-        } else {
-            event.detail.clone()
-        };
-        let detail = detail.map(|detail| Arc::from(detail.as_str()));
-        self.track.slices.push(Slice { start, end, what, op: event.position, detail, reason: None });
+    /// Up to now the core has looked at words in memory.
+    fn poll(&mut self, steps: &[usize], now: f64) {
+        let (Some(follower), Some(step)) = (&self.follower, steps.last()) else { return };
+        let slice = follower.told().slice(*step, self.last, now, What::Event);
+        self.track.slices.push(slice);
+        self.last = now;
     }
 
-    fn begin(&mut self, event: &Event, what: What, ends_with: Happening) {
-        self.open.push(Open { slice: self.track.slices.len(), ends_with });
+    /// A slice with all that is known about it.
+    fn slice(&self, event: &Event, step: Option<usize>, what: What, start: f64, end: f64) -> Slice {
+        let unit = if what == What::Preload { " units of 2 KiB" } else { "" };
+        let seen = event.detail.as_ref().map(|detail| format!("{detail}{unit}"));
+        let mut slice = Slice { op: event.position, ..Slice::new(start, end, what) };
+        let told = step.and_then(|step| Some((step, self.follower.as_ref()?.told())));
+        let planned = told.and_then(|(step, told)| {
+            let words = told.words(step);
+            slice.op = slice.op.or(told.op(step));
+            slice.reason.clone_from(&words.reason);
+            words.detail.clone()
+        });
+        slice.detail = match (seen, planned) {
+            (Some(seen), Some(planned)) => Some(Arc::from(format!("{seen}: {planned}").as_str())),
+            (Some(seen), None) => Some(Arc::from(seen.as_str())),
+            (None, planned) => planned,
+        };
+        slice
+    }
+
+    fn push(&mut self, event: &Event, step: Option<usize>, what: What, start: f64, end: f64) {
+        let slice = self.slice(event, step, what, start, end);
+        self.track.slices.push(slice);
+    }
+
+    fn begin(&mut self, event: &Event, step: Option<usize>, what: What, ends_with: Happening) {
         let start = event.step as f64;
-        let detail = (what != What::Op).then(|| Arc::from(event.what.as_str()));
-        self.track.slices.push(Slice { start, end: start, what, op: event.position, detail, reason: None });
+        let mut slice = self.slice(&Event { detail: None, ..event.clone() }, step, what, start, start);
+        match (&self.follower, step) {
+            (Some(follower), Some(step)) => slice.what = follower.told().what(step).unwrap_or(what),
+            (_, _) if what != What::Op => slice.detail = Some(Arc::from(event.what.as_str())),
+            (_, _) => {}
+        }
+        self.open.push(Open { slice: self.track.slices.len(), ends_with });
+        self.track.slices.push(slice);
+    }
+
+    /// A barrier that is made of a set and a wait is shown around the two.
+    fn begin_meeting(&mut self, step: Option<usize>, start: f64) {
+        let Some((follower, step)) = self.follower.as_ref().zip(step) else { return };
+        if !follower.is_meeting(step) {
+            return;
+        }
+        let slice = follower.told().slice(step, start, start, What::Barrier);
+        self.open.push(Open { slice: self.track.slices.len(), ends_with: Happening::Waited });
+        self.track.slices.push(slice);
     }
 
     fn end(&mut self, what: Happening, now: f64) {
@@ -169,110 +272,27 @@ impl Growing {
     }
 
     fn finish(mut self, end: f64) -> (Track, Vec<Heard>) {
-        let waits = self.blocked.take();
+        let not_ended = |why: &Option<Arc<str>>| match why {
+            Some(why) => Some(Arc::from(format!("{why}; it was not ended").as_str())),
+            None => Some(Arc::from("it was not ended")),
+        };
+        let polls = self.follower.as_ref().and_then(Follower::polls);
+        if let (Some(step), true) = (polls, self.open.is_empty() && self.blocked.is_none() && end > self.last) {
+            self.poll(&[step], end);
+            if let Some(slice) = self.track.slices.last_mut() {
+                slice.reason = not_ended(&slice.reason);
+            }
+        }
         for open in self.open.drain(..) {
             let slice = &mut self.track.slices[open.slice];
             slice.end = end.max(slice.start);
-            slice.reason = Some(Arc::from("it was not ended"));
+            slice.reason = not_ended(&slice.reason);
         }
-        if let Some(start) = waits {
-            let op = self.track.slices.last().and_then(|slice| slice.op);
-            let reason = Some(Arc::from("it was not ended"));
-            let end = end.max(start);
-            self.track.slices.push(Slice { start, end, what: What::Wait, op, detail: None, reason });
+        if let Some(mut wait) = self.blocked.take() {
+            wait.end = end.max(wait.start);
+            wait.reason = not_ended(&wait.reason);
+            self.track.slices.push(wait);
         }
         (self.track, self.heard)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sim::report::{CoreReport, Counts, ReportedOp, Status};
-
-    fn event(step: u64, what: Happening, cause: Option<(&str, u64)>) -> Event {
-        let cause = cause.map(|(core, step)| (core.to_owned(), step));
-        Event { step, core: "AIV0".to_owned(), what, op: Some("k".to_owned()), detail: None, position: Some(0), cause }
-    }
-
-    fn core(name: &str) -> CoreReport {
-        CoreReport {
-            core: name.to_owned(),
-            kind: "aiv".into(),
-            block: 0,
-            sub_block: 0,
-            state: "finished".into(),
-            op: None,
-            last_op: None,
-            activity: None,
-            flag: None,
-            polls: None,
-            counters: Default::default(),
-            in_block_counters: Default::default(),
-            pending: Default::default(),
-            why: None,
-            counts: Counts::default(),
-        }
-    }
-
-    fn report(events: Vec<Event>) -> Report {
-        Report {
-            status: Status::Ok,
-            message: String::new(),
-            failure: None,
-            steps: 100,
-            switches: 0,
-            counts: Counts::default(),
-            cores: vec![core("AIV0"), core("AIV1")],
-            events,
-            events_dropped: 3,
-            ops: vec![ReportedOp { name: "k".to_owned(), stream: Some(2) }],
-            hazards: Vec::new(),
-            findings: Vec::new(),
-            pipes: Default::default(),
-            unchecked: Vec::new(),
-            cache: Default::default(),
-            instructions: Vec::new(),
-            warnings: Vec::new(),
-            output: Vec::new(),
-            agents: Vec::new(),
-        }
-    }
-
-    #[test]
-    fn waits_stand_inside_what_they_belong_to_and_know_their_set() {
-        let trace = report(vec![
-            event(3, Happening::OpBegin, None),
-            event(3, Happening::Preload, None),
-            event(5, Happening::SyncAll, None),
-            event(6, Happening::Set, None),
-            event(8, Happening::Blocked, None),
-            event(20, Happening::Waited, Some(("AIV1", 19))),
-            event(20, Happening::SyncAllEnd, None),
-            event(30, Happening::OpEnd, None),
-        ])
-        .trace("kernel");
-        let told: Vec<_> = trace.tracks[0].slices.iter().map(|slice| (slice.what, slice.start, slice.end)).collect();
-        assert_eq!(
-            told,
-            [
-                (What::Op, 3.0, 30.0),
-                (What::Preload, 3.0, 3.0),
-                (What::SyncAll, 5.0, 20.0),
-                (What::Set, 5.0, 6.0),
-                (What::Wait, 7.0, 20.0)
-            ]
-        );
-        assert_eq!(trace.arrows, [Arrow { from: 1, at: 19.0, to: 0, slice: 4 }]);
-        assert!(trace.notes[0].contains("3 events are missing"));
-    }
-
-    #[test]
-    fn what_never_ends_ends_with_the_run() {
-        let trace =
-            report(vec![event(3, Happening::OpBegin, None), event(9, Happening::Blocked, None)]).trace("kernel");
-        let ends: Vec<f64> = trace.tracks[0].slices.iter().map(|slice| slice.end).collect();
-        assert_eq!(ends, [100.0, 100.0]);
-        assert!(trace.tracks[0].slices.iter().all(|slice| slice.reason.is_some()));
     }
 }

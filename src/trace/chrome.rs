@@ -12,10 +12,18 @@ use crate::model::CoreKind;
 /// Most changes of the counter of busy cores that are written.
 const MOST_COUNTS: usize = 20_000;
 
+/// A file, and what it says about each kernel.
+pub(crate) struct Written {
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// By kernel: what its readers must know, also of what was merged in the file.
+    pub notes: Vec<Vec<String>>,
+}
+
 /// The traces as one file. Everything is written to memory first: a file is there whole or not at all.
-pub(crate) fn write(traces: &[Trace]) -> Vec<u8> {
+pub(crate) fn write(traces: &[Trace]) -> Written {
     let mut events = Events { out: br#"{"traceEvents":["#.to_vec(), is_first: true, flows: 0 };
-    let mut described = Vec::new();
+    let (mut described, mut notes) = (Vec::new(), Vec::new());
     for (number, trace) in traces.iter().enumerate() {
         let shown = shrunk(trace);
         events.trace(number + 1, &shown);
@@ -25,13 +33,14 @@ pub(crate) fn write(traces: &[Trace]) -> Vec<u8> {
             "unit": shown.axis.unit(),
             "notes": shown.notes,
         }));
+        notes.push(shown.notes.clone());
     }
     let mut out = events.out;
     let other = json!({"producer": concat!("superkernel ", env!("CARGO_PKG_VERSION")), "kernels": described});
     out.extend_from_slice(b"\n],\"displayTimeUnit\":\"ns\",\"otherData\":");
     out.extend_from_slice(other.to_string().as_bytes());
     out.extend_from_slice(b"}\n");
-    out
+    Written { bytes: out, notes }
 }
 
 /// Events that have been written.
@@ -79,7 +88,7 @@ impl Events {
     fn slice(&mut self, process: usize, thread: usize, slice: &Slice, trace: &Trace, labels: &[String], begin: f64) {
         let (start, end) = (nanos(slice.start - begin), nanos(slice.end - begin));
         let op = slice.op.and_then(|op| Some((op, trace.ops.get(op)?)));
-        let plain = || json!(slice.what.name()).to_string();
+        let plain = || json!(slice.name.as_deref().unwrap_or(slice.what.name())).to_string();
         let name = match (slice.what, op) {
             (What::Op, Some((position, _))) => labels[position].clone(),
             (What::Merged { count }, _) => json!(format!("{count} short steps")).to_string(),

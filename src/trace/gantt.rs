@@ -183,7 +183,7 @@ mod tests {
 
     fn traced() -> Trace {
         let op = |name: &str, index| TracedOp { index, name: name.to_owned(), stream: Some(0) };
-        let run = |op, start, end| Slice { start, end, what: What::Op, op: Some(op), detail: None, reason: None };
+        let run = |op, start, end| Slice { op: Some(op), ..Slice::new(start, end, What::Op) };
         let track = |kind, number, slices| Track { slices, ..Track::core(kind, number) };
         Trace {
             kernel: "k".to_owned(),

@@ -1,14 +1,16 @@
 //! What cores did when: one type for runs of the simulator, plays of the cost model and decoded profiling buffers.
 //!
 //! [`chrome`] writes it for Perfetto and `chrome://tracing`, [`gantt`] for a terminal; [`shrink`] merges what would be
-//! too small to see.
+//! too small to see. What steps of the program do and why is told by [`told`].
 
 mod chrome;
 mod gantt;
 mod shrink;
+mod told;
 
-pub(crate) use chrome::write;
+pub(crate) use chrome::{Written, write};
 pub(crate) use gantt::gantt;
+pub(crate) use told::Told;
 
 use std::sync::Arc;
 
@@ -23,7 +25,7 @@ pub(crate) struct Trace {
     pub axis: Axis,
     /// Its ops, by position.
     pub ops: Vec<TracedOp>,
-    /// Its cores.
+    /// Its cores, each followed by its pipes where they are known.
     pub tracks: Vec<Track>,
     /// From sets to the waits that they ended.
     pub arrows: Vec<Arrow>,
@@ -92,12 +94,12 @@ impl TracedOp {
     }
 }
 
-/// One core.
+/// One core, or a pipe of one.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Track {
-    /// `AIC0`, `AIV3`.
+    /// `AIC0`, `AIV3`, `AIV3 MTE2`.
     pub name: String,
-    /// Its kind; `None`: not a core but somebody outside.
+    /// Its kind; `None`: not a core but a pipe of the one above, or somebody outside.
     pub kind: Option<CoreKind>,
     /// What it did, by start; of two that start at once the longer one first. They follow each other or stand inside
     /// each other, and never overlap otherwise.
@@ -124,12 +126,21 @@ pub(crate) struct Slice {
     pub end: f64,
     /// What it was.
     pub what: What,
+    /// Its name, if that of its kind does not do.
+    pub name: Option<Arc<str>>,
     /// The op it belongs to, by position.
     pub op: Option<usize>,
     /// What it did, in a few words: a function, an event, a flag.
     pub detail: Option<Arc<str>>,
     /// Why the program has it.
     pub reason: Option<Arc<str>>,
+}
+
+impl Slice {
+    /// Something that took from `start` to `end`; more about it is filled in by who knows it.
+    pub(crate) fn new(start: f64, end: f64, what: What) -> Self {
+        Self { start, end, what, name: None, op: None, detail: None, reason: None }
+    }
 }
 
 /// Kinds of slices.
@@ -169,6 +180,8 @@ pub(crate) enum What {
     Failure,
     /// Somebody outside the kernel acts.
     Agent,
+    /// A pipe of a core carries out an instruction.
+    Instruction,
     /// Several that are too short to see.
     Merged {
         /// How many.
@@ -197,6 +210,7 @@ impl What {
             Self::Between => "between ops",
             Self::Failure => "failure",
             Self::Agent => "agent",
+            Self::Instruction => "instruction",
             Self::Merged { .. } => "short steps",
         }
     }

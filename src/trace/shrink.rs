@@ -22,16 +22,16 @@ fn shrunk_to(trace: &Trace, most_slices: usize, most_arrows: usize) -> Cow<'_, T
     }
     let mut shown = trace.clone();
     let (start, end) = trace.span();
-    let mut limit = (end - start) / 1e6;
+    // What is shorter than this was merged.
+    let mut limit = 0.0;
     // Ops are kept as long as that is possible.
     for with_ops in [false, true] {
         let mut rounds = 0;
         while count(&shown) > most_slices && rounds < 21 {
+            limit = f64::from(1_u32 << rounds) * (end - start) / 1e6;
             shown = merged(trace, limit, with_ops);
-            limit *= 2.0;
             rounds += 1;
         }
-        limit = (end - start) / 1e6;
     }
     let after = count(&shown);
     if after < before {
@@ -39,8 +39,10 @@ fn shrunk_to(trace: &Trace, most_slices: usize, most_arrows: usize) -> Cow<'_, T
         let all = trace.tracks.iter().flat_map(|track| &track.slices).filter(|slice| slice.what == What::Op).count();
         let kept = if ops == all { "every op is there" } else { "the shortest ops as well" };
         shown.notes.push(format!(
-            "too many slices to show: {before} were merged into {after}, the shortest first ({kept}); \
-             `short steps` stand for several"
+            "{before} slices are more than the {most_slices} that are shown: those shorter than {} {} were merged, which \
+             leaves {after} ({kept}); `short steps` stand for several",
+            rounded(limit),
+            trace.axis.unit(),
         ));
     }
     let arrows = shown.arrows.len();
@@ -59,6 +61,12 @@ fn shrunk_to(trace: &Trace, most_slices: usize, most_arrows: usize) -> Cow<'_, T
             .push(format!("of {arrows} arrows from sets to waits the {most_arrows} with the longest waits are shown"));
     }
     Cow::Owned(shown)
+}
+
+/// Two digits are enough: a limit is no measurement.
+fn rounded(limit: f64) -> String {
+    let digits = (1.0 - limit.log10().floor()).clamp(0.0, 9.0) as usize;
+    format!("{limit:.digits$}")
 }
 
 /// Runs of slices shorter than `limit` become one each.
@@ -84,14 +92,9 @@ fn merged_track(track: &Track, limit: f64, with_ops: bool) -> (Track, Vec<Option
     let mut inside_until = f64::NEG_INFINITY;
     let close = |run: &mut Vec<&Slice>, out: &mut Vec<Slice>| {
         if let [first, .., last] = run.as_slice() {
-            out.push(Slice {
-                start: first.start,
-                end: last.end,
-                what: What::Merged { count: run.len() as u32 },
-                op: first.op.filter(|op| run.iter().all(|slice| slice.op == Some(*op))),
-                detail: None,
-                reason: None,
-            });
+            let op = first.op.filter(|op| run.iter().all(|slice| slice.op == Some(*op)));
+            let what = What::Merged { count: run.len() as u32 };
+            out.push(Slice { op, ..Slice::new(first.start, last.end, what) });
         } else {
             out.extend(run.iter().map(|slice| (*slice).clone()));
         }
@@ -126,7 +129,7 @@ mod tests {
     use crate::model::CoreKind;
 
     fn slice(start: f64, end: f64, what: What) -> Slice {
-        Slice { start, end, what, op: (what == What::Op).then_some(0), detail: None, reason: None }
+        Slice { op: (what == What::Op).then_some(0), ..Slice::new(start, end, what) }
     }
 
     fn trace(slices: Vec<Slice>) -> Trace {
@@ -175,6 +178,9 @@ mod tests {
         assert!(slices.windows(2).all(|pair| pair[0].end <= pair[1].start));
         assert_eq!(shown.arrows.len(), 4);
         assert!(shown.arrows.iter().all(|arrow| slices[arrow.slice].what == What::Wait));
+        assert!(
+            shown.notes[0].contains("40 slices are more than the 30 that are shown: those shorter than 0.13 steps")
+        );
         assert!(shown.notes[0].contains("every op is there") && shown.notes[1].contains("of 10 arrows"));
     }
 

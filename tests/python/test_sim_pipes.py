@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sim_kernels
+import trace_reader
 from superkernel.sim import Device, Finding, Report
 
 
@@ -289,6 +290,38 @@ def test_instructions_are_listed_with_the_times_of_a_model(device: Device, folde
     assert free.instructions[3].start < ends[2], "the next copy runs beside the rest of the round"
     assert free.instructions[0].line == 12
     assert launch(device, folder, ADD, pipes="in-order")[0].instructions == ()
+
+
+def test_a_trace_has_a_track_per_pipe(device: Device, folder: Path) -> None:
+    """Two cores, of which the second waits for the first between two bursts of instructions."""
+    source = """
+    static void body() {
+        float *in = (float *)0, *out = (float *)4096;
+        for (int round = 0; round < 2; ++round) {
+            copy_gm_to_ubuf(in, (float *)slot(0) + 64 * round, 0, 1, 8, 0, 0);
+            vadds(out, in, 1, 1, 1, 1, 8, 8);
+            if (round == 0) {
+                ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0, 5));
+                wait_flag_dev(5);
+            }
+        }
+    }
+    """
+    kernel = sim_kernels.kernel(device, folder, source, "0:1")
+    data = device.buffer(np.zeros(256, np.float32))
+    report = kernel.launch([data, data], block_dim=2, events="instructions", op_names=["body"], delays={"AIV0": 50})
+    report.raise_for_status()
+    (process,) = trace_reader.read(report.traces().to_bytes())
+    assert process.tracks == [f"{core}{pipe}" for core in ("AIV0", "AIV1") for pipe in ("", " MTE2", " V")]
+    shown = {track: [slice.name for slice in process.slices if slice.track == track] for track in process.tracks}
+    assert shown["AIV1 MTE2"] == ["copy_gm_to_ubuf"] * 2 and shown["AIV0 V"] == ["vadds"] * 2
+    (wait,) = [slice for slice in process.of_kind("wait") if slice.track == "AIV1"]
+    for track in ("AIV1 MTE2", "AIV1 V"):
+        first, second = (slice for slice in process.slices if slice.track == track)
+        assert first.end <= wait.start and wait.end <= second.start and first.start < first.end
+    copy, add = (next(slice for slice in process.slices if slice.track == f"AIV1 {pipe}") for pipe in ("MTE2", "V"))
+    assert add.start < copy.end, "nothing orders the two"
+    assert "256 bytes" in copy.arguments["detail"] and any("rough model" in note for note in process.notes)
 
 
 def test_a_core_that_copies_the_same_bytes_again_lets_others_run(device: Device, folder: Path) -> None:

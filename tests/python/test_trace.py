@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 import struct
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import superkernel
 import trace_reader
 from kernel_library import KernelLibrary
-from kernels.programs import Program, chain
-from kernels.runner import Fused, Workshop
+from kernels.programs import Composer, Program, chain
+from kernels.runner import Fused, Workshop, platform
 from op_lists import AIC, AIV, MIX_1_2, OpList
-from superkernel import SuperKernelError, cost, profiling
+from superkernel import SuperKernelError, cost, elf, profiling
 from superkernel.cli import main
 
 NAMES = ["vec3", "mix2sw", "cub2", "vec8"]
@@ -32,10 +35,16 @@ class Ran:
         assert not run.problems, run.problems
         self.report = run.report
         assert fused.profiling is not None
+        self.infos = workshop.kernel_infos(program)
         self.profile = fused.profiling.decode(self.json)
         self.dump = fused.profiling.dump()
         self.records = fused.profiling.records()
         fused.close()
+
+    def plan(self) -> dict[str, Any]:
+        """What the super kernel was planned to do."""
+        with platform(self.program.chip):
+            return superkernel.plan(self.infos, "te_superkernel_campaign")
 
     def runs(self) -> set[tuple[int, str]]:
         """Every op with every core that runs it, from the description alone."""
@@ -56,7 +65,8 @@ def ran(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Ran:
 
 
 def test_a_run_of_the_simulator(ran: Ran, tmp_path: Path) -> None:
-    ran.report.save_trace(tmp_path / "t.json")
+    told = ran.report.save_trace(tmp_path / "t.json")
+    assert told[0].startswith("te_superkernel_campaign: simulator steps")
     data = (tmp_path / "t.json").read_bytes()
     (process,) = trace_reader.read(data)
     assert "te_superkernel_campaign" in process.name and "simulator steps" in process.name
@@ -67,6 +77,103 @@ def test_a_run_of_the_simulator(ran: Ran, tmp_path: Path) -> None:
     assert process.arrows and all(to.kind == "wait" for _, to in process.arrows)
     assert max(counts["aiv"] for _, counts in process.busy) == 8
     check_with_perfetto(tmp_path / "t.json", len(process.slices))
+
+
+@pytest.fixture(scope="module")
+def streams(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """Several streams, a dynamic op, outer events, feed-sync-all, flushes, profiling."""
+    program = Composer(331, "c310").program()
+    assert program.waits and program.notifies and program.on("profiling") and program.on("feed-sync-all")
+    return Ran(workshop, tmp_path_factory.mktemp("streams"), program)
+
+
+#: What the plan calls the steps that show themselves in a run, and what a trace calls them.
+SHOWN = {
+    "barrier": "barrier",
+    "set-flag": "set",
+    "wait-flag": "wait",
+    "early-start-set": "hand-over",
+    "early-start-wait": "hand-over",
+    "complement-sync-all": "SyncAll",
+    "flush": "flush",
+    "call": "op",
+    "call-picked": "op",
+}
+
+
+def takes(cores: str, track: str, vectors: int) -> bool:
+    """Does the core take a step for these cores (``aiv[block<4]``)?"""
+    kinds, _, part = cores.partition("[")
+    kind, number = track[:3].lower(), int(track[3:])
+    if kinds not in ("every", kind):
+        return False
+    index, sign, count = re.fullmatch(r"(block|core|first)(<|>=|)(\d*)\]", part).groups() if part else ("", "", "")
+    if index == "block" and kind == "aiv":
+        number //= vectors
+    return not sign or ((number < int(count)) == (sign == "<")) if index != "first" else number == 0
+
+
+def outermost(process: trace_reader.Process, track: str) -> list[trace_reader.Slice]:
+    """The slices of a core that stand in no other one; by start."""
+    found: list[trace_reader.Slice] = []
+    for slice in process.slices:
+        if slice.track == track and not (found and slice.end <= found[-1].end and slice.start < found[-1].end):
+            found.append(slice)
+    return found
+
+
+@pytest.mark.parametrize("which", ["ran", "streams"])
+def test_every_step_is_told_with_op_stream_and_reason(which: str, request: pytest.FixtureRequest) -> None:
+    """Core by core what the plan says, in its order: no more, no less."""
+    ran: Ran = request.getfixturevalue(which)
+    plan, (process,) = ran.plan(), trace_reader.read(ran.report.traces().to_bytes())
+    streams = {op["index"]: op["stream_id"] for op in plan["ops"]}
+    vectors = 2 if "1_2" in plan["kernel_type"] else 1
+    told = 0
+    for track in process.tracks:
+        if not track.startswith(("AIC", "AIV")):
+            continue
+        shown = [slice for slice in outermost(process, track) if slice.kind in set(SHOWN.values())]
+        found = [(slice.kind, slice.arguments.get("op"), slice.arguments.get("reason")) for slice in shown]
+        steps = [step for step in plan["steps"] if step["action"] in SHOWN and takes(step["cores"], track, vectors)]
+        run = {op for kind, op, _ in found if kind == "op"}
+        # What a dynamic op picked is not known before.
+        steps = [step for step in steps if step["action"] != "call-picked" or step["op"] in run]
+        assert found == [(SHOWN[step["action"]], step["op"], step["reason"]) for step in steps], track
+        assert all(slice.arguments.get("stream") == streams.get(slice.arguments.get("op")) for slice in shown)
+        told += sum(reason is not None for _, _, reason in found)
+    assert told > 20
+    # What a barrier or a hand-over is made of has its reason too; what happens inside an op is the op's own matter.
+    outer: dict[str, trace_reader.Slice] = {}
+    inner = 0
+    for slice in process.slices:
+        around = outer.get(slice.track)
+        if around is None or slice.end > around.end or slice.start >= around.end:
+            outer[slice.track] = slice
+        elif slice.kind in ("set", "wait"):
+            assert slice.arguments.get("reason") == around.arguments.get("reason"), slice
+            inner += around.kind != "op"
+    assert inner > 20
+
+
+def test_a_kernel_that_tells_no_program_is_drawn_without_reasons(ran: Ran, workshop: Workshop, tmp_path: Path) -> None:
+    """As older versions built them."""
+    bare = tmp_path / ran.json.name
+    document = json.loads(ran.json.read_text())
+    data = elf.edit(ran.json.with_suffix(".o").read_bytes(), drop_sections=[".superkernel.program"])
+    bare.with_suffix(".o").write_bytes(data)
+    document["sha256"] = hashlib.sha256(data).hexdigest()
+    bare.write_text(json.dumps(document))
+    fused = Fused(workshop, ran.program, bare)
+    report = fused.launch(5, events="sync", event_limit=200_000).report
+    fused.close()
+    (process,) = trace_reader.read(report.traces().to_bytes())
+    assert set(process.ops()) == ran.runs() and process.of_kind("wait")
+    assert not any("reason" in slice.arguments for slice in process.slices)
+    (tmp_path / "dump.bin").write_bytes(ran.dump)
+    traces = profiling.decode(tmp_path / "dump.bin", bare).traces()
+    (process,) = trace_reader.read(traces.to_bytes())
+    assert process.of_kind("between ops") and any("no reasons" in note for note in process.notes)
 
 
 def check_with_perfetto(path: Path, slices: int) -> None:
@@ -221,6 +328,41 @@ def test_a_buffer_of_the_simulator(ran: Ran, tmp_path: Path, capsys: pytest.Capt
     assert main([*arguments, "--csv"]) == 0
     rows = capsys.readouterr().out.splitlines()
     assert rows[0].startswith("task,position,name") and len(rows) == 1 + len(NAMES)
+
+
+def test_a_decoded_buffer_is_told_with_reasons(streams: Ran) -> None:
+    """What stands between two records of a core is what its program has between them."""
+    plan, (process,) = streams.plan(), trace_reader.read(streams.profile.traces().to_bytes())
+    synchronising = {"barrier", "wait-flag", "set-flag", "pipe-barrier", "switch", "wait-event", "notify"}
+    reasons = {step["reason"] for step in plan["steps"] if step["action"] in synchronising}
+    vectors = 2 if "1_2" in plan["kernel_type"] else 1
+    stream_of = {op["index"]: op["stream_id"] for op in plan["ops"]}
+    named = 0
+    for slice in process.slices:
+        told = slice.arguments
+        if slice.kind == "op":
+            continue
+        assert set(told.get("reason", "").split("; ")) - {""} <= reasons, slice
+        assert told.get("stream") == stream_of.get(told.get("op")), slice
+        if slice.kind in ("barrier", "wait"):
+            # The one thing that can have held the core up, where the plan has it.
+            action, _, fields = told["detail"].split("; ")[-1].partition(" ")
+            named += 1
+            assert any(
+                step["op"] == told["op"]
+                and step["reason"] in told["reason"]
+                and takes(step["cores"], slice.track, vectors)
+                for step in plan["steps"]
+                if step["action"] in ("barrier", "wait-flag")
+            ), (slice, action, fields)
+    assert named > 10
+    events = process.of_kind("event")
+    outer = {f"outer event {event}" for event in (*streams.program.waits, *streams.program.notifies)}
+    assert {slice.arguments.get("reason") for slice in events} & outer
+    by_event = {**streams.program.waits, **streams.program.notifies}
+    for slice in events:
+        if slice.arguments["detail"].startswith(("notify", "wait for")):
+            assert slice.arguments.get("op") in (by_event[int(slice.arguments["detail"].split()[-1])], None), slice
 
 
 def test_a_decoded_buffer_is_a_profile_of_the_cost_model(

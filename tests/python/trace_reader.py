@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 AXES = {"predicted us", "not to scale", "simulator steps", "device cycles", "us (device cycles"}
 
 
+PIPES = {"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX"}
+
+
 class Slice(NamedTuple):
     """One slice; times in whole nanoseconds."""
 
@@ -77,6 +80,7 @@ def _process(events: list[dict[str, Any]], described: dict[str, Any]) -> Process
         by_track[slice.track].append(slice)
     for track in by_track.values():
         _check_nesting(track)
+    _check_pipes(list(tracks.values()), by_track)
     return Process(
         name, list(tracks.values()), slices, _arrows(events, tracks, by_track), _busy(events), described["notes"]
     )
@@ -107,6 +111,22 @@ def _check_nesting(slices: list[Slice]) -> None:
             open_until.pop()
         assert not open_until or slice.end <= open_until[-1], f"{slice} overlaps"
         open_until.append(slice.end)
+
+
+def _check_pipes(tracks: list[str], slices: dict[str, list[Slice]]) -> None:
+    """A pipe's track (``AIV0 MTE2``) stands below its core's, and has nothing but instructions, one after another."""
+    above = ""
+    for track in tracks:
+        core, _, pipe = track.partition(" ")
+        kinds = {slice.kind for slice in slices[track]}
+        if pipe not in PIPES:
+            above = track
+            assert "instruction" not in kinds, track
+            continue
+        assert above == core, f"{track} stands below {above}"
+        assert kinds <= {"instruction", "short steps"}, kinds
+        for before, after in zip(slices[track], slices[track][1:]):
+            assert before.end <= after.start, f"{before} overlaps {after}"
 
 
 def _arrows(

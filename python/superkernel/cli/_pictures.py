@@ -29,11 +29,8 @@ def show_timeline(options: argparse.Namespace, traces: _core.Traces) -> None:
     if options.trace is not None:
         from superkernel import _files
 
-        _files.write(options.trace, traces.to_bytes())
-        for kernel, axis, notes in traces.kernels:
-            print(f"{options.trace}: {kernel}: {axis}", file=sys.stderr)
-            for note in notes:
-                print(f"  note: {note}", file=sys.stderr)
+        for line in _files.write_traces(options.trace, traces):
+            print(f"{options.trace}: {line}", file=sys.stderr)
     if options.gantt:
         print(traces.gantt(terminal_width()), end="")
 

@@ -59,6 +59,12 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.add_argument("--atol", type=float, default=0.0, help="absolute difference that counts as none (default: 0)")
     command.add_argument("--all", action="store_true", help="do not stop at the first seed that finds something")
     add_timeline(command)
+    command.add_argument(
+        "--pipes",
+        action="store_true",
+        help="with --trace: a track for every pipe of a core, with its instructions (cycles of a rough model, "
+        "stretched to the steps of the core)",
+    )
     add_settings(command, "soc", "aic_num", "aiv_num", "ascendc", "tool_timeout")
     command.set_defaults(run=run)
 
@@ -117,7 +123,8 @@ def _traces(kernel: Kernel, options: argparse.Namespace, verdict: Verdict) -> Tr
 
     found = [finding.variation.seed for finding in verdict.findings if finding.repeatable]
     first = options.first_seed if options.seed is None else options.seed
-    again = _verdict(kernel, options, 1, found[0] if found else first, events="sync", event_limit=MOST_EVENTS)
+    events = "instructions" if options.pipes else "sync"
+    again = _verdict(kernel, options, 1, found[0] if found else first, events=events, event_limit=MOST_EVENTS)
     return (again.last or Report("timeout", "no run of the super kernel")).traces()
 
 

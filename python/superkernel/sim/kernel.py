@@ -138,7 +138,7 @@ class Kernel:
             limit = check.seconds("timeout", self._device.timeout if timeout is None else timeout)
             report = self._device._launch(request, limit, event_limit)
             records = () if filled is args else filled.bring_back()
-            return dataclasses.replace(report, kernel=self.name, profiling=records)
+            return dataclasses.replace(report, kernel=self.name, profiling=records, _description=self.description)
         finally:
             if filled is not args:
                 filled.free()

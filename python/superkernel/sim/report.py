@@ -85,6 +85,7 @@ class Report:
     #: The kernel that ran.
     kernel: str = ""
     _native: _core.SimReport | None = field(default=None, repr=False, compare=False)
+    _description: _core.KernelDescription | None = field(default=None, repr=False, compare=False)
 
     @property
     def ok(self) -> bool:
@@ -103,14 +104,21 @@ class Report:
         return tuple(event for event in self.events if event.core == core)
 
     def traces(self) -> _core.Traces:
-        """What every core did when, in steps of the simulator; waits and barriers only with ``events="sync"``."""
+        """What every core did when, in steps of the simulator.
+
+        Waits and barriers, with their reasons, are there with ``events="sync"``, the pipes of the cores with
+        ``events="instructions"``.
+        """
         if self._native is None:
             raise refuse("this run left no events: it did not come back", "see its status and message")
-        return self._native.trace(self.kernel or "kernel")
+        return self._native.trace(self.kernel or "kernel", self._description)
 
-    def save_trace(self, path: str | os.PathLike[str]) -> None:
-        """Writes the timeline for https://ui.perfetto.dev or ``chrome://tracing``."""
-        _files.write(path, self.traces().to_bytes())
+    def save_trace(self, path: str | os.PathLike[str]) -> list[str]:
+        """Writes the timeline for https://ui.perfetto.dev or ``chrome://tracing``.
+
+        Says what a reader must know: the time axis, and what is missing, assumed or merged.
+        """
+        return _files.write_traces(path, self.traces())
 
     def gantt(self, width: int = 100) -> str:
         """The timeline as a chart of text."""
