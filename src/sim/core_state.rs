@@ -44,16 +44,12 @@ pub(crate) struct CoreState {
     pub early_start_config: u32,
     /// Block count of a dynamic operator.
     pub dynamic_block_num: u32,
-    /// Mask registers.
-    pub vector_mask: [u64; 2],
-    /// Mask mode.
-    pub mask_mode: u32,
-    /// What a copy to global memory does: 0 store, 1 add, 2 max, 3 min.
-    pub atomic_mode: u32,
-    /// Compare mask register.
-    pub compare_mask: [u8; 16],
+    /// Unused: what stands behind keeps its place.
+    pub reserved: [u64; 5],
     /// BT, FB.
     pub tables: [LocalMemory; 2],
+    /// The `TPipe` made last.
+    pub pipe: *mut u8,
 }
 
 /// Sizes of the local memories of a core of `kind`, in the order of [`Memory::LOCAL`](crate::aicore::Memory::LOCAL).
@@ -101,11 +97,9 @@ impl CoreState {
             auto_sync_enable: 0,
             early_start_config: 0,
             dynamic_block_num: 0,
-            vector_mask: [u64::MAX; 2],
-            mask_mode: 0,
-            atomic_mode: 0,
-            compare_mask: [0; 16],
+            reserved: [0; 5],
             tables: [LocalMemory::ABSENT; 2],
+            pipe: std::ptr::null_mut(),
         }
     }
 }

@@ -237,8 +237,8 @@ impl MoveCompareMask {
 enum Chooser {
     /// The compare-mask register, for every repeat again.
     Register,
-    /// A mask tensor; what is not chosen is the scalar in the register.
-    TensorOrScalar(u64),
+    /// A mask tensor; what is not chosen is a scalar: this one, or that in the register.
+    TensorOrScalar(u64, Option<u64>),
     /// A mask tensor.
     Tensor(u64),
 }
@@ -269,8 +269,11 @@ impl Select {
         let src1 = strided(2, 6, 9);
         let chooser = match word(10) {
             0 => Chooser::Register,
-            1 => Chooser::TensorOrScalar(src1.address),
+            1 => Chooser::TensorOrScalar(src1.address, None),
             2 => Chooser::Tensor(arguments.core.address(Memory::Ub, arguments.core.mask_address.get())),
+            // Modes 1 and 2 of callers that know the scalar, or where the mask is: no register stands between.
+            3 => Chooser::TensorOrScalar(src1.address, Some(word(11))),
+            4 => Chooser::Tensor(arguments.core.address(Memory::Ub, word(11))),
             mode => return Err(arguments.fault(format!("there is no mode {mode}"))),
         };
         let repeats = Repeats::new(&arguments.core.registers, repeat_count(arguments, 3)?, kind.bits());
@@ -280,10 +283,10 @@ impl Select {
     /// Adds everything it reads and writes.
     pub(crate) fn operands(&self, operands: &mut Operands) {
         self.src0.declare(operands, "src0", Access::Read, &self.repeats);
-        if !matches!(self.chooser, Chooser::TensorOrScalar(_)) {
+        if !matches!(self.chooser, Chooser::TensorOrScalar(..)) {
             self.src1.declare(operands, "src1", Access::Read, &self.repeats);
         }
-        if let Chooser::TensorOrScalar(address) | Chooser::Tensor(address) = self.chooser {
+        if let Chooser::TensorOrScalar(address, _) | Chooser::Tensor(address) = self.chooser {
             let last = self.repeats.count.saturating_sub(1);
             let tail = (0..self.repeats.lanes).rev().find(|lane| self.repeats.mask(last).has(*lane));
             let bits = last * self.repeats.lanes as u64 + tail.map_or(0, |lane| lane as u64 + 1);
@@ -306,10 +309,14 @@ impl Select {
         let lanes = self.repeats.lanes;
         let register = [registers.get(Register::CmpmaskLow), registers.get(Register::CmpmaskHigh)];
         let (mut a, mut b) = ([T::default(); LANES], [T::default(); LANES]);
-        b.fill(T::from_word(register[0]));
+        let scalar = match self.chooser {
+            Chooser::TensorOrScalar(_, Some(scalar)) => scalar,
+            Chooser::TensorOrScalar(_, None) | Chooser::Register | Chooser::Tensor(_) => register[0],
+        };
+        b.fill(T::from_word(scalar));
         let bit = |repeat: u64, lane: usize| match self.chooser {
             Chooser::Register => register[lane / 64] >> (lane % 64) & 1 != 0,
-            Chooser::TensorOrScalar(address) | Chooser::Tensor(address) => {
+            Chooser::TensorOrScalar(address, _) | Chooser::Tensor(address) => {
                 let number = repeat * (REPEAT / T::BYTES) + lane as u64;
                 // SAFETY: the bits of enabled elements were declared.
                 unsafe { *((address + number / 8) as *const u8) >> (number % 8) & 1 != 0 }
@@ -320,7 +327,7 @@ impl Select {
             // SAFETY: only enabled elements are touched, and those were declared and checked.
             unsafe {
                 self.src0.load_enabled(repeat, mask, lanes, &mut a);
-                if !matches!(self.chooser, Chooser::TensorOrScalar(_)) {
+                if !matches!(self.chooser, Chooser::TensorOrScalar(..)) {
                     self.src1.load_enabled(repeat, mask, lanes, &mut b);
                 }
             }

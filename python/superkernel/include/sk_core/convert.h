@@ -12,7 +12,18 @@ enum SkRounding : uint64_t {
     SK_ROUND_o = 6,    // to odd
 };
 
+namespace sk_core {
 namespace {
+
+template <SkType destination, SkType source> struct Conversion {};
+
+} // namespace
+} // namespace sk_core
+
+namespace {
+
+// Is there an instruction for it, in whatever rounding?
+template <class Pair> constexpr bool sk_core_converts(Pair) { return false; }
 
 // Types come from the name: pointers to 4-bit elements have none of their own.
 #define SK_CORE_CONVERSION(name, source, destination, rounding)                                                        \
@@ -22,16 +33,20 @@ namespace {
         sk_core::Issue(SK_OP_vconv, destination, source, SK_TYPE_NONE, sk_core_source, dst, src, repeat, dstBlk,       \
                        srcBlk, dstRep, srcRep, rounding);                                                              \
     }
-#define SK_CORE_CONVERT_PLAIN(stem, source, destination)                                                               \
+#define SK_CORE_CONVERT_NONE(stem, source, destination)                                                                \
     SK_CORE_CONVERSION(vconv_##stem, SK_TYPE_##source, SK_TYPE_##destination, SK_ROUND_none)
+#define SK_CORE_CONVERT_PLAIN(stem, source, destination)                                                               \
+    SK_CORE_CONVERT_NONE(stem, source, destination)                                                                    \
+    constexpr bool sk_core_converts(sk_core::Conversion<SK_TYPE_##destination, SK_TYPE_##source>) { return true; }
 #define SK_CORE_CONVERT_ROUNDED(stem, source, destination)                                                             \
+    constexpr bool sk_core_converts(sk_core::Conversion<SK_TYPE_##destination, SK_TYPE_##source>) { return true; }     \
     SK_CORE_CONVERSION(vconv_##stem##r, SK_TYPE_##source, SK_TYPE_##destination, SK_ROUND_r)                           \
     SK_CORE_CONVERSION(vconv_##stem##a, SK_TYPE_##source, SK_TYPE_##destination, SK_ROUND_a)                           \
     SK_CORE_CONVERSION(vconv_##stem##f, SK_TYPE_##source, SK_TYPE_##destination, SK_ROUND_f)                           \
     SK_CORE_CONVERSION(vconv_##stem##c, SK_TYPE_##source, SK_TYPE_##destination, SK_ROUND_c)                           \
     SK_CORE_CONVERSION(vconv_##stem##z, SK_TYPE_##source, SK_TYPE_##destination, SK_ROUND_z)
 #define SK_CORE_CONVERT_BOTH(stem, source, destination)                                                                \
-    SK_CORE_CONVERT_PLAIN(stem, source, destination)                                                                   \
+    SK_CORE_CONVERT_NONE(stem, source, destination)                                                                    \
     SK_CORE_CONVERT_ROUNDED(stem, source, destination)
 
 SK_CORE_CONVERT_BOTH(f322f16, F32, F16)
@@ -63,6 +78,7 @@ SK_CORE_CONVERT_PLAIN(s642s32, S64, S32)
 #undef SK_CORE_CONVERT_BOTH
 #undef SK_CORE_CONVERT_ROUNDED
 #undef SK_CORE_CONVERT_PLAIN
+#undef SK_CORE_CONVERT_NONE
 #undef SK_CORE_CONVERSION
 
 // Dequantisation. The scale is what set_deqscale was given.

@@ -58,9 +58,9 @@ inline uint8_t *sk_host_local_range(const LocalTensor<T> &tensor, uint64_t bytes
     if (tensor.GetPhyAddr() == nullptr) {
         sk_host::Violation(site, "%s: the local tensor was never allocated", call);
     }
-    if (bytes > static_cast<uint64_t>(tensor.GetSize()) * sizeof(T)) {
+    if (bytes > sk_host::BytesOf<T>(tensor.GetSize())) {
         sk_host::Violation(site, "%s: %llu bytes wanted, but the local tensor has only %llu", call,
-                           (unsigned long long)bytes, (unsigned long long)tensor.GetSize() * sizeof(T));
+                           (unsigned long long)bytes, (unsigned long long)sk_host::BytesOf<T>(tensor.GetSize()));
     }
     uint8_t *start = sk_host::Resolve(memory, tensor.GetPhyAddr(), bytes, site);
     sk_host::RequireBlockAligned(start, memory, call, site);
@@ -249,12 +249,12 @@ inline void sk_host_copy_row(const Target &target, const Source &source, uint64_
 template <class T>
 inline void DataCopy(const LocalTensor<T> &target, const GlobalTensor<T> &source, uint32_t count,
                      sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_copy_row(target, source, static_cast<uint64_t>(count) * sizeof(T), site);
+    sk_host_copy_row(target, source, sk_host::BytesOf<T>(count), site);
 }
 template <class T>
 inline void DataCopy(const GlobalTensor<T> &target, const LocalTensor<T> &source, uint32_t count,
                      sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_copy_row(target, source, static_cast<uint64_t>(count) * sizeof(T), site);
+    sk_host_copy_row(target, source, sk_host::BytesOf<T>(count), site);
 }
 template <class T>
 inline void DataCopy(const LocalTensor<T> &target, const LocalTensor<T> &source, uint32_t count,
@@ -262,7 +262,7 @@ inline void DataCopy(const LocalTensor<T> &target, const LocalTensor<T> &source,
     const uint64_t unit = sk_host_is_in(target.GetPosition(), sk_host::BiasTable(), site)       ? 64
                           : sk_host_is_in(target.GetPosition(), sk_host::FixpipeBuffer(), site) ? 128
                                                                                                 : sk_host::BLOCK_BYTES;
-    sk_host_copy_row(target, source, static_cast<uint64_t>(count) * sizeof(T), site, unit);
+    sk_host_copy_row(target, source, sk_host::BytesOf<T>(count), site, unit);
 }
 
 template <class T> inline uint64_t sk_host_pad_word(T value) {

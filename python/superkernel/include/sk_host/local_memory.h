@@ -1,4 +1,4 @@
-// Local memories and the data movement primitives that take raw local pointers.
+// Local memories.
 //
 // On the device a local pointer is an offset from 0. Here both forms are accepted: an offset, and an address inside the
 // core's own buffer (what LocalTensor::GetPhyAddr gives).
@@ -53,21 +53,5 @@ inline uint64_t Span(uint64_t bursts, uint64_t length, uint64_t step) {
 
 } // namespace
 } // namespace sk_host
-
-namespace AscendC {
-namespace {
-
-template <class T>
-inline void DuplicateImpl(T *local, const T &value, int32_t count, sk_host::Site site = sk_host::Site::Here()) {
-    const uint64_t bytes = static_cast<uint64_t>(count) * sizeof(T);
-    uint8_t *target = sk_host::Resolve(sk_host::UnifiedBuffer(), local, bytes, site);
-    for (int32_t i = 0; i < count; ++i) {
-        __builtin_memcpy(target + static_cast<uint64_t>(i) * sizeof(T), &value, sizeof(T));
-    }
-    sk_rt_work(PIPE_V, bytes);
-}
-
-} // namespace
-} // namespace AscendC
 
 #endif

@@ -75,10 +75,29 @@ inline void sk_host_tell_queue(SkQueue action, const void *buffer, pipe_t pipe, 
     }
 }
 
+// The state that a kernel finds: no atomics, all elements enabled, whole L1, padding with 0.
+inline void InitSocState() {
+    set_atomic_none();
+    if ASCEND_IS_AIV {
+        set_mask_norm();
+        set_vector_mask(UINT64_MAX, UINT64_MAX);
+    } else {
+        set_l1_3d_size(0);
+        set_padding(0);
+    }
+}
+
 class TPipe {
   public:
-    TPipe() = default;
-    ~TPipe() = default;
+    TPipe() {
+        InitSocState();
+        sk_rt_core()->pipe = this;
+    }
+    ~TPipe() {
+        if (sk_rt_core()->pipe == this) {
+            sk_rt_core()->pipe = nullptr;
+        }
+    }
     TPipe(const TPipe &) = delete;
     TPipe &operator=(const TPipe &) = delete;
 
@@ -173,6 +192,14 @@ class TPipe {
     uint64_t buffers_ = 0;
     uint32_t events_ = 0;
 };
+
+// The pipe made last on this core.
+inline TPipe *GetTPipePtr(sk_host::Site site = sk_host::Site::Here()) {
+    if (sk_rt_core()->pipe == nullptr) {
+        sk_host::Violation(site, "GetTPipePtr: there is no TPipe on this core");
+    }
+    return static_cast<TPipe *>(sk_rt_core()->pipe);
+}
 
 // A queue whose tensors are written at `source` and read at `target`. Where the device would wait for ever (no free
 // buffer, nothing enqueued) the run ends with the line of the call.
@@ -271,8 +298,8 @@ template <TPosition source, TPosition target, int32_t depth, int mask = 0> class
 
     template <class T> LocalTensor<T> Tensor(int32_t slot) {
         uint8_t *start = Start(static_cast<uint32_t>(slot));
-        return LocalTensor<T>(position, reinterpret_cast<T *>(start), static_cast<uint32_t>(pool_.bytes / sizeof(T)),
-                              slot);
+        return LocalTensor<T>(position, reinterpret_cast<T *>(start),
+                              static_cast<uint32_t>(sk_host::CountIn<T>(pool_.bytes)), slot);
     }
 
     template <class T> int32_t Owned(const LocalTensor<T> &tensor, const char *call, sk_host::Site site) const {
@@ -301,7 +328,7 @@ template <TPosition pos = TPosition::LCM> class TBuf {
     static constexpr TPosition position = pos;
 
     template <class T> LocalTensor<T> Get(sk_host::Site site = sk_host::Site::Here()) {
-        return GetWithOffset<T>(pool_.bytes / sizeof(T), 0, site);
+        return GetWithOffset<T>(static_cast<uint32_t>(sk_host::CountIn<T>(pool_.bytes)), 0, site);
     }
     template <class T> LocalTensor<T> Get(uint32_t size, sk_host::Site site = sk_host::Site::Here()) {
         return GetWithOffset<T>(size, 0, site);
@@ -311,7 +338,7 @@ template <TPosition pos = TPosition::LCM> class TBuf {
         if (pool_.base == nullptr) {
             sk_host::Violation(site, "TBuf::Get: TPipe::InitBuffer was not called for this buffer");
         }
-        if (offset + static_cast<uint64_t>(size) * sizeof(T) > pool_.bytes) {
+        if (offset + sk_host::BytesOf<T>(size) > pool_.bytes) {
             sk_host::Violation(site, "TBuf::Get: %u elements at byte %u do not fit into %u bytes", size, offset,
                                pool_.bytes);
         }

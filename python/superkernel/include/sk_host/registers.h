@@ -16,6 +16,12 @@ inline int64_t get_block_num() { return sk_rt_core()->blockNum; }
 inline int64_t get_subblockid() { return sk_rt_core()->subBlockIdx; }
 inline int64_t get_subblockdim() { return sk_rt_core()->subBlockDim; }
 inline int64_t get_coreid() { return sk_rt_core()->coreId; }
+inline int64_t get_task_ration() { return sk_rt_core()->subBlockDim; }
+// The register as a variable.
+struct SkHostBlockIndex {
+    operator int64_t() const { return get_block_idx(); }
+};
+constexpr SkHostBlockIndex block_idx{};
 inline int64_t get_para_base() { return static_cast<int64_t>(sk_rt_core()->paraBase); }
 
 inline SkCoreState &sk_host_core_globals() { return *sk_rt_core(); }

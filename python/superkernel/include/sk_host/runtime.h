@@ -37,15 +37,14 @@ struct SkCoreState {
     uint32_t autoSyncAllEnable;
     uint32_t earlyStartConfig;
     uint32_t dynamicBlockNum;
-    // Mask registers of the vector unit (SetVectorMask, SetMaskCount).
-    uint64_t vectorMask[2];
-    uint32_t maskMode;
-    uint32_t atomicMode;
-    uint8_t compareMask[16];
+    // Unused: what stands behind keeps its place.
+    uint64_t reserved[5];
     uint8_t *biasTable;
     uint64_t biasTableSize;
     uint8_t *fixpipeBuffer;
     uint64_t fixpipeBufferSize;
+    // The TPipe made last (AscendC::GetTPipePtr).
+    void *pipe;
 };
 
 struct SkInstruction;

@@ -2,8 +2,28 @@
 #ifndef SK_HOST_TENSOR_H
 #define SK_HOST_TENSOR_H
 
+namespace sk_core {
+namespace {
+
+template <> struct TypeOf<AscendC::int4b_t> {
+    static constexpr SkType value = SK_TYPE_S4;
+};
+
+} // namespace
+} // namespace sk_core
+
 namespace sk_host {
 namespace {
+
+// Bits of an element, bytes of `count` elements, elements in `bytes` bytes.
+template <class T> constexpr uint64_t BITS = 8 * sizeof(T);
+template <> constexpr uint64_t BITS<AscendC::int4b_t> = 4;
+template <class T> constexpr uint64_t BytesOf(uint64_t count) { return (count * BITS<T> + 7) / 8; }
+template <class T> constexpr uint64_t CountIn(uint64_t bytes) { return bytes * 8 / BITS<T>; }
+// The element `count` elements behind another; one of 4 bits must be the first of its byte.
+template <class T> inline T *Behind(T *element, uint64_t count) { return element + count * BITS<T> / (8 * sizeof(T)); }
+#define SK_HOST_WHOLE_BYTES(T)                                                                                         \
+    static_assert(sk_host::BITS<T> >= 8, "elements of 4 bits have no address of their own; move and convert them")
 
 inline Memory MemoryOf(AscendC::TPosition position, Site site) {
     using AscendC::TPosition;
@@ -56,8 +76,14 @@ template <class T> class LocalTensor {
 
     LocalTensor() = default;
     // `owner` is the queue buffer the tensor was cut from, -1 if it is not from a queue.
-    LocalTensor(TPosition position, T *data, uint32_t size, int32_t owner = -1)
+    template <class Pointer, class = decltype(*Pointer())>
+    LocalTensor(TPosition position, Pointer data, uint32_t size, int32_t owner = -1)
         : data_(data), size_(size), owner_(owner), position_(position) {}
+    // `size` elements from byte `address` of the position's memory on.
+    LocalTensor(TPosition position, uint32_t address, uint32_t size, sk_host::Site site = sk_host::Site::Here())
+        : data_(reinterpret_cast<T *>(sk_host::Resolve(sk_host::MemoryOf(position, site), Offset(address),
+                                                       sk_host::BytesOf<T>(size), site))),
+          size_(size), position_(position) {}
 
     T GetValue(uint32_t index, sk_host::Site site = sk_host::Site::Here()) const {
         return *sk_host::Watched(At(index, site), SK_ACCESS_TENSOR, site);
@@ -76,13 +102,13 @@ template <class T> class LocalTensor {
             sk_host::Violation(sk_host::Site::Here(), "LocalTensor: offset %u is behind the end (%u elements)", offset,
                                size_);
         }
-        return LocalTensor(position_, data_ + offset, size_ - offset, owner_);
+        return LocalTensor(position_, sk_host::Behind(data_, offset), size_ - offset, owner_);
     }
 
     T *GetPhyAddr() const { return data_; }
-    T *GetPhyAddr(uint32_t offset) const { return data_ + offset; }
+    T *GetPhyAddr(uint32_t offset) const { return sk_host::Behind(data_, offset); }
     uint32_t GetSize() const { return size_; }
-    uint32_t GetLength() const { return size_ * static_cast<uint32_t>(sizeof(T)); }
+    uint32_t GetLength() const { return static_cast<uint32_t>(sk_host::BytesOf<T>(size_)); }
     void SetSize(uint32_t size) { size_ = size; }
     TPosition GetPosition() const { return position_; }
     int32_t SkHostOwner() const { return owner_; }
@@ -91,11 +117,14 @@ template <class T> class LocalTensor {
 
     template <class U> LocalTensor<U> ReinterpretCast() const {
         return LocalTensor<U>(position_, reinterpret_cast<U *>(data_),
-                              static_cast<uint32_t>(static_cast<uint64_t>(size_) * sizeof(T) / sizeof(U)), owner_);
+                              static_cast<uint32_t>(sk_host::CountIn<U>(sk_host::BytesOf<T>(size_))), owner_);
     }
 
   private:
+    static const void *Offset(uint32_t address) { return reinterpret_cast<const void *>(static_cast<uintptr_t>(address)); }
+
     T *At(uint32_t index, sk_host::Site site) const {
+        SK_HOST_WHOLE_BYTES(T);
         if (data_ == nullptr) {
             sk_host::Violation(site, "LocalTensor: used before it was allocated");
         }
@@ -139,13 +168,13 @@ template <class T> class GlobalTensor {
 
     GlobalTensor operator[](uint64_t offset) const {
         GlobalTensor rest;
-        rest.data_ = data_ + offset;
+        rest.data_ = sk_host::Behind(data_, offset);
         rest.size_ = size_ == UINT64_MAX ? UINT64_MAX : offset <= size_ ? size_ - offset : 0;
         return rest;
     }
 
     const T *GetPhyAddr() const { return data_; }
-    T *GetPhyAddr(uint64_t offset) const { return data_ + offset; }
+    T *GetPhyAddr(uint64_t offset) const { return sk_host::Behind(data_, offset); }
     uint64_t GetSize() const { return size_; }
     void SetL2CacheHint(CacheMode) {}
 
@@ -154,15 +183,16 @@ template <class T> class GlobalTensor {
         if (data_ == nullptr) {
             sk_host::Violation(site, "GlobalTensor: SetGlobalBuffer was not called, or with a null pointer");
         }
-        if (size_ != UINT64_MAX && bytes > size_ * sizeof(T)) {
+        if (size_ != UINT64_MAX && bytes > sk_host::BytesOf<T>(size_)) {
             sk_host::Violation(site, "GlobalTensor: %llu bytes wanted, but only %llu are left in the tensor",
-                               (unsigned long long)bytes, (unsigned long long)(size_ * sizeof(T)));
+                               (unsigned long long)bytes, (unsigned long long)sk_host::BytesOf<T>(size_));
         }
         return data_;
     }
 
   private:
     T *At(uint64_t index, sk_host::Site site) const {
+        SK_HOST_WHOLE_BYTES(T);
         if (data_ == nullptr) {
             sk_host::Violation(site, "GlobalTensor: SetGlobalBuffer was not called, or with a null pointer");
         }

@@ -1,147 +1,231 @@
-// Comparison, selection and gathering.
+// Comparison and selection.
 #ifndef SK_HOST_VECTOR_COMPARE_H
 #define SK_HOST_VECTOR_COMPARE_H
 
 namespace AscendC {
 namespace {
 
-template <class W> inline bool sk_host_compare(W a, W b, CMPMODE mode) {
+inline uint64_t sk_host_relation(CMPMODE mode) {
     switch (mode) {
     case CMPMODE::LT:
-        return a < b;
+        return SK_RELATION_lt;
     case CMPMODE::GT:
-        return a > b;
+        return SK_RELATION_gt;
     case CMPMODE::EQ:
-        return a == b;
+        return SK_RELATION_eq;
     case CMPMODE::LE:
-        return a <= b;
+        return SK_RELATION_le;
     case CMPMODE::GE:
-        return a >= b;
+        return SK_RELATION_ge;
     case CMPMODE::NE:
         break;
     }
-    return a != b;
+    return SK_RELATION_ne;
 }
 
-inline bool sk_host_bit(const uint8_t *bits, uint64_t index) { return (bits[index / 8] >> (index % 8) & 1) != 0; }
+// -- Into a tensor of bits: one per element, lowest bit first. The chip compares whole repeats, whatever the mask ---------
 
-inline void sk_host_set_bit(uint8_t *bits, uint64_t index, bool value) {
-    const uint8_t bit = static_cast<uint8_t>(1u << (index % 8));
-    bits[index / 8] = static_cast<uint8_t>(value ? bits[index / 8] | bit : bits[index / 8] & ~bit);
+template <class U>
+inline uint8_t *sk_host_bits(const LocalTensor<U> &tensor, uint64_t bits, const char *call, sk_host::Site site) {
+    return sk_host_local_range(tensor, (bits + 7) / 8, call, site);
 }
 
-template <class T> inline void sk_host_require_compare_count(uint32_t count, const char *call, sk_host::Site site) {
-    if (static_cast<uint64_t>(count) * sizeof(T) % ONE_REPEAT_BYTE_SIZE != 0) {
+template <class T, class U>
+inline void sk_host_compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,
+                            CMPMODE mode, uint64_t repeats, const BinaryRepeatParams &params, sk_host::Site site) {
+    SK_HOST_REQUIRE_TYPE("Compare", T, half, float, int32_t);
+    static_assert(sizeof(U) == 1, "Compare: the result is a tensor of int8_t or uint8_t");
+    sk_host_require_vector_core("Compare", site);
+    const SkHostElements elements = SkHostElements::Whole<T>(repeats);
+    uint8_t *bits = sk_host_bits(dst, repeats * sk_host_lanes_per_repeat<T>(), "Compare", site);
+    T *in0 = elements.In(src0, params.src0BlkStride, params.src0RepStride, "Compare", site);
+    T *in1 = elements.In(src1, params.src1BlkStride, params.src1RepStride, "Compare", site);
+    sk_core::Issue(SK_OP_vcmpv, SK_TYPE_U8, sk_core::TypeOf<T>::value, sk_core::TypeOf<T>::value, sk_host_source(site),
+                   bits, in0, in1, repeats, params.dstBlkStride, params.src0BlkStride, params.src1BlkStride,
+                   params.dstRepStride, params.src0RepStride, params.src1RepStride, sk_host_relation(mode));
+}
+template <class T, class U>
+inline void sk_host_compare(const LocalTensor<U> &dst, const LocalTensor<T> &src, T scalar, CMPMODE mode,
+                            uint64_t repeats, const UnaryRepeatParams &params, sk_host::Site site) {
+    SK_HOST_REQUIRE_TYPE("CompareScalar", T, half, float, int32_t);
+    static_assert(sizeof(U) == 1, "CompareScalar: the result is a tensor of int8_t or uint8_t");
+    sk_host_require_vector_core("CompareScalar", site);
+    uint8_t *bits = sk_host_bits(dst, repeats * sk_host_lanes_per_repeat<T>(), "CompareScalar", site);
+    T *in = SkHostElements::Whole<T>(repeats).In(src, params.srcBlkStride, params.srcRepStride, "CompareScalar", site);
+    sk_core::Issue(SK_OP_vcmpvs, SK_TYPE_U8, sk_core::TypeOf<T>::value, SK_TYPE_NONE, sk_host_source(site), bits, in,
+                   scalar, repeats, params.dstBlkStride, params.srcBlkStride, params.dstRepStride, params.srcRepStride,
+                   sk_host_relation(mode));
+}
+
+// Calls `issue` with the first element and the number of repeats of every instruction that `count` elements need. The
+// bits of each instruction start at a block.
+template <class T, class F>
+inline void sk_host_compare_row(uint32_t count, const char *call, sk_host::Site site, F issue) {
+    constexpr uint32_t lanes = sk_host_lanes_per_repeat<T>();
+    constexpr uint32_t most = 252;
+    if (count % lanes != 0) {
         sk_host::Violation(site, "%s: %u elements of %u bytes are not a multiple of 256 bytes", call, count,
                            (unsigned)sizeof(T));
     }
+    for (uint32_t done = 0; done < count / lanes; done += most) {
+        const uint32_t left = count / lanes - done;
+        issue(done * lanes, left < most ? left : most);
+    }
 }
 
-// One bit per element, lowest bit first.
 template <class T, class U>
 inline void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, CMPMODE mode,
                     uint32_t count, sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_require_vector_core("Compare", site);
-    sk_host_require_compare_count<T>(count, "Compare", site);
-    uint8_t *bits = reinterpret_cast<uint8_t *>(sk_host_operand(dst, (count + 7) / 8 / sizeof(U), "Compare", site));
-    const T *a = sk_host_operand(src0, count, "Compare", site);
-    const T *b = sk_host_operand(src1, count, "Compare", site);
-    for (uint32_t i = 0; i < count; ++i) {
-        using W = SkHostWideType<T>;
-        sk_host_set_bit(bits, i, sk_host_compare(static_cast<W>(a[i]), static_cast<W>(b[i]), mode));
-    }
-    sk_rt_work(PIPE_V, count * sizeof(T));
+    sk_host_compare_row<T>(count, "Compare", site, [&](uint32_t first, uint32_t repeats) {
+        sk_host_compare(dst[first / 8], src0[first], src1[first], mode, repeats, BinaryRepeatParams(), site);
+    });
 }
-
 template <class T, class U, class V>
 inline void CompareScalar(const LocalTensor<U> &dst, const LocalTensor<T> &src, const V &scalar, CMPMODE mode,
                           uint32_t count, sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_require_vector_core("CompareScalar", site);
-    sk_host_require_compare_count<T>(count, "CompareScalar", site);
-    uint8_t *bits = reinterpret_cast<uint8_t *>(sk_host_operand(dst, (count + 7) / 8 / sizeof(U), "CompareScalar", site));
-    const T *a = sk_host_operand(src, count, "CompareScalar", site);
-    const T right = static_cast<T>(scalar);
-    for (uint32_t i = 0; i < count; ++i) {
-        using W = SkHostWideType<T>;
-        sk_host_set_bit(bits, i, sk_host_compare(static_cast<W>(a[i]), static_cast<W>(right), mode));
+    sk_host_compare_row<T>(count, "CompareScalar", site, [&](uint32_t first, uint32_t repeats) {
+        sk_host_compare(dst[first / 8], src[first], static_cast<T>(scalar), mode, repeats, UnaryRepeatParams(), site);
+    });
+}
+#define SK_HOST_MASKED(name, maskParameter)                                                                            \
+    template <class T, class U, bool isSetMask = true>                                                                 \
+    inline void name(const LocalTensor<U> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, CMPMODE mode,  \
+                     maskParameter, uint8_t repeats, const BinaryRepeatParams &params,                                 \
+                     sk_host::Site site = sk_host::Site::Here()) {                                                     \
+        (void)mask;                                                                                                    \
+        sk_host_compare(dst, src0, src1, mode, repeats, params, site);                                                 \
     }
-    sk_rt_work(PIPE_V, count * sizeof(T));
+SK_HOST_FOR_BOTH_MASKS(SK_HOST_MASKED, Compare)
+#undef SK_HOST_MASKED
+#define SK_HOST_MASKED(name, maskParameter)                                                                            \
+    template <class T, class U, bool isSetMask = true, class V>                                                        \
+    inline void name(const LocalTensor<U> &dst, const LocalTensor<T> &src, const V &scalar, CMPMODE mode,              \
+                     maskParameter, uint8_t repeats, const UnaryRepeatParams &params,                                  \
+                     sk_host::Site site = sk_host::Site::Here()) {                                                     \
+        (void)mask;                                                                                                    \
+        sk_host_compare(dst, src, static_cast<T>(scalar), mode, repeats, params, site);                                \
+    }
+SK_HOST_FOR_BOTH_MASKS(SK_HOST_MASKED, CompareScalar)
+#undef SK_HOST_MASKED
+
+// -- Into the compare-mask register: one repeat --------------------------------------------------------------------------
+
+#define SK_HOST_MASKED(name, maskParameter)                                                                            \
+    template <class T, bool isSetMask = true>                                                                          \
+    inline void name(const LocalTensor<T> &src0, const LocalTensor<T> &src1, CMPMODE mode, maskParameter,              \
+                     const BinaryRepeatParams &params, sk_host::Site site = sk_host::Site::Here()) {                   \
+        SK_HOST_REQUIRE_TYPE(#name, T, half, float);                                                                   \
+        sk_host_require_vector_core(#name, site);                                                                      \
+        const SkHostElements elements = SkHostElements::Masked<T, isSetMask>(mask, 1, #name, site);                    \
+        T *in0 = elements.In(src0, params.src0BlkStride, params.src0RepStride, #name, site);                           \
+        T *in1 = elements.In(src1, params.src1BlkStride, params.src1RepStride, #name, site);                           \
+        sk_core::Issue(SK_OP_vcmp, SK_TYPE_NONE, sk_core::TypeOf<T>::value, sk_core::TypeOf<T>::value,                 \
+                       sk_host_source(site), in0, in1, 1, params.dstBlkStride, params.src0BlkStride,                   \
+                       params.src1BlkStride, params.dstRepStride, params.src0RepStride, params.src1RepStride,          \
+                       sk_host_relation(mode));                                                                        \
+    }
+SK_HOST_FOR_BOTH_MASKS(SK_HOST_MASKED, Compare)
+#undef SK_HOST_MASKED
+
+// That register from and to 16 bytes of UB.
+template <class T> inline void SetCmpMask(const LocalTensor<T> &src, sk_host::Site site = sk_host::Site::Here()) {
+    sk_host_require_vector_core("SetCmpMask", site);
+    set_cmpmask(sk_host_operand(src, 16 / sizeof(T), "SetCmpMask", site), sk_host_source(site));
+}
+template <class T> inline void GetCmpMask(const LocalTensor<T> &dst, sk_host::Site site = sk_host::Site::Here()) {
+    sk_host_require_vector_core("GetCmpMask", site);
+    get_cmpmask(sk_host_operand(dst, 16 / sizeof(T), "GetCmpMask", site), sk_host_source(site));
 }
 
-// A comparison of one repeat into the compare mask register.
-template <class T>
-inline void Compare(const LocalTensor<T> &src0, const LocalTensor<T> &src1, CMPMODE mode, uint64_t mask,
-                    const BinaryRepeatParams &params, sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_require_vector_core("Compare", site);
-    sk_host_require_mask<T>(mask, "Compare", site);
-    const SkHostLanes lanes = SkHostLanes::First(mask);
-    const T *a = sk_host_operand(src0, sk_host_repeat_extent<T>(1, lanes, params.src0BlkStride, 0), "Compare", site);
-    const T *b = sk_host_operand(src1, sk_host_repeat_extent<T>(1, lanes, params.src1BlkStride, 0), "Compare", site);
-    for (uint32_t lane = 0; lane < mask; ++lane) {
-        using W = SkHostWideType<T>;
-        sk_host_set_bit(sk_rt_core()->compareMask, lane,
-                        sk_host_compare(static_cast<W>(a[sk_host_lane<T>(0, lane, params.src0BlkStride, 0)]),
-                                        static_cast<W>(b[sk_host_lane<T>(0, lane, params.src1BlkStride, 0)]), mode));
-    }
-    sk_rt_work(PIPE_V, mask * sizeof(T));
+// -- Selection: bit 1 takes src0, bit 0 takes src1 -----------------------------------------------------------------------
+
+// Ways of `vsel`: by the register, or by a tensor of bits that comes along, in place of the second source or beside it.
+constexpr uint64_t SK_HOST_BY_REGISTER = 0;
+constexpr uint64_t SK_HOST_BY_BITS_OR_SCALAR = 3;
+constexpr uint64_t SK_HOST_BY_BITS = 4;
+
+template <class T, class B>
+inline void sk_host_issue_select(const SkHostElements &elements, const LocalTensor<T> &dst, const LocalTensor<T> &src0,
+                                 B *src1, uint64_t way, uint64_t beside, const BinaryRepeatParams &params,
+                                 sk_host::Site site) {
+    SK_HOST_REQUIRE_TYPE("Select", T, half, float);
+    sk_host_require_vector_core("Select", site);
+    T *out = elements.In(dst, params.dstBlkStride, params.dstRepStride, "Select", site);
+    T *in = elements.In(src0, params.src0BlkStride, params.src0RepStride, "Select", site);
+    sk_core::Issue(SK_OP_vsel, sk_core::TypeOf<T>::value, sk_core::TypeOf<T>::value, sk_core::TypeOf<B>::value,
+                   sk_host_source(site), out, in, src1, elements.Repeats(), params.dstBlkStride, params.src0BlkStride,
+                   params.src1BlkStride, params.dstRepStride, params.src0RepStride, params.src1RepStride, way, beside);
 }
 
-// Bit 1 takes src0, bit 0 takes src1. The compare-mask mode uses the same first bits for every repeat.
+// Between two tensors. The compare-mask mode uses the same first bits for every repeat.
+template <class T, class U>
+inline void sk_host_select(const SkHostElements &elements, const LocalTensor<T> &dst, const LocalTensor<U> &selMask,
+                           const LocalTensor<T> &src0, const LocalTensor<T> &src1, SELMODE mode,
+                           const BinaryRepeatParams &params, sk_host::Site site) {
+    if (mode == SELMODE::VSEL_TENSOR_SCALAR_MODE) {
+        sk_host::Violation(site, "Select: VSEL_TENSOR_SCALAR_MODE needs a scalar in place of the second tensor");
+    }
+    T *other = elements.In(src1, params.src1BlkStride, params.src1RepStride, "Select", site);
+    if (mode == SELMODE::VSEL_CMPMASK_SPR) {
+        SetCmpMask(selMask, site);
+        sk_host_issue_select(elements, dst, src0, other, SK_HOST_BY_REGISTER, 0, params, site);
+    } else {
+        uint8_t *bits = sk_host_bits(selMask, elements.MaskBits(), "Select", site);
+        sk_host_issue_select(elements, dst, src0, other, SK_HOST_BY_BITS, sk_core::Word(bits), params, site);
+    }
+}
+// Between a tensor and a scalar.
+template <class T, class U>
+inline void sk_host_select(const SkHostElements &elements, const LocalTensor<T> &dst, const LocalTensor<U> &selMask,
+                           const LocalTensor<T> &src0, T scalar, SELMODE mode, const BinaryRepeatParams &params,
+                           sk_host::Site site) {
+    if (mode != SELMODE::VSEL_TENSOR_SCALAR_MODE) {
+        sk_host::Violation(site, "Select: a scalar needs VSEL_TENSOR_SCALAR_MODE");
+    }
+    uint8_t *bits = sk_host_bits(selMask, elements.MaskBits(), "Select", site);
+    sk_host_issue_select(elements, dst, src0, bits, SK_HOST_BY_BITS_OR_SCALAR, sk_core::Word(scalar), params, site);
+}
+
 template <class T, class U>
 inline void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask, const LocalTensor<T> &src0,
                    const LocalTensor<T> &src1, SELMODE mode, uint32_t count,
                    sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_require_vector_core("Select", site);
-    const bool oneRepeat = mode == SELMODE::VSEL_CMPMASK_SPR;
-    const uint64_t maskBits = oneRepeat && count > sk_host_lanes_per_repeat<T>() ? sk_host_lanes_per_repeat<T>() : count;
-    const uint8_t *bits = reinterpret_cast<const uint8_t *>(
-        sk_host_operand(selMask, (maskBits + 7) / 8 / sizeof(U), "Select", site));
-    T *out = sk_host_operand(dst, count, "Select", site);
-    const T *a = sk_host_operand(src0, count, "Select", site);
-    const T *b = sk_host_operand(src1, count, "Select", site);
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t bit = oneRepeat ? i % sk_host_lanes_per_repeat<T>() : i;
-        out[i] = sk_host_bit(bits, bit) ? a[i] : b[i];
-    }
-    sk_rt_work(PIPE_V, count * sizeof(T));
+    sk_host_select(SkHostElements::InARow<T>(count), dst, selMask, src0, src1, mode, BinaryRepeatParams(), site);
+    SkHostElements::Release();
 }
-
 template <class T, class U, class V>
 inline void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask, const LocalTensor<T> &src0, V scalar,
                    SELMODE mode, uint32_t count, sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_require_vector_core("Select", site);
-    if (mode != SELMODE::VSEL_TENSOR_SCALAR_MODE) {
-        sk_host::Violation(site, "Select: a scalar needs VSEL_TENSOR_SCALAR_MODE");
-    }
-    const uint8_t *bits =
-        reinterpret_cast<const uint8_t *>(sk_host_operand(selMask, (count + 7ull) / 8 / sizeof(U), "Select", site));
-    T *out = sk_host_operand(dst, count, "Select", site);
-    const T *a = sk_host_operand(src0, count, "Select", site);
-    const T other = static_cast<T>(scalar);
-    for (uint32_t i = 0; i < count; ++i) {
-        out[i] = sk_host_bit(bits, i) ? a[i] : other;
-    }
-    sk_rt_work(PIPE_V, count * sizeof(T));
+    sk_host_select(SkHostElements::InARow<T>(count), dst, selMask, src0, static_cast<T>(scalar), mode,
+                   BinaryRepeatParams(), site);
+    SkHostElements::Release();
 }
-
-// dst[i] = the element at byte `base + offset[i]` of src.
-template <class T>
-inline void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint32_t> &offset,
-                   uint32_t base, uint32_t count, sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_require_vector_core("Gather", site);
-    T *out = sk_host_operand(dst, count, "Gather", site);
-    const uint32_t *offsets = sk_host_operand(offset, count, "Gather", site);
-    const uint8_t *in = reinterpret_cast<const uint8_t *>(sk_host_operand(src, 0, "Gather", site));
-    const uint64_t bytes = static_cast<uint64_t>(src.GetSize()) * sizeof(T);
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint64_t at = static_cast<uint64_t>(base) + offsets[i];
-        if (at % sizeof(T) != 0 || at + sizeof(T) > bytes) {
-            sk_host::Violation(site, "Gather: element %u wants byte %llu of a tensor of %llu bytes", i,
-                               (unsigned long long)at, (unsigned long long)bytes);
-        }
-        __builtin_memcpy(&out[i], in + at, sizeof(T));
+#define SK_HOST_MASKED(name, maskParameter)                                                                            \
+    template <class T, class U, bool isSetMask = true>                                                                 \
+    inline void name(const LocalTensor<T> &dst, const LocalTensor<U> &selMask, const LocalTensor<T> &src0,             \
+                     const LocalTensor<T> &src1, SELMODE mode, maskParameter, uint8_t repeats,                         \
+                     const BinaryRepeatParams &params, sk_host::Site site = sk_host::Site::Here()) {                   \
+        sk_host_select(SkHostElements::Masked<T, isSetMask>(mask, repeats, #name, site), dst, selMask, src0, src1,     \
+                       mode, params, site);                                                                            \
+    }                                                                                                                  \
+    template <class T, class U, bool isSetMask = true, class V>                                                        \
+    inline void name(const LocalTensor<T> &dst, const LocalTensor<U> &selMask, const LocalTensor<T> &src0, V scalar,   \
+                     SELMODE mode, maskParameter, uint8_t repeats, const BinaryRepeatParams &params,                   \
+                     sk_host::Site site = sk_host::Site::Here()) {                                                     \
+        sk_host_select(SkHostElements::Masked<T, isSetMask>(mask, repeats, #name, site), dst, selMask, src0,           \
+                       static_cast<T>(scalar), mode, params, site);                                                    \
     }
-    sk_rt_work(PIPE_V, count * sizeof(T));
+SK_HOST_FOR_BOTH_MASKS(SK_HOST_MASKED, Select)
+#undef SK_HOST_MASKED
+
+// By the compare-mask register and the mask registers as they are.
+template <class T, SELMODE mode = SELMODE::VSEL_CMPMASK_SPR>
+inline void Select(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, uint8_t repeats,
+                   const BinaryRepeatParams &params, sk_host::Site site = sk_host::Site::Here()) {
+    static_assert(mode == SELMODE::VSEL_CMPMASK_SPR, "Select: other modes take their bits from a tensor");
+    const SkHostElements elements = SkHostElements::Masked<T, false>(MASK_PLACEHOLDER, repeats, "Select", site);
+    T *other = elements.In(src1, params.src1BlkStride, params.src1RepStride, "Select", site);
+    sk_host_issue_select(elements, dst, src0, other, SK_HOST_BY_REGISTER, 0, params, site);
 }
 
 } // namespace

@@ -5,175 +5,287 @@
 namespace AscendC {
 namespace {
 
-template <class T> inline bool sk_host_before(T a, T b, bool wantsLargest) {
-    using W = SkHostWideType<T>;
-    return wantsLargest ? static_cast<W>(a) > static_cast<W>(b) : static_cast<W>(a) < static_cast<W>(b);
-}
+// -- One result per repeat, per block or per pair ------------------------------------------------------------------------
 
-// The index is stored as a bit pattern in an element of the same size.
-template <class T> inline void sk_host_store_index(T *target, uint64_t index) {
-    if constexpr (sizeof(T) == 2) {
-        const uint16_t bits = static_cast<uint16_t>(index);
-        __builtin_memcpy(target, &bits, sizeof(bits));
-    } else {
-        const uint32_t bits = static_cast<uint32_t>(index);
-        __builtin_memcpy(target, &bits, sizeof(bits));
-    }
-}
+// A mask as it is given here.
+inline uint64_t sk_host_mask(int32_t count) { return static_cast<uint64_t>(static_cast<int64_t>(count)); }
+inline const uint64_t *sk_host_mask(const uint64_t *bits) { return bits; }
 
-// The result of a sum is rounded once: the hardware keeps more precision than the element type as well.
+// Results need no block border: only that they lie inside their tensor.
 template <class T>
-inline void ReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &, int32_t count,
-                      sk_host::Site site = sk_host::Site::Here()) {
+inline T *sk_host_results_in(const LocalTensor<T> &tensor, uint64_t count, const char *call, sk_host::Site site) {
+    if (tensor.GetPhyAddr() == nullptr || count > tensor.GetSize()) {
+        sk_host::Violation(site, "%s: %llu results wanted, but the local tensor has only %u elements", call,
+                           (unsigned long long)count, tensor.GetSize());
+    }
+    return tensor.GetPhyAddr();
+}
+
+// `size`: elements of the result of a repeat, which a stride of 1 moves on by.
+#define SK_HOST_REDUCE(name, intrinsic)                                                                                \
+    template <class T>                                                                                                 \
+    inline void sk_host_issue_##name(const SkHostElements &elements, const LocalTensor<T> &dst,                        \
+                                     const LocalTensor<T> &src, uint64_t size, int32_t dstRepStride,                   \
+                                     int32_t srcBlkStride, int32_t srcRepStride, uint64_t order,                       \
+                                     sk_host::Site site) {                                                             \
+        SK_HOST_REQUIRE_TYPE(#name, T, half, float);                                                                   \
+        sk_host_require_vector_core(#name, site);                                                                      \
+        const uint64_t moves = static_cast<uint64_t>(dstRepStride);                                                    \
+        T *out = sk_host_results_in(dst, sk_host::Span(elements.Repeats(), size, moves * size), #name, site);          \
+        T *in = elements.In(src, static_cast<uint64_t>(srcBlkStride), static_cast<uint64_t>(srcRepStride), #name,      \
+                            site);                                                                                     \
+        intrinsic(out, in, elements.Repeats(), moves, static_cast<uint64_t>(srcBlkStride),                             \
+                  static_cast<uint64_t>(srcRepStride), order, sk_host_source(site));                                   \
+    }
+
+SK_HOST_REDUCE(WholeReduceSum, vcadd)
+SK_HOST_REDUCE(WholeReduceMax, vcmax)
+SK_HOST_REDUCE(WholeReduceMin, vcmin)
+SK_HOST_REDUCE(BlockReduceSum, vcgadd)
+SK_HOST_REDUCE(BlockReduceMax, vcgmax)
+SK_HOST_REDUCE(BlockReduceMin, vcgmin)
+SK_HOST_REDUCE(PairReduceSum, vcpadd)
+#undef SK_HOST_REDUCE
+
+#define SK_HOST_MASKED(name, maskParameter)                                                                            \
+    template <class T, bool isSetMask = true>                                                                          \
+    inline void name(const LocalTensor<T> &dst, const LocalTensor<T> &src, maskParameter, int32_t repeats,             \
+                     int32_t dstRepStride, int32_t srcBlkStride, int32_t srcRepStride,                                 \
+                     sk_host::Site site = sk_host::Site::Here()) {                                                     \
+        sk_host_issue_##name(SkHostElements::Masked<T, isSetMask>(sk_host_mask(mask), repeats, #name, site), dst, src, \
+                             1, dstRepStride, srcBlkStride, srcRepStride, 0, site);                                 \
+    }
+SK_HOST_MASKED(WholeReduceSum, int32_t mask)
+SK_HOST_MASKED(WholeReduceSum, const uint64_t mask[])
+#undef SK_HOST_MASKED
+
+// Elements of the result of one repeat: value and index, or one of them. An index alone has 4 bytes.
+template <class T> constexpr uint64_t sk_host_extreme_size(ReduceOrder order) {
+    return order == ReduceOrder::ORDER_ONLY_VALUE ? 1 : order == ReduceOrder::ORDER_ONLY_INDEX ? 4 / sizeof(T) : 2;
+}
+#define SK_HOST_MASKED(name, maskParameter)                                                                            \
+    template <class T, bool isSetMask = true>                                                                          \
+    inline void name(const LocalTensor<T> &dst, const LocalTensor<T> &src, maskParameter, int32_t repeats,             \
+                     int32_t dstRepStride, int32_t srcBlkStride, int32_t srcRepStride,                                 \
+                     ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX,                                               \
+                     sk_host::Site site = sk_host::Site::Here()) {                                                     \
+        const uint64_t size = sk_host_extreme_size<T>(order);                                                          \
+        sk_host_issue_##name(SkHostElements::Masked<T, isSetMask>(sk_host_mask(mask), repeats, #name, site), dst, src, \
+                             size, dstRepStride, srcBlkStride, srcRepStride, static_cast<uint64_t>(order),       \
+                             site);                                                                                    \
+    }
+SK_HOST_MASKED(WholeReduceMax, int32_t mask)
+SK_HOST_MASKED(WholeReduceMax, const uint64_t mask[])
+SK_HOST_MASKED(WholeReduceMin, int32_t mask)
+SK_HOST_MASKED(WholeReduceMin, const uint64_t mask[])
+#undef SK_HOST_MASKED
+
+// Here the number of repeats comes first. 8 results per repeat, or half as many as elements.
+#define SK_HOST_MASKED(name, results, maskParameter)                                                                   \
+    template <class T, bool isSetMask = true>                                                                          \
+    inline void name(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t repeats, maskParameter,             \
+                     int32_t dstRepStride, int32_t srcBlkStride, int32_t srcRepStride,                                 \
+                     sk_host::Site site = sk_host::Site::Here()) {                                                     \
+        sk_host_issue_##name(SkHostElements::Masked<T, isSetMask>(sk_host_mask(mask), repeats, #name, site), dst, src, \
+                             results, dstRepStride, srcBlkStride, srcRepStride, 0, site);                     \
+    }
+SK_HOST_MASKED(BlockReduceSum, 8, int32_t mask)
+SK_HOST_MASKED(BlockReduceSum, 8, const uint64_t mask[])
+SK_HOST_MASKED(BlockReduceMax, 8, int32_t mask)
+SK_HOST_MASKED(BlockReduceMax, 8, const uint64_t mask[])
+SK_HOST_MASKED(BlockReduceMin, 8, int32_t mask)
+SK_HOST_MASKED(BlockReduceMin, 8, const uint64_t mask[])
+SK_HOST_MASKED(PairReduceSum, 128 / sizeof(T), int32_t mask)
+SK_HOST_MASKED(PairReduceSum, 128 / sizeof(T), const uint64_t mask[])
+#undef SK_HOST_MASKED
+
+// -- One result for everything -------------------------------------------------------------------------------------------
+
+// A bit pattern as an element.
+template <class T> inline T sk_host_element(uint64_t bits) {
+    T value;
+    __builtin_memcpy(&value, &bits, sizeof(T));
+    return value;
+}
+
+// What the last sum, and the last extreme, left in registers.
+template <class T> inline T GetAccVal() { return sk_host_element<T>(static_cast<uint64_t>(get_acc_val())); }
+template <class T, class U> inline void GetReduceMaxMinCount(U &value, U &index) {
+    const uint64_t found = static_cast<uint64_t>(get_max_min_cnt());
+    value = sk_host_element<U>(sizeof(U) > sizeof(T) ? found & ((1ull << 8 * sizeof(T)) - 1) : found);
+    index = sk_host_element<U>(found >> 32);
+}
+template <class T, class U> inline void GetReduceMaxMinCount(U &value) {
+    U index;
+    GetReduceMaxMinCount<T>(value, index);
+}
+
+// The vector unit adds repeat by repeat and leaves the sum in a register.
+template <class T>
+inline void sk_host_reduce_sum(const SkHostElements &elements, const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                               const LocalTensor<T> &work, uint64_t srcRepStride, sk_host::Site site) {
+    SK_HOST_REQUIRE_TYPE("ReduceSum", T, half, float);
     sk_host_require_vector_core("ReduceSum", site);
-    const T *in = sk_host_operand(src, static_cast<uint64_t>(count), "ReduceSum", site);
-    SkHostWideType<T> sum = 0;
-    for (int32_t i = 0; i < count; ++i) {
-        sum += static_cast<SkHostWideType<T>>(in[i]);
+    T *in = elements.In(src, 1, srcRepStride, "ReduceSum", site);
+    vcadd(sk_host_operand(work, 0, "ReduceSum", site), in, elements.Repeats(), 1, 1, srcRepStride, 1,
+          sk_host_source(site));
+    sk_host_scalar_waits_for_vector(site);
+    dst.SetValue(0, GetAccVal<T>(), site);
+    sk_host_vector_waits_for_scalar(site);
+}
+template <class T>
+inline void ReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work, int32_t count,
+                      sk_host::Site site = sk_host::Site::Here()) {
+    if (count <= 0) {
+        sk_host::Violation(site, "ReduceSum: nothing to reduce");
     }
-    dst.SetValue(0, static_cast<T>(sum), site);
-    sk_rt_work(PIPE_V, static_cast<uint64_t>(count) * sizeof(T));
+    sk_host_reduce_sum(SkHostElements::InARow<T>(count), dst, src, work, 8, site);
+    SkHostElements::Release();
 }
 
+// Value and index of the largest or smallest element, of as many instructions as `parts`. Each leaves pairs of all its
+// repeats in the work tensor and the best of them in a register; the best of those are compared by one more.
+template <class T> class SkHostExtreme {
+  public:
+    SkHostExtreme(const LocalTensor<T> &work, bool wantsLargest, const char *call, sk_host::Site site)
+        : work_(work), site_(site), call_(call), wantsLargest_(wantsLargest) {
+        SK_HOST_REQUIRE_TYPE("ReduceMax, ReduceMin", T, half, float);
+        sk_host_require_vector_core(call, site);
+    }
+
+    // Repeats of one instruction: a pair of each fits into the work tensor.
+    uint64_t Room() const {
+        const uint64_t room = work_.GetSize() / 2;
+        if (room == 0) {
+            sk_host::Violation(site_, "%s: the work tensor must hold a pair of elements per repeat", call_);
+        }
+        return room < 255 ? room : 255;
+    }
+
+    void Part(const SkHostElements &elements, const LocalTensor<T> &src, uint64_t srcRepStride, uint64_t first) {
+        if (parts_ == PARTS) {
+            sk_host::Violation(site_, "%s: the work tensor is too small", call_);
+        }
+        T *in = elements.In(src, 1, srcRepStride, call_, site_);
+        Issue(in, elements.Repeats(), srcRepStride, 0);
+        GetReduceMaxMinCount<T>(bits_[parts_], indices_[parts_]);
+        indices_[parts_] += static_cast<uint32_t>(first);
+        parts_ += 1;
+    }
+
+    void Store(const LocalTensor<T> &dst, bool withIndex) {
+        uint32_t best = 0;
+        if (parts_ > 1) {
+            for (uint32_t part = 0; part < parts_; ++part) {
+                work_.SetValue(part, sk_host_element<T>(bits_[part]), site_);
+            }
+            sk_host_vector_waits_for_scalar(site_);
+            const SkHostElements elements = SkHostElements::Masked<T>(parts_, 1, call_, site_);
+            // The pair goes behind the values, at a block border.
+            constexpr uint64_t perBlock = ONE_BLK_SIZE / sizeof(T);
+            Issue(elements.In(work_, 1, 8, call_, site_), 1, 8, sk_host::RoundUp(parts_, perBlock));
+            uint32_t value;
+            GetReduceMaxMinCount<T>(value, best);
+        }
+        dst.SetValue(0, sk_host_element<T>(bits_[best]), site_);
+        if (withIndex) {
+            // The index is stored as a bit pattern in an element of the same size.
+            dst.SetValue(1, sk_host_element<T>(indices_[best]), site_);
+        }
+        sk_host_vector_waits_for_scalar(site_);
+    }
+
+  private:
+    static constexpr uint32_t PARTS = 64;
+
+    void Issue(T *in, uint64_t repeats, uint64_t srcRepStride, uint64_t at) {
+        T *pairs = sk_host_operand(work_, at + 2 * repeats, call_, site_) + at;
+        if (wantsLargest_) {
+            vcmax(pairs, in, repeats, 1, 1, srcRepStride, VALUE_INDEX, sk_host_source(site_));
+        } else {
+            vcmin(pairs, in, repeats, 1, 1, srcRepStride, VALUE_INDEX, sk_host_source(site_));
+        }
+        sk_host_scalar_waits_for_vector(site_);
+    }
+
+    LocalTensor<T> work_;
+    sk_host::Site site_;
+    const char *call_;
+    bool wantsLargest_;
+    uint32_t parts_ = 0;
+    uint32_t bits_[PARTS] = {};
+    uint32_t indices_[PARTS] = {};
+};
+
 template <class T>
-inline void sk_host_reduce_extreme(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t count, bool withIndex,
-                                   bool wantsLargest, const char *call, sk_host::Site site) {
-    sk_host_require_vector_core(call, site);
+inline void sk_host_reduce_extreme(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work,
+                                   int32_t count, bool withIndex, bool wantsLargest, const char *call,
+                                   sk_host::Site site) {
     if (count <= 0) {
         sk_host::Violation(site, "%s: nothing to reduce", call);
     }
-    const T *in = sk_host_operand(src, static_cast<uint64_t>(count), call, site);
-    int32_t best = 0;
-    for (int32_t i = 1; i < count; ++i) {
-        if (sk_host_before(in[i], in[best], wantsLargest)) {
-            best = i;
-        }
+    constexpr uint64_t lanes = sk_host_lanes_per_repeat<T>();
+    SkHostExtreme<T> extreme(work, wantsLargest, call, site);
+    SkHostElements::Release();
+    const uint64_t all = static_cast<uint64_t>(count);
+    for (uint64_t first = 0; first < all;) {
+        const uint64_t left = all - first;
+        const uint64_t whole = left / lanes < extreme.Room() ? left / lanes : extreme.Room();
+        const uint64_t repeats = whole == 0 ? 1 : whole;
+        const uint64_t mask = whole == 0 ? left : lanes;
+        extreme.Part(SkHostElements::Masked<T>(mask, repeats, call, site), src[static_cast<uint32_t>(first)], 8, first);
+        first += repeats * mask;
     }
-    const T value = in[best];
-    dst.SetValue(0, value, site);
-    if (withIndex) {
-        sk_host_store_index(&dst(1), static_cast<uint64_t>(best));
-    }
-    sk_rt_work(PIPE_V, static_cast<uint64_t>(count) * sizeof(T));
+    extreme.Store(dst, withIndex);
+    SkHostElements::Release();
+}
+// With mask and repeats; the index counts the elements of whole repeats.
+template <class T, class Mask>
+inline void sk_host_reduce_extreme(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work,
+                                   Mask mask, int32_t repeats, int32_t srcRepStride, bool withIndex, bool wantsLargest,
+                                   const char *call, sk_host::Site site) {
+    SkHostExtreme<T> extreme(work, wantsLargest, call, site);
+    extreme.Part(SkHostElements::Masked<T>(mask, static_cast<uint64_t>(repeats), call, site), src,
+                 static_cast<uint64_t>(srcRepStride), 0);
+    extreme.Store(dst, withIndex);
 }
 
 template <class T>
-inline void ReduceMax(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &, int32_t count,
+inline void ReduceMax(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work, int32_t count,
                       bool calIndex = false, sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_reduce_extreme(dst, src, count, calIndex, true, "ReduceMax", site);
+    sk_host_reduce_extreme(dst, src, work, count, calIndex, true, "ReduceMax", site);
 }
-
 template <class T>
-inline void ReduceMin(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &, int32_t count,
+inline void ReduceMin(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work, int32_t count,
                       bool calIndex = false, sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_reduce_extreme(dst, src, count, calIndex, false, "ReduceMin", site);
+    sk_host_reduce_extreme(dst, src, work, count, calIndex, false, "ReduceMin", site);
 }
-
-// Per repeat one result; the strides of the source in blocks, of the result in elements.
-template <class T>
-inline void WholeReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t mask, int32_t repeats,
-                           int32_t dstRepStride, int32_t srcBlkStride, int32_t srcRepStride,
-                           sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_require_vector_core("WholeReduceSum", site);
-    sk_host_require_mask<T>(static_cast<uint64_t>(mask), "WholeReduceSum", site);
-    const uint8_t rounds = static_cast<uint8_t>(repeats);
-    const SkHostLanes lanes = SkHostLanes::First(static_cast<uint64_t>(mask));
-    const T *in = sk_host_operand(src,
-                                  sk_host_repeat_extent<T>(rounds, lanes, static_cast<uint32_t>(srcBlkStride),
-                                                           static_cast<uint32_t>(srcRepStride)),
-                                  "WholeReduceSum", site);
-    for (uint32_t repeat = 0; repeat < rounds; ++repeat) {
-        SkHostWideType<T> sum = 0;
-        for (uint32_t lane = 0; lane < static_cast<uint32_t>(mask); ++lane) {
-            sum += static_cast<SkHostWideType<T>>(in[sk_host_lane<T>(
-                repeat, lane, static_cast<uint32_t>(srcBlkStride), static_cast<uint32_t>(srcRepStride))]);
-        }
-        dst.SetValue(repeat * static_cast<uint32_t>(dstRepStride), static_cast<T>(sum), site);
+#define SK_HOST_MASKED(maskParameter)                                                                                  \
+    template <class T>                                                                                                 \
+    inline void ReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work,            \
+                          maskParameter, int32_t repeats, int32_t srcRepStride,                                        \
+                          sk_host::Site site = sk_host::Site::Here()) {                                                \
+        sk_host_reduce_sum(                                                                                            \
+            SkHostElements::Masked<T>(sk_host_mask(mask), static_cast<uint64_t>(repeats), "ReduceSum", site), dst,     \
+            src, work, static_cast<uint64_t>(srcRepStride), site);                                                     \
+    }                                                                                                                  \
+    template <class T>                                                                                                 \
+    inline void ReduceMax(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work,            \
+                          maskParameter, int32_t repeats, int32_t srcRepStride, bool calIndex = false,                 \
+                          sk_host::Site site = sk_host::Site::Here()) {                                                \
+        sk_host_reduce_extreme(dst, src, work, sk_host_mask(mask), repeats, srcRepStride, calIndex, true, "ReduceMax", \
+                               site);                                                                                  \
+    }                                                                                                                  \
+    template <class T>                                                                                                 \
+    inline void ReduceMin(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work,            \
+                          maskParameter, int32_t repeats, int32_t srcRepStride, bool calIndex = false,                 \
+                          sk_host::Site site = sk_host::Site::Here()) {                                                \
+        sk_host_reduce_extreme(dst, src, work, sk_host_mask(mask), repeats, srcRepStride, calIndex, false,             \
+                               "ReduceMin", site);                                                                     \
     }
-    sk_rt_work(PIPE_V, static_cast<uint64_t>(rounds) * ONE_REPEAT_BYTE_SIZE);
-}
-
-template <class T>
-inline void sk_host_whole_extreme(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t mask, int32_t repeats,
-                                  int32_t dstRepStride, int32_t srcBlkStride, int32_t srcRepStride, ReduceOrder order,
-                                  bool wantsLargest, const char *call, sk_host::Site site) {
-    sk_host_require_vector_core(call, site);
-    sk_host_require_mask<T>(static_cast<uint64_t>(mask), call, site);
-    const uint8_t rounds = static_cast<uint8_t>(repeats);
-    const SkHostLanes lanes = SkHostLanes::First(static_cast<uint64_t>(mask));
-    const T *in = sk_host_operand(src,
-                                  sk_host_repeat_extent<T>(rounds, lanes, static_cast<uint32_t>(srcBlkStride),
-                                                           static_cast<uint32_t>(srcRepStride)),
-                                  call, site);
-    const bool pair = order == ReduceOrder::ORDER_VALUE_INDEX || order == ReduceOrder::ORDER_INDEX_VALUE;
-    for (uint32_t repeat = 0; repeat < rounds; ++repeat) {
-        T value = in[sk_host_lane<T>(repeat, 0, static_cast<uint32_t>(srcBlkStride), static_cast<uint32_t>(srcRepStride))];
-        uint32_t best = 0;
-        for (uint32_t lane = 1; lane < static_cast<uint32_t>(mask); ++lane) {
-            const T other = in[sk_host_lane<T>(repeat, lane, static_cast<uint32_t>(srcBlkStride),
-                                               static_cast<uint32_t>(srcRepStride))];
-            if (sk_host_before(other, value, wantsLargest)) {
-                value = other;
-                best = lane;
-            }
-        }
-        const uint32_t at = repeat * static_cast<uint32_t>(dstRepStride) * (pair ? 2u : 1u);
-        if (order == ReduceOrder::ORDER_INDEX_VALUE || order == ReduceOrder::ORDER_ONLY_INDEX) {
-            sk_host_store_index(&dst(at), best);
-        } else {
-            dst.SetValue(at, value, site);
-        }
-        if (order == ReduceOrder::ORDER_VALUE_INDEX) {
-            sk_host_store_index(&dst(at + 1), best);
-        } else if (order == ReduceOrder::ORDER_INDEX_VALUE) {
-            dst.SetValue(at + 1, value, site);
-        }
-    }
-    sk_rt_work(PIPE_V, static_cast<uint64_t>(rounds) * ONE_REPEAT_BYTE_SIZE);
-}
-
-template <class T>
-inline void WholeReduceMax(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t mask, int32_t repeats,
-                           int32_t dstRepStride, int32_t srcBlkStride, int32_t srcRepStride,
-                           ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX,
-                           sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_whole_extreme(dst, src, mask, repeats, dstRepStride, srcBlkStride, srcRepStride, order, true,
-                          "WholeReduceMax", site);
-}
-
-template <class T>
-inline void WholeReduceMin(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t mask, int32_t repeats,
-                           int32_t dstRepStride, int32_t srcBlkStride, int32_t srcRepStride,
-                           ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX,
-                           sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_whole_extreme(dst, src, mask, repeats, dstRepStride, srcBlkStride, srcRepStride, order, false,
-                          "WholeReduceMin", site);
-}
-
-// Software barrier over the first `usedCores` vector cores through GM: 32 bytes per core that start at 0. Works for
-// any subset of cores; returns at once on AIC.
-template <bool isAIVOnly = true>
-inline void SyncAll(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<int32_t> &ubWorkspace,
-                    const int32_t usedCores = 0, sk_host::Site site = sk_host::Site::Here()) {
-    (void)ubWorkspace;
-    if ASCEND_IS_AIC {
-        return;
-    }
-    const char *before = sk_host_begin_activity("software SyncAll");
-    const int32_t cores = usedCores > 0 ? usedCores : static_cast<int32_t>(GetBlockNum() * GetTaskRatio());
-    int32_t *counters = gmWorkspace.SkHostRange(static_cast<uint64_t>(cores) * 32, site);
-    volatile int32_t *own = counters + GetBlockIdx() * 8;
-    *own = *own + 1;
-    dcci(own, SINGLE_CACHE_LINE, CACHELINE_OUT);
-    const int32_t round = *own;
-    for (int32_t core = 0; core < cores; ++core) {
-        volatile int32_t *other = counters + core * 8;
-        while (*other < round) {
-            dcci(other, SINGLE_CACHE_LINE, CACHELINE_OUT);
-        }
-    }
-    sk_host_end_activity(before);
-}
+SK_HOST_MASKED(int32_t mask)
+SK_HOST_MASKED(const uint64_t mask[])
+#undef SK_HOST_MASKED
 
 } // namespace
 } // namespace AscendC
