@@ -1,6 +1,5 @@
 //! What can be wrong with an operator given to the builder.
 
-use super::scan::ForbiddenUse;
 use crate::diagnostic::Diagnostic;
 use crate::elf::ElfError;
 use crate::fs::FileError;
@@ -11,14 +10,6 @@ use crate::toolchain::ToolchainError;
 /// Why an operator could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum OpBuildError {
-    /// The source uses names that mean something else inside a super kernel.
-    #[error("operator `{kernel}` uses names a sub-kernel must not use:\n{}", list(uses))]
-    ForbiddenNames {
-        /// The operator's function.
-        kernel: String,
-        /// Where and what, at least one.
-        uses: Vec<ForbiddenUse>,
-    },
     /// The source does not define the function.
     #[error("the source defines no function `{kernel}`{}", suggestion.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
     NoKernel {
@@ -83,7 +74,6 @@ pub enum OpBuildError {
 impl Diagnostic for OpBuildError {
     fn id(&self) -> &'static str {
         match self {
-            Self::ForbiddenNames { .. } => "SK0950",
             Self::NoKernel { .. } => "SK0951",
             Self::ParameterCount { .. } => "SK0952",
             Self::Argument { .. } => "SK0953",
@@ -99,9 +89,6 @@ impl Diagnostic for OpBuildError {
 
     fn solution(&self) -> String {
         match self {
-            Self::ForbiddenNames { .. } => {
-                "write the AscendC call named beside each: only those know the operator's own block count".to_owned()
-            }
             Self::NoKernel { .. } => {
                 "pass the name of an `extern \"C\" __global__ __aicore__ void` function of the source".to_owned()
             }
@@ -124,9 +111,4 @@ impl Diagnostic for OpBuildError {
             Self::Elf(error) => error.solution(),
         }
     }
-}
-
-fn list(uses: &[ForbiddenUse]) -> String {
-    let line = |usage: &ForbiddenUse| format!("  {}: `{}`, use `{}`", usage.place, usage.name, usage.instead);
-    uses.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -26,10 +26,6 @@ pub struct Facts {
 impl Facts {
     /// Checks `request` against `findings`.
     pub(crate) fn new(request: &OpRequest, findings: &Findings) -> Result<Self, OpBuildError> {
-        if !findings.forbidden.is_empty() {
-            let uses = findings.forbidden.clone();
-            return Err(OpBuildError::ForbiddenNames { kernel: request.kernel.clone(), uses });
-        }
         let (params, arguments) = parameters(request, findings)?;
         let early_start_build = !request.is_dynamic() && request.early_start != Choice::No;
         Ok(Self {

@@ -128,7 +128,7 @@ fn preprocess(
     let early_start = !request.is_dynamic() && request.early_start != Choice::No;
     for_each_unit(units, |index, unit| {
         let directory = work.subdirectory(format!("scan{index}"))?;
-        fs::write(&directory.join(WRAPPER), wrapper::for_scan(source).as_bytes())?;
+        fs::write(&directory.join(WRAPPER), wrapper::for_scan(source, unit).as_bytes())?;
         let mut job = job(request, host, unit, &directory, "look", cancel)?;
         if early_start {
             job.defines.extend([SET_DEFINE, WAIT_DEFINE, EARLY_START_DEFINE].map(str::to_owned));

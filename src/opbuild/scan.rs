@@ -1,17 +1,9 @@
 //! Reads a preprocessed operator source and finds what the builder must know about it.
 //!
 //! Preprocessing has removed comments and expanded macros; line markers (`# 12 "file.cpp" 2`) tell which file a line
-//! comes from. Only the operator's own files count: the emulation headers use the very names that are forbidden.
+//! comes from. Only the operator's own files count: the emulation headers have the very names that are looked for.
 
 use std::path::{Path, PathBuf};
-
-/// Names a sub-kernel must not use: inside a super kernel they describe the super kernel.
-pub(crate) const FORBIDDEN: [(&str, &str); 4] = [
-    ("get_block_idx", "AscendC::GetBlockIdx()"),
-    ("get_block_num", "AscendC::GetBlockNum()"),
-    ("get_task_ration", "AscendC::GetTaskRatio()"),
-    ("block_idx", "AscendC::GetBlockIdx()"),
-];
 
 /// A place in the operator's source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,17 +20,6 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// A use of a forbidden name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ForbiddenUse {
-    /// The name.
-    pub name: &'static str,
-    /// What to write instead.
-    pub instead: &'static str,
-    /// Where.
-    pub place: Place,
-}
-
 /// What a source does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Findings {
@@ -48,8 +29,6 @@ pub(crate) struct Findings {
     pub sets_next_task_start: bool,
     /// `WaitPreTaskEnd` is called.
     pub waits_pre_task_end: bool,
-    /// Forbidden names, in order.
-    pub forbidden: Vec<ForbiddenUse>,
     /// Parameter names of the kernel's definition; `None` if there is no definition.
     pub parameters: Option<Vec<String>>,
     /// Names of `__global__`-like functions (void functions with a body), for a suggestion.
@@ -62,11 +41,6 @@ impl Findings {
         self.sync_all |= other.sync_all;
         self.sets_next_task_start |= other.sets_next_task_start;
         self.waits_pre_task_end |= other.waits_pre_task_end;
-        for usage in other.forbidden {
-            if !self.forbidden.contains(&usage) {
-                self.forbidden.push(usage);
-            }
-        }
         if self.parameters.is_none() {
             self.parameters = other.parameters;
         }
@@ -99,7 +73,7 @@ pub(crate) fn scan(text: &str, kernel: &str, foreign: &Foreign) -> Findings {
     let tokens = own_tokens(text, foreign);
     let mut findings = Findings::default();
     for (index, token) in tokens.iter().enumerate() {
-        match token.text {
+        match *token {
             "SyncAll" => findings.sync_all = true,
             "SetNextTaskStart" => findings.sets_next_task_start = true,
             "WaitPreTaskEnd" | "WaitPreTaskEndImpl" => findings.waits_pre_task_end = true,
@@ -111,49 +85,31 @@ pub(crate) fn scan(text: &str, kernel: &str, foreign: &Foreign) -> Findings {
                     findings.functions.push(name.to_owned());
                 }
             }
-            other => {
-                if let Some((name, instead)) = FORBIDDEN.iter().find(|(name, _)| *name == other) {
-                    findings.forbidden.push(ForbiddenUse { name, instead, place: token.place() });
-                }
-            }
+            _ => {}
         }
     }
     findings
 }
 
-/// One word or sign of an own file.
-#[derive(Debug, Clone, Copy)]
-struct Token<'a> {
-    text: &'a str,
-    file: &'a str,
-    line: usize,
-}
-
-impl Token<'_> {
-    fn place(&self) -> Place {
-        Place { file: self.file.to_owned(), line: self.line }
-    }
-}
-
 /// `name ( parameters ) {` at the start of `tokens`: a function with a body.
-fn definition<'a>(tokens: &[Token<'a>]) -> Option<(&'a str, Vec<String>)> {
-    let name = tokens.first().filter(|token| is_word(token.text))?;
-    tokens.get(1).filter(|token| token.text == "(")?;
+fn definition<'a>(tokens: &[&'a str]) -> Option<(&'a str, Vec<String>)> {
+    let name = tokens.first().filter(|token| is_word(token))?;
+    tokens.get(1).filter(|token| **token == "(")?;
     let mut depth = 0_usize;
     let mut parameters = Vec::new();
     // The last word of a declarator is its name, unless a default value follows.
     let mut candidate = None;
     let mut in_default = false;
     for (index, token) in tokens.iter().enumerate().skip(1) {
-        match token.text {
+        match *token {
             "(" | "<" | "[" | "{" => depth += 1,
             ")" | ">" | "]" | "}" => {
                 depth = depth.checked_sub(1)?;
                 if depth == 0 {
                     parameters.extend(candidate.take());
-                    let body = tokens[index + 1..].first().is_some_and(|next| next.text == "{");
+                    let body = tokens[index + 1..].first().is_some_and(|next| *next == "{");
                     let nothing = parameters.len() == 1 && parameters[0] == "void";
-                    return body.then(|| (name.text, if nothing { Vec::new() } else { parameters }));
+                    return body.then(|| (*name, if nothing { Vec::new() } else { parameters }));
                 }
             }
             "," if depth == 1 => {
@@ -174,36 +130,27 @@ fn is_word(text: &str) -> bool {
 }
 
 /// The words and signs of the own files; literals are left out.
-fn own_tokens<'a>(text: &'a str, foreign: &Foreign) -> Vec<Token<'a>> {
+fn own_tokens<'a>(text: &'a str, foreign: &Foreign) -> Vec<&'a str> {
     let mut tokens = Vec::new();
-    let mut file = "";
-    let mut line = 1;
     let mut own = false;
     let mut rest = text;
     let mut line_start = true;
     while let Some(letter) = rest.chars().next() {
         if line_start && letter == '#' {
             let (marker, after) = rest.split_once('\n').unwrap_or((rest, ""));
+            // `#pragma` stays in preprocessed text.
             if let Some(marker) = LineMarker::parse(marker) {
-                (file, line) = (marker.file, marker.line);
-                own = !marker.system && !foreign.contains(file);
-            } else {
-                // `#pragma` stays in preprocessed text.
-                line += 1;
+                own = !marker.system && !foreign.contains(marker.file);
             }
             rest = after;
             continue;
         }
-        let length = if letter == '\n' {
-            line += 1;
-            1
-        } else if let Some(length) = literal_length(rest) {
-            line += rest[..length].matches('\n').count();
+        let length = if let Some(length) = literal_length(rest) {
             length
         } else if is_word(&rest[..letter.len_utf8()]) {
             let length = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(rest.len());
             if own {
-                tokens.push(Token { text: &rest[..length], file, line });
+                tokens.push(&rest[..length]);
             }
             length
         } else if letter.is_ascii_digit() {
@@ -211,7 +158,7 @@ fn own_tokens<'a>(text: &'a str, foreign: &Foreign) -> Vec<Token<'a>> {
             rest.find(|letter: char| !letter.is_alphanumeric() && !"_.'".contains(letter)).unwrap_or(rest.len())
         } else {
             if own && !letter.is_whitespace() {
-                tokens.push(Token { text: &rest[..letter.len_utf8()], file, line });
+                tokens.push(&rest[..letter.len_utf8()]);
             }
             letter.len_utf8()
         };
@@ -223,7 +170,6 @@ fn own_tokens<'a>(text: &'a str, foreign: &Foreign) -> Vec<Token<'a>> {
 
 /// `# line "file" flags`
 struct LineMarker<'a> {
-    line: usize,
     file: &'a str,
     system: bool,
 }
@@ -237,7 +183,8 @@ impl<'a> LineMarker<'a> {
         let (file, flags) = rest.rsplit_once('"')?;
         // Flag 3 marks system headers; names in angle brackets are the compiler's own.
         let system = flags.split_whitespace().any(|flag| flag == "3") || file.starts_with('<');
-        Some(Self { line: number.parse().ok()?, file, system })
+        number.parse::<usize>().ok()?;
+        Some(Self { file, system })
     }
 }
 
@@ -278,28 +225,21 @@ mod tests {
 
     #[test]
     fn only_own_files_count() {
-        let text = "# 1 \"wrapper.cpp\"\nget_block_idx();\n# 1 \"/headers/kernel_operator.h\" 1\nget_block_num(); SyncAll();\n\
-                    # 1 \"/usr/include/x.h\" 1 3\nblock_idx;\n# 7 \"op.cpp\" 2\nint a;\n  get_block_num ( );\n";
-        let findings = look(text);
-        assert!(!findings.sync_all);
-        let place = Place { file: "op.cpp".to_owned(), line: 8 };
-        let instead = "AscendC::GetBlockNum()";
-        assert_eq!(findings.forbidden, [ForbiddenUse { name: "get_block_num", instead, place }]);
+        let text = "# 1 \"wrapper.cpp\"\nSetNextTaskStart();\n# 1 \"/headers/kernel_operator.h\" 1\nSyncAll();\n\
+                    # 1 \"/usr/include/x.h\" 1 3\nSyncAll();\n# 7 \"op.cpp\" 2\nint a;\n  WaitPreTaskEnd ( );\n";
+        assert_eq!(look(text), Findings { waits_pre_task_end: true, ..Findings::default() });
     }
 
     #[test]
     fn literals_are_not_code() {
-        let text = "# 1 \"op.cpp\"\nauto a = \"get_block_idx \\\" SyncAll\"; auto b = R\"x(block_idx\n)\" SyncAll)x\";\n\
-                    char c = '\"'; int d = 1'000'000; auto e = u8\"SyncAll\";\nblock_idx;\n";
-        let findings = look(text);
-        assert!(!findings.sync_all);
-        assert_eq!(findings.forbidden.len(), 1);
-        assert_eq!(findings.forbidden[0].place.line, 4);
+        let text = "# 1 \"op.cpp\"\nauto a = \"x \\\" SyncAll\"; auto b = R\"x(SyncAll\n)\" SyncAll)x\";\n\
+                    char c = '\"'; int d = 1'000'000; auto e = u8\"SyncAll\";\nSetNextTaskStart;\n";
+        assert_eq!(look(text), Findings { sets_next_task_start: true, ..Findings::default() });
     }
 
     #[test]
     fn longer_names_are_other_names() {
-        let findings = look("# 1 \"op.cpp\"\nmy_block_idx; block_idx_; SyncAllOfThem(); u8x; L; R;\n");
+        let findings = look("# 1 \"op.cpp\"\nmySyncAll; SyncAll_; SyncAllOfThem(); u8x; L; R;\n");
         assert_eq!(findings, Findings::default());
     }
 

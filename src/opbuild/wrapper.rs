@@ -5,16 +5,21 @@ use std::path::Path;
 
 use super::facts::Facts;
 use super::request::{OpRequest, Unit};
-use crate::artifact::meta_declaration;
+use crate::artifact::{CoreClass, meta_declaration};
 
 /// The source alone, to look at.
-pub(crate) fn for_scan(source: &Path) -> String {
-    format!("#include \"kernel_operator.h\"\n#include {}\n", quoted(source))
+pub(crate) fn for_scan(source: &Path, unit: &Unit) -> String {
+    let vectors_only = u8::from(unit.kernel_type.class() == CoreClass::Aiv);
+    format!(
+        "#include \"kernel_operator.h\"\n#define SK_OPERATOR_VECTORS_ONLY {vectors_only}\n\
+         #include \"sk_host/operator_names.h\"\n#include {}\n",
+        quoted(source)
+    )
 }
 
 /// The source and its entry `function`, which takes the index of the operator's first parameter.
 pub(crate) fn for_unit(source: &Path, request: &OpRequest, facts: &Facts, unit: &Unit, function: &str) -> String {
-    let mut text = for_scan(source);
+    let mut text = for_scan(source, unit);
     // The vendor's headers leave some names to be defined, and expect to be told who they run on.
     let (definitions, enter) = match &request.headers {
         None => ("", ""),

@@ -13,10 +13,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import superkernel
 from superkernel import elf
-from superkernel.sim import BuiltOp, build_op
+from superkernel.sim import BuiltOp, Device, build_op
 
 ADD = """\
 #include "kernel_operator.h"
@@ -235,24 +236,38 @@ def test_sync_all(tmp_path: Path) -> None:
         build_op(calls, "op", sync_all=False, out_dir=tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "instead"),
-    [
-        ("get_block_idx", "GetBlockIdx"),
-        ("get_block_num", "GetBlockNum"),
-        ("get_task_ration", "GetTaskRatio"),
-        ("block_idx", "GetBlockIdx"),
-    ],
-)
-def test_forbidden_names(tmp_path: Path, name: str, instead: str) -> None:
-    (tmp_path / "own.h").write_text(f"#define ASK {name}\n")
-    source = tmp_path / "op.cpp"
-    source.write_text(f'#include "own.h"\n{with_body(f"int {name}x; (void){name}x;" + chr(10) + "int ASK = 0;")}')
-    with pytest.raises(superkernel.SuperKernelError) as caught:
-        build_op(source, "op", out_dir=tmp_path / "out")
-    assert caught.value.errorinfo["errId"] == "SK0950"
-    assert f"{source}:6: `{name}`, use `AscendC::{instead}()`" in str(caught.value)
-    assert not list((tmp_path / "out").glob("*.o")) and not list((tmp_path / "out").glob(".*"))
+# Who am I, by registers: block, blocks, sub-block and the ratio, and a variable of the same name.
+WHO = """\
+#include "kernel_operator.h"
+#define ASK get_block_idx()
+extern "C" __global__ __aicore__ void who(GM_ADDR x)
+{
+    int64_t *row = (int64_t *)x + 8 * (AscendC::GetBlockIdx() + (ASCEND_IS_AIC ? 16 : 0));
+    row[0] = 1 + ASK + block_idx;
+    row[1] = get_block_num();
+    row[2] = get_subblockid();
+    row[3] = get_subblockdim() + 10 * get_task_ration();
+    int block_idx = 7;
+    row[4] = block_idx;
+}
+"""
+
+
+def test_registers_mean_the_operator_itself(tmp_path: Path) -> None:
+    """An operator of vector cores beside a mixed one: as it is alone, although the cores come in pairs."""
+    vectors = build_op(WHO, "who", kernel_type=AIV, block_dim=6, name="vectors", out_dir=tmp_path)
+    mixed = build_op(WHO, "who", kernel_type=MIX12, block_dim=4, name="mixed", out_dir=tmp_path)
+    op_list = {"op_list": [vectors.entry(), mixed.entry()]}
+    with superkernel.configure(toolchain="host", kernel_meta_parent_dir=tmp_path):
+        superkernel.compile(op_list, "both")
+    with Device("Ascend910_93") as device:
+        kernel = device.load(tmp_path / "kernel_meta" / "both.json")
+        x, y = (np.zeros((32, 8), np.int64) for _ in range(2))
+        kernel.launch({"x_0": x, "x_1": y}).raise_for_status()
+    assert x[:6].tolist() == [[1 + 2 * at, 6, 0, 11, 7, 0, 0, 0] for at in range(6)]
+    assert not x[6:].any()
+    assert y[:8].tolist() == [[1 + 2 * (at // 2), 4, at % 2, 22, 7, 0, 0, 0] for at in range(8)]
+    assert y[16:20].tolist() == [[1 + 2 * at, 4, 0, 11, 7, 0, 0, 0] for at in range(4)]
 
 
 def test_mistakes_are_explained(tmp_path: Path) -> None:
