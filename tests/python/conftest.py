@@ -82,6 +82,7 @@ SLOW = {
     "test_scope_reference",
     "test_sim_blocks",
     "test_sim_cube",
+    "test_sim_subset",
     "test_sim_ascendc",
     "test_sim_documented",
     "test_sim_faults",
