@@ -3,6 +3,14 @@
 #ifndef SK_CPU_DEFINITIONS_H
 #define SK_CPU_DEFINITIONS_H
 
+// From here on names mean the core again, not the operator (sk_host/operator_names.h).
+#undef get_block_idx
+#undef get_block_num
+#undef get_subblockid
+#undef get_subblockdim
+#undef get_task_ration
+#undef block_idx
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -109,12 +109,6 @@ inline void sk_host_vshr(T *dst, T *src, T distance, uint64_t repeat, uint64_t d
                          uint64_t srcRep, sk_core::Source source) {
     vshr(dst, src, static_cast<uint64_t>(distance), repeat, dstBlk, srcBlk, dstRep, srcRep, 0, source);
 }
-// There is no instruction that negates; headers multiply.
-template <class T>
-inline void sk_host_negate(T *dst, T *src, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep,
-                           uint64_t srcRep, sk_core::Source source) {
-    vmuls(dst, src, static_cast<T>(-1), repeat, dstBlk, srcBlk, dstRep, srcRep, source);
-}
 
 SK_HOST_BINARY(Add, vadd, half, float, int16_t, int32_t)
 SK_HOST_BINARY(Sub, vsub, half, float, int16_t, int32_t)
@@ -137,7 +131,6 @@ SK_HOST_UNARY(Rsqrt, vrsqrt, half, float)
 SK_HOST_UNARY(Reciprocal, vrec, half, float)
 SK_HOST_UNARY(Relu, vrelu, half, float, int32_t)
 SK_HOST_UNARY(Not, vnot, int16_t, uint16_t)
-SK_HOST_UNARY(Neg, sk_host_negate, half, float, int16_t, int32_t)
 
 SK_HOST_SCALAR(Adds, vadds, half, float, int16_t, int32_t)
 SK_HOST_SCALAR(Muls, vmuls, half, float, int16_t, int32_t)
@@ -153,6 +146,13 @@ SK_HOST_SCALAR(ShiftRight, sk_host_vshr, int16_t, uint16_t, int32_t, uint32_t)
 #undef SK_HOST_UNARY
 #undef SK_HOST_MASKED_BINARY
 #undef SK_HOST_BINARY
+
+// There is no instruction for it; headers multiply.
+template <class T>
+inline void Neg(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t count,
+                sk_host::Site site = sk_host::Site::Here()) {
+    Muls(dst, src, static_cast<T>(-1), count, site);
+}
 
 // -- Sources of another type than the destination ------------------------------------------------------------------------
 
