@@ -26,10 +26,10 @@ class Studio:
         self.device = device
         self.directory = directory
 
-    def op(self, kernel: str, kernel_type: str, blocks: int, **options: object) -> BuiltOp:
-        """One operator from ``kernels/<kernel>.cpp``."""
+    def op(self, kernel: str, kernel_type: str, blocks: int, source: str | None = None, **options: object) -> BuiltOp:
+        """One operator from ``kernels/<kernel>.cpp``, or from the file that has several of them."""
         return build_op(
-            SOURCES / f"{kernel}.cpp",
+            SOURCES / f"{source or kernel}.cpp",
             kernel,
             kernel_type=kernel_type,
             block_dim=blocks,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-GALLERY = ["two_streams", "mixed_op", "tiling_sink", "feed_sync_all", "early_start", "notify_wait"]
+GALLERY = ["two_streams", "mixed_op", "tiling_sink", "feed_sync_all", "early_start", "notify_wait", "inside_a_core"]
 
 
 def run(script: Path, *arguments: str) -> str:
@@ -35,6 +35,24 @@ CAUSES = {
     "feed_sync_all": ("deadlock", "op 0 `running_sum` calls SyncAll on 3 of 8 aiv cores", "feed-sync-all=1"),
     "early_start": ("hazard", "op 0 `produce` writes there after its own SetNextTaskStart", "`3x`"),
     "notify_wait": ("deadlock", "polls `lock of the answer`, which nobody changes"),
+    # A twin for every kind of finding; the script itself claims that each is found where it should.
+    "inside_a_core": (
+        "does not wait for pipe V: SetFlag<HardEvent::V_MTE3> and WaitFlag<HardEvent::V_MTE3> between them is missing",
+        "(a buffer of a VECIN queue)",
+        "PipeBarrier<PIPE_MTE3> between them is missing",
+        "which nothing has written since the operator began",
+        "repeat 0 reads and writes bytes that overlap in part",
+        "event 2 from V to MTE3, which is raised already",
+        "event 2 from MTE3 to V is still raised at the end",
+        "was enqueued and never dequeued",
+        "EnQue is missing",
+        "event id 8; ids are 0 to 7",
+        "offset 260 of UB is not a multiple of 32",
+        "which are not all in one buffer",
+        "is still in the data cache of AIV0: dcci after the write is missing",
+        "from its data cache, as it was before op 2 `announce` on AIV0",
+        "two cores must not write to one line",
+    ),
 }
 
 
