@@ -140,6 +140,19 @@ def test_a_mixed_kernel_by_the_documented_commands(library: KernelLibrary, toolk
     )
 
 
+def test_every_tool_counts(library: KernelLibrary, toolkit: Toolkit, out: Path):
+    """A kernel made with another compiler or linker is another kernel."""
+    infos = library.infos(library.op("one"), options="split-mode=2")
+    superkernel.compile(infos, "k")
+    for tool in ("bisheng", "ccec", "ld.lld"):
+        assert _build.compare(infos, "k")[0] == "up to date"
+        before = (toolkit.bin / tool).stat()
+        os.utime(toolkit.bin / tool, (5, 5))
+        standing, reasons = _build.compare(infos, "k")
+        assert standing == "outdated" and len(reasons) == 1 and tool in reasons[0]
+        os.utime(toolkit.bin / tool, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
 @pytest.mark.parametrize("kind", ["aic", "aiv"])
 @pytest.mark.parametrize("split", [1, 2, 4])
 def test_one_core_kind(library: KernelLibrary, toolkit: Toolkit, out: Path, kind: str, split: int):

@@ -180,9 +180,28 @@ impl<'a> Stalled<'a> {
         Some(next)
     }
 
+    /// The slow core has done something that others may rely on too early.
+    fn note(&mut self, done: Move) {
+        match done {
+            Move::End(op) => self.ended[op] = true,
+            Move::Waited(op, event) => drop(self.waited.insert((op, event))),
+            Move::Switched(op) => self.switched[op] = true,
+            Move::Cleared => self.cleared = true,
+            Move::Set(_)
+            | Move::Wait(_)
+            | Move::Start(_)
+            | Move::Notify(_)
+            | Move::Release(_)
+            | Move::UseWorkspace(_) => {}
+        }
+    }
+
     fn take(&mut self, core: usize, next: Move) {
+        if core == self.slow {
+            self.note(next);
+        }
         let program = self.scripts.program;
-        let (slow, is_slow) = (self.scripts.cast.cores[self.slow], core == self.slow);
+        let slow = self.scripts.cast.cores[self.slow];
         let script = self.scripts.cast.script(self.slow);
         let unended = |ended: &ByPosition<bool>, op| script.runs(op) && !ended[op];
         match next {
@@ -205,10 +224,6 @@ impl<'a> Stalled<'a> {
                     self.report(Violation::EarlyStart { op: second });
                 }
             }
-            Move::End(op) if is_slow => self.ended[op] = true,
-            Move::Waited(op, event) if is_slow => drop(self.waited.insert((op, event))),
-            Move::Switched(op) if is_slow => self.switched[op] = true,
-            Move::Cleared if is_slow => self.cleared = true,
             Move::End(_) | Move::Waited(..) | Move::Switched(_) | Move::Cleared => {}
             Move::Notify(op) => {
                 if unended(&self.ended, op) {
