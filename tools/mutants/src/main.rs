@@ -19,8 +19,10 @@ fn main() {
         finder.visit_file(&parsed);
         number = finder.number;
         for (mistake, offset, what) in &finder.found {
-            let line = 1 + text[..*offset].matches('\n').count();
-            println!("{mistake}\t{path}:{line}\t{what}");
+            let before = &text[..*offset];
+            let line = 1 + before.matches('\n').count();
+            let column = 1 + before.chars().rev().take_while(|character| *character != '\n').count();
+            println!("{mistake}\t{path}:{line}:{column}\t{what}");
         }
         std::fs::write(&path, apply(&text, finder.edits)).expect("a place for it");
     }
@@ -73,12 +75,12 @@ impl Finder<'_> {
         self.number
     }
 
-    /// `expression` becomes one of the others when their switch is on.
-    fn alternatives(&mut self, expression: &impl Spanned, others: Vec<(String, String)>) {
+    /// `expression` becomes one of the others when their switch is on; `at` is where to look for it.
+    fn alternatives(&mut self, expression: &impl Spanned, at: usize, others: Vec<(String, String)>) {
         let range = expression.span().byte_range();
         let mut before = "(".to_owned();
         for (other, what) in others {
-            let number = self.mistake(range.start, what);
+            let number = self.mistake(at, what);
             before += &format!("if crate::mutant({number}) {{ {other} }} else ");
         }
         self.edits.push(Edit { range, before: before + "{ ", after: " })".to_owned() });
@@ -217,7 +219,7 @@ impl<'a> Visit<'a> for Finder<'_> {
                 (format!("{left} {other} {right}"), format!("`{operator}` → `{other}` of `{shown}`"))
             };
             let others = others.iter().map(described).collect();
-            self.alternatives(binary, others);
+            self.alternatives(binary, binary.op.span().byte_range().start, others);
         }
         visit::visit_expr_binary(self, binary);
     }
@@ -227,7 +229,7 @@ impl<'a> Visit<'a> for Finder<'_> {
         if operator == "!" && !binds(&unary.expr) {
             let inner = self.text(unary.expr.as_ref()).to_owned();
             let what = format!("no `!` before `{inner}`");
-            self.alternatives(unary, vec![(inner, what)]);
+            self.alternatives(unary, unary.op.span().byte_range().start, vec![(inner, what)]);
         }
         visit::visit_expr_unary(self, unary);
     }
@@ -246,7 +248,7 @@ impl<'a> Visit<'a> for Finder<'_> {
                 }
             } else if wild && !matches!(arm.pat, syn::Pat::Wild(_)) {
                 let end = arm.pat.span().byte_range().end;
-                let never = self.mistake(end, format!("no arm `{pattern}`"));
+                let never = self.mistake(arm.pat.span().byte_range().start, format!("no arm `{pattern}`"));
                 let before = format!(" if !crate::mutant({never})");
                 self.edits.push(Edit { range: end..end, before, after: String::new() });
             }
