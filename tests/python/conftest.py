@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from collections import Counter
 from collections.abc import Iterator
 
@@ -28,6 +30,16 @@ def tally(record_property, request: pytest.FixtureRequest) -> Iterator[Counter[s
     record_property("tally", f"{request.node.name}: {sum(counts.values())} inputs, {dict(sorted(counts.items()))}")
 
 
+@pytest.fixture(autouse=True)
+def issued(record_property) -> Iterator[None]:
+    """What a test gave to cores in a long campaign: instructions by family, added up at the end of the run."""
+    model = sys.modules.get("core_model") if "SUPERKERNEL_CORE_ROUNDS" in os.environ else None
+    before = Counter(model.ISSUED) if model else Counter()
+    yield
+    if model:
+        record_property("issued", dict(model.ISSUED - before))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     # What fixtures note when they end is in the reports of their ends, which have no outcome of their own.
     reports = [report for group in terminalreporter.stats.values() for report in group]
@@ -37,6 +49,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("campaigns")
         for text in dict.fromkeys(told):
             terminalreporter.write_line(text)
+    families: Counter[str] = Counter()
+    for report in reports:
+        # Once for every test: a note is in all reports behind it.
+        if getattr(report, "when", "") == "teardown":
+            for name, counts in report.user_properties:
+                if name == "issued":
+                    families.update(counts)
+    if families:
+        terminalreporter.section("instructions of the core")
+        for name, count in sorted(families.items()):
+            terminalreporter.write_line(f"{count:9,d} {name}")
+        terminalreporter.write_line(f"{sum(families.values()):9,d} in all")
 
 
 #: Files whose tests compile, run or compare a lot. `make quick` leaves them out.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,6 +32,44 @@ NUMPY = {
 
 # Random instructions per test; a long campaign sets it higher.
 ROUNDS = int(os.environ.get("SUPERKERNEL_CORE_ROUNDS", "60"))
+# For tests that show what they have to show with one input.
+ONCE = max(1, ROUNDS // 60)
+
+# Every instruction belongs to one family, by how its name begins; the first that fits counts.
+FAMILIES = {
+    "cube": ("mad",),
+    "fixpipe": ("copy_matrix_cc_to",),
+    "pictures": ("img2col",),
+    "loads": ("load_",),
+    "fills": ("create_", "vector_dup"),
+    "moves": ("copy_",),
+    "conversions": ("vconv", "vaddreluconv", "vsubreluconv", "vmulconv"),
+    "comparison and selection": ("vcmp", "vsel", "set_cmpmask", "get_cmpmask"),
+    "reductions": ("vcadd", "vcmax", "vcmin", "vcg", "vcp"),
+    "gathering and packing": ("vgather", "vreducev2", "vbrcb"),
+    "sorting": ("vbitsort", "vmrgsort4"),
+    "transposition": ("vtranspose", "scatter_vnchwconv"),
+    "element by element": ("v",),
+}
+# Instructions issued by this process, by family.
+ISSUED: Counter[str] = Counter()
+
+
+class Core:
+    """A core that counts what it is given."""
+
+    def __init__(self, global_bytes: int = 0) -> None:
+        self._core = _core.AiCore(global_bytes)
+        self.address = self._core.address
+        self.read = self._core.read
+        self.write = self._core.write
+        self.get_register = self._core.get_register
+        self.set_register = self._core.set_register
+        self.operands = self._core.operands
+
+    def issue(self, op: str, types: list[str], words: list[int]) -> None:
+        ISSUED[next(name for name, starts in FAMILIES.items() if op.startswith(starts))] += 1
+        self._core.issue(op, types, words)
 
 
 def width(kind: str) -> int:
@@ -44,7 +83,7 @@ class Mask:
     bits: int = (1 << 128) - 1
     count: int | None = None
 
-    def apply(self, core: _core.AiCore) -> None:
+    def apply(self, core: Core) -> None:
         core.set_register("MASK_MODE", 0 if self.count is None else 1)
         value = self.bits if self.count is None else self.count
         core.set_register("MASK_LOW", value & ((1 << 64) - 1))
@@ -85,7 +124,7 @@ class Strided:
 class Machine:
     """A core and the copy of its UB that the model works on."""
 
-    core: _core.AiCore = field(default_factory=_core.AiCore)
+    core: Core = field(default_factory=Core)
     ub: np.ndarray = field(default_factory=lambda: np.zeros(UB, np.uint8))
 
     def fill(self, offset: int, data: np.ndarray) -> None:

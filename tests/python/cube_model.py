@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 
 import numpy as np
-from superkernel import _core
+from core_model import Core
 
 ROWS = 16
 GLOBAL = 1 << 18
@@ -103,7 +103,7 @@ class Bench:
 
     def __init__(self, seed: int, *random: str) -> None:
         self.rng = np.random.default_rng(seed)
-        self.core = _core.AiCore(GLOBAL)
+        self.core = Core(GLOBAL)
         self.copies = {name: np.zeros(size, np.uint8) for name, size in SIZES.items()}
         for name in random:
             self.write(name, 0, self.rng.integers(0, 256, SIZES[name], dtype=np.uint8).tobytes())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from core_model import ROUNDS
+from core_model import ONCE, ROUNDS
 from cube_model import BITS, ROWS, Bench, left_fractals, pack, per_row, random_matrix, result_place, right_fractals
 
 FRACTAL = 512
@@ -42,10 +42,11 @@ def test_matrices_into_fractals(kind: str) -> None:
 
 @pytest.mark.parametrize(("name", "memory", "unit"), [("cbuf", "L1", 32), ("ca", "L0A", 512), ("cb", "L0B", 512)])
 def test_fills(name: str, memory: str, unit: int) -> None:
-    for seed, size in enumerate((1, 2, 4)):
+    for seed in range(3 * ONCE):
         bench = Bench(seed, memory)
+        size = (1, 2, 4)[seed % 3]
         value = int(bench.rng.integers(0, 1 << 8 * size))
-        repeats, blocks, gap = 3, 2, 1
+        repeats, blocks, gap = (int(bench.rng.integers(low, 5)) for low in (0, 1, 0))
         copy = bench.copies[memory]
         for repeat in range(repeats):
             start = 1024 + repeat * (blocks + gap) * unit
@@ -78,12 +79,16 @@ def test_fractals_into_l0(target: str, transpose: int) -> None:
 @pytest.mark.parametrize(("target", "memory"), [("ca", "L0A"), ("cb", "L0B"), ("cbuf", "L1")])
 @pytest.mark.parametrize("downwards", [0, 1])
 def test_fractals_from_global_memory(target: str, memory: str, downwards: int) -> None:
-    bench = Bench(5, "GM", memory)
-    source, copy = bench.view("GM", "u1").reshape(-1, FRACTAL), bench.view(memory, "u1").reshape(-1, FRACTAL)
-    for repeat in range(4):
-        copy[repeat * 2] = source[9 - 3 * repeat if downwards else 9 + 3 * repeat]
-    bench.core.issue(f"load_gm_to_{target}", ["s8"], [bench.at(memory), bench.at("GM"), 9, 4, 3, 1, 0, 0, downwards])
-    bench.check()
+    for seed in range(ONCE):
+        bench = Bench(seed, "GM", memory)
+        repeats, stride, gap = (int(bench.rng.integers(low, high)) for low, high in ((1, 6), (0, 5), (0, 3)))
+        start = 20 + int(bench.rng.integers(0, 9))
+        source, copy = bench.view("GM", "u1").reshape(-1, FRACTAL), bench.view(memory, "u1").reshape(-1, FRACTAL)
+        for repeat in range(repeats):
+            copy[repeat * (gap + 1)] = source[start + (-stride if downwards else stride) * repeat]
+        words = [bench.at(memory), bench.at("GM"), start, repeats, stride, gap, 0, 0, downwards]
+        bench.core.issue(f"load_gm_to_{target}", ["s8"], words)
+        bench.check()
 
 
 @pytest.mark.parametrize(("target", "memory"), [("ca", "L0A"), ("cb", "L0B")])

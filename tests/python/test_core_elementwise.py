@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from core_model import REPEAT, ROUNDS, Machine, Mask, Strided, random_data, random_mask, width
+from core_model import ONCE, REPEAT, ROUNDS, Machine, Mask, Strided, random_data, random_mask, width
 
 FLOATS = ["f16", "f32"]
 NUMBERS = [*FLOATS, "s16", "s32"]
@@ -179,48 +179,51 @@ def test_fill(kind: str) -> None:
 def test_fused(op: str, order: str, kind: str) -> None:
     rng = random.Random(f"{op} {kind}")
     lanes = REPEAT // width(kind)
-    machine = Machine()
-    a, b, d = (random_data(rng, kind, lanes, special=False) for _ in range(3))
-    for area, data in enumerate((a, b, d)):
-        machine.fill(area * 1024, data)
-    machine.core.issue(op, [kind] * 3, [2048, 0, 1024, 1, 1, 1, 1, 8, 8, 8])
-    found = np.frombuffer(machine.core.read("UB", 2048, REPEAT), a.dtype)
-    factor, term = (b, d) if op == "vmla" else (d, b)
-    # Extended precision holds product and sum without a second rounding that matters.
-    exact = a.astype(np.longdouble) * factor.astype(np.longdouble) + term.astype(np.longdouble)
-    expected = np.maximum(exact, 0) if op == "vmaddrelu" else exact
-    np.testing.assert_array_equal(found, expected.astype(a.dtype))
+    for _ in range(ONCE):
+        machine = Machine()
+        a, b, d = (random_data(rng, kind, lanes, special=False) for _ in range(3))
+        for area, data in enumerate((a, b, d)):
+            machine.fill(area * 1024, data)
+        machine.core.issue(op, [kind] * 3, [2048, 0, 1024, 1, 1, 1, 1, 8, 8, 8])
+        found = np.frombuffer(machine.core.read("UB", 2048, REPEAT), a.dtype)
+        factor, term = (b, d) if op == "vmla" else (d, b)
+        # Extended precision holds product and sum without a second rounding that matters.
+        exact = a.astype(np.longdouble) * factor.astype(np.longdouble) + term.astype(np.longdouble)
+        expected = np.maximum(exact, 0) if op == "vmaddrelu" else exact
+        np.testing.assert_array_equal(found, expected.astype(a.dtype))
 
 
 def test_accumulating_halves_in_floats() -> None:
-    machine = Machine()
-    rng = random.Random(4)
-    a, b = random_data(rng, "f16", 64, special=False), random_data(rng, "f16", 64, special=False)
-    d = random_data(rng, "f32", 64, special=False)
-    for offset, data in ((0, a), (1024, b), (2048, d)):
-        machine.fill(offset, data)
-    # Half of a repeat's blocks hold the narrow elements.
-    machine.core.issue("vmla", ["f32", "f16", "f16"], [2048, 0, 1024, 1, 1, 1, 1, 8, 4, 4])
-    found = np.frombuffer(machine.core.read("UB", 2048, REPEAT), np.float32)
-    expected = (a.astype(np.float64) * b.astype(np.float64) + d.astype(np.float64)).astype(np.float32)
-    np.testing.assert_array_equal(found, expected)
+    for seed in range(ONCE):
+        machine = Machine()
+        rng = random.Random(4 + seed)
+        a, b = random_data(rng, "f16", 64, special=False), random_data(rng, "f16", 64, special=False)
+        d = random_data(rng, "f32", 64, special=False)
+        for offset, data in ((0, a), (1024, b), (2048, d)):
+            machine.fill(offset, data)
+        # Half of a repeat's blocks hold the narrow elements.
+        machine.core.issue("vmla", ["f32", "f16", "f16"], [2048, 0, 1024, 1, 1, 1, 1, 8, 4, 4])
+        found = np.frombuffer(machine.core.read("UB", 2048, REPEAT), np.float32)
+        expected = (a.astype(np.float64) * b.astype(np.float64) + d.astype(np.float64)).astype(np.float32)
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize(("target", "source"), [("f16", "f16"), ("f32", "f32"), ("f32", "f16")])
 def test_accumulating_by_a_scalar(target: str, source: str) -> None:
     rng = random.Random(f"{target} {source}")
     lanes = REPEAT // width(target)
-    machine = Machine()
-    a, d = random_data(rng, source, lanes, special=False), random_data(rng, target, lanes, special=False)
-    machine.fill(0, a)
-    machine.fill(1024, d)
-    scalar = a.dtype.type(0.3)
-    words = [1024, 0, bits_of(scalar), 1, 1, 1, 8, 8 * width(source) // width(target)]
-    machine.core.issue("vaxpy", [target, source], words)
-    found = np.frombuffer(machine.core.read("UB", 1024, REPEAT), d.dtype)
-    # Extended precision holds product and sum without a second rounding that matters.
-    exact = a.astype(np.longdouble) * np.longdouble(scalar) + d.astype(np.longdouble)
-    np.testing.assert_array_equal(found, exact.astype(d.dtype))
+    for _ in range(ONCE):
+        machine = Machine()
+        a, d = random_data(rng, source, lanes, special=False), random_data(rng, target, lanes, special=False)
+        machine.fill(0, a)
+        machine.fill(1024, d)
+        scalar = a.dtype.type(0.3)
+        words = [1024, 0, bits_of(scalar), 1, 1, 1, 8, 8 * width(source) // width(target)]
+        machine.core.issue("vaxpy", [target, source], words)
+        found = np.frombuffer(machine.core.read("UB", 1024, REPEAT), d.dtype)
+        # Extended precision holds product and sum without a second rounding that matters.
+        exact = a.astype(np.longdouble) * np.longdouble(scalar) + d.astype(np.longdouble)
+        np.testing.assert_array_equal(found, exact.astype(d.dtype))
 
 
 def test_a_destination_that_stands_still_accumulates() -> None:

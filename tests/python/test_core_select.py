@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from core_model import BLOCK, NUMPY, REPEAT, ROUNDS, Machine, Mask, Strided, random_data, random_mask, width
+from core_model import BLOCK, NUMPY, ONCE, REPEAT, ROUNDS, Machine, Mask, Strided, random_data, random_mask, width
 
 FLOATS = ["f16", "f32"]
 RELATIONS = [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
@@ -285,15 +285,18 @@ def test_gather_outside() -> None:
 
 def test_gather_blocks() -> None:
     rng = random.Random(1)
-    machine = Machine()
-    machine.fill(0, random_data(rng, "u32", 2048))
-    offsets = np.array([BLOCK * rng.randrange(200) for _ in range(24)], np.uint32)
-    machine.fill(32768, offsets)
-    for number, offset in enumerate(offsets):
-        target = 65536 + BLOCK * (number // 8 * 16 + number % 8 * 2)
-        machine.ub[target : target + BLOCK] = machine.ub[int(offset) : int(offset) + BLOCK]
-    machine.core.issue("vgatherb", ["u32", "u32"], [65536, 32768, machine.core.address("UB") & 0xFFFFFFFF, 16, 2, 3])
-    machine.check("vgatherb")
+    for _ in range(ONCE):
+        machine = Machine()
+        machine.fill(0, random_data(rng, "u32", 2048))
+        offsets = np.array([BLOCK * rng.randrange(200) for _ in range(24)], np.uint32)
+        machine.fill(32768, offsets)
+        for number, offset in enumerate(offsets):
+            target = 65536 + BLOCK * (number // 8 * 16 + number % 8 * 2)
+            machine.ub[target : target + BLOCK] = machine.ub[int(offset) : int(offset) + BLOCK]
+        machine.core.issue(
+            "vgatherb", ["u32", "u32"], [65536, 32768, machine.core.address("UB") & 0xFFFFFFFF, 16, 2, 3]
+        )
+        machine.check("vgatherb")
 
 
 @pytest.mark.parametrize("kind", ["u16", "u32", "f32"])
@@ -333,14 +336,15 @@ def test_packing(pattern: int, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["u16", "u32"])
 def test_broadcast(kind: str) -> None:
     rng = random.Random(kind)
-    machine = Machine()
-    data = random_data(rng, kind, 24)
-    machine.fill(0, data)
-    for number, value in enumerate(data):
-        for at in range(BLOCK // width(kind)):
-            machine.store(1024 + BLOCK * (number // 8 * 20 + number % 8 * 2) + at * width(kind), kind, value)
-    machine.core.issue("vbrcb", [kind, kind], [1024, 0, 2, 20, 3])
-    machine.check("vbrcb")
+    for _ in range(ONCE):
+        machine = Machine()
+        data = random_data(rng, kind, 24)
+        machine.fill(0, data)
+        for number, value in enumerate(data):
+            for at in range(BLOCK // width(kind)):
+                machine.store(1024 + BLOCK * (number // 8 * 20 + number % 8 * 2) + at * width(kind), kind, value)
+        machine.core.issue("vbrcb", [kind, kind], [1024, 0, 2, 20, 3])
+        machine.check("vbrcb")
 
 
 def record_bytes(score: np.generic, index: int) -> bytes:
@@ -350,17 +354,18 @@ def record_bytes(score: np.generic, index: int) -> bytes:
 @pytest.mark.parametrize("kind", FLOATS)
 def test_sorting(kind: str) -> None:
     rng = random.Random(kind)
-    machine = Machine()
-    scores = np.array([rng.choice([1, 2, 3, -1.5, 0.25]) for _ in range(96)], NUMPY[kind])
-    indices = np.array([rng.getrandbits(32) for _ in range(96)], np.uint32)
-    machine.fill(0, scores)
-    machine.fill(4096, indices)
-    machine.core.issue("vbitsort", [kind, kind, "u32"], [8192, 0, 4096, 3])
-    expected = b""
-    for repeat in range(3):
-        order = sorted(range(32 * repeat, 32 * repeat + 32), key=lambda at: -float(scores[at]))
-        expected += b"".join(record_bytes(scores[at], int(indices[at])) for at in order)
-    assert machine.core.read("UB", 8192, 96 * 8) == expected
+    for _ in range(ONCE):
+        machine = Machine()
+        scores = np.array([rng.choice([1, 2, 3, -1.5, 0.25]) for _ in range(96)], NUMPY[kind])
+        indices = np.array([rng.getrandbits(32) for _ in range(96)], np.uint32)
+        machine.fill(0, scores)
+        machine.fill(4096, indices)
+        machine.core.issue("vbitsort", [kind, kind, "u32"], [8192, 0, 4096, 3])
+        expected = b""
+        for repeat in range(3):
+            order = sorted(range(32 * repeat, 32 * repeat + 32), key=lambda at: -float(scores[at]))
+            expected += b"".join(record_bytes(scores[at], int(indices[at])) for at in order)
+        assert machine.core.read("UB", 8192, 96 * 8) == expected
 
 
 @pytest.mark.parametrize("kind", FLOATS)
@@ -368,27 +373,28 @@ def test_sorting(kind: str) -> None:
 @pytest.mark.parametrize("stops", [False, True])
 def test_merging(kind: str, lists: int, stops: bool) -> None:
     rng = random.Random(f"{kind} {lists} {stops}")
-    machine = Machine()
-    columns = []
-    for number in range(lists):
-        scores = sorted((rng.choice([0.5, 1, 2, 3, 4, 7]) for _ in range(rng.randrange(1, 40))), reverse=True)
-        column = [(np.array(score, NUMPY[kind]), number * 1000 + at) for at, score in enumerate(scores)]
-        columns.append(column)
-        machine.fill(number * 4096, np.frombuffer(b"".join(record_bytes(*entry) for entry in column), np.uint8))
-    taken = [0] * 4
-    merged = b""
-    while any(taken[number] < len(column) for number, column in enumerate(columns)):
-        open_lists = [number for number, column in enumerate(columns) if taken[number] < len(column)]
-        best = max(open_lists, key=lambda number: (float(columns[number][taken[number]][0]), -number))
-        merged += record_bytes(*columns[best][taken[best]])
-        taken[best] += 1
-        if stops and taken[best] == len(columns[best]):
-            break
-    lengths = sum(len(column) << (16 * number) for number, column in enumerate(columns))
-    config = 1 | ((1 << lists) - 1) << 8 | int(stops) << 12
-    machine.core.issue("vmrgsort4", [kind], [65536, 0, 4096, 8192, 12288, lengths, config])
-    assert machine.core.read("UB", 65536, len(merged)) == merged
-    assert machine.core.get_register("VMS4_SR") == sum(count << (16 * number) for number, count in enumerate(taken))
+    for _ in range(ONCE):
+        machine = Machine()
+        columns = []
+        for number in range(lists):
+            scores = sorted((rng.choice([0.5, 1, 2, 3, 4, 7]) for _ in range(rng.randrange(1, 40))), reverse=True)
+            column = [(np.array(score, NUMPY[kind]), number * 1000 + at) for at, score in enumerate(scores)]
+            columns.append(column)
+            machine.fill(number * 4096, np.frombuffer(b"".join(record_bytes(*entry) for entry in column), np.uint8))
+        taken = [0] * 4
+        merged = b""
+        while any(taken[number] < len(column) for number, column in enumerate(columns)):
+            open_lists = [number for number, column in enumerate(columns) if taken[number] < len(column)]
+            best = max(open_lists, key=lambda number: (float(columns[number][taken[number]][0]), -number))
+            merged += record_bytes(*columns[best][taken[best]])
+            taken[best] += 1
+            if stops and taken[best] == len(columns[best]):
+                break
+        lengths = sum(len(column) << (16 * number) for number, column in enumerate(columns))
+        config = 1 | ((1 << lists) - 1) << 8 | int(stops) << 12
+        machine.core.issue("vmrgsort4", [kind], [65536, 0, 4096, 8192, 12288, lengths, config])
+        assert machine.core.read("UB", 65536, len(merged)) == merged
+        assert machine.core.get_register("VMS4_SR") == sum(count << (16 * number) for number, count in enumerate(taken))
 
 
 def test_merging_repeatedly() -> None:
@@ -424,33 +430,34 @@ def test_transposing_16_by_16() -> None:
 @pytest.mark.parametrize("repeats", [1, 3])
 def test_transposing_scattered_rows(kind: str, high: int, repeats: int) -> None:
     rng = random.Random(f"{kind} {high} {repeats}")
-    machine = Machine()
-    core = machine.core
-    machine.fill(0, random_data(rng, "u8", 98304))
-    places = rng.sample(range(0, 1000), 32)
-    source = [BLOCK * place for place in places[:16]]
-    target = [98304 + BLOCK * place * 2 for place in places[16:]]
-    for number, address in enumerate(target + source):
-        # Half of them as offsets, half as addresses.
-        core.set_register("VA", address if number % 2 else core.address("UB") + address, number)
-    source_step, target_step = (0, 0) if repeats == 1 else (4, 2000 // 4)
-    target_high, source_high = high >> 1, high & 1
-    before = machine.ub.copy()
-    for repeat in range(repeats):
-        size = width(kind)
-        rows = [before[at + repeat * source_step * BLOCK :][:BLOCK].view(NUMPY[kind]) for at in source]
-        for number, at in enumerate(target):
-            at += repeat * target_step * BLOCK
-            if kind == "u8":
-                row = [rows[other][16 * source_high + number] for other in range(16)]
-                at += 16 * target_high
-            elif kind == "u16":
-                row = [rows[other][number] for other in range(16)]
-            else:
-                row = [rows[number % 2 * 8 + other][number // 2] for other in range(8)]
-            raw = np.array(row, NUMPY[kind]).view(np.uint8)
-            assert raw.size == 16 * size if size < 4 else BLOCK
-            machine.ub[at : at + raw.size] = raw
-    words = [0, 2, repeats, target_step, source_step, target_high, source_high]
-    core.issue("scatter_vnchwconv", [kind, kind], words)
-    machine.check("scatter_vnchwconv")
+    for _ in range(ONCE):
+        machine = Machine()
+        core = machine.core
+        machine.fill(0, random_data(rng, "u8", 98304))
+        places = rng.sample(range(0, 1000), 32)
+        source = [BLOCK * place for place in places[:16]]
+        target = [98304 + BLOCK * place * 2 for place in places[16:]]
+        for number, address in enumerate(target + source):
+            # Half of them as offsets, half as addresses.
+            core.set_register("VA", address if number % 2 else core.address("UB") + address, number)
+        source_step, target_step = (0, 0) if repeats == 1 else (4, 2000 // 4)
+        target_high, source_high = high >> 1, high & 1
+        before = machine.ub.copy()
+        for repeat in range(repeats):
+            size = width(kind)
+            rows = [before[at + repeat * source_step * BLOCK :][:BLOCK].view(NUMPY[kind]) for at in source]
+            for number, at in enumerate(target):
+                at += repeat * target_step * BLOCK
+                if kind == "u8":
+                    row = [rows[other][16 * source_high + number] for other in range(16)]
+                    at += 16 * target_high
+                elif kind == "u16":
+                    row = [rows[other][number] for other in range(16)]
+                else:
+                    row = [rows[number % 2 * 8 + other][number // 2] for other in range(8)]
+                raw = np.array(row, NUMPY[kind]).view(np.uint8)
+                assert raw.size == 16 * size if size < 4 else BLOCK
+                machine.ub[at : at + raw.size] = raw
+        words = [0, 2, repeats, target_step, source_step, target_high, source_high]
+        core.issue("scatter_vnchwconv", [kind, kind], words)
+        machine.check("scatter_vnchwconv")
