@@ -7,7 +7,6 @@ those cores meet. ``Kernel.reference`` is the formula in numpy.
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -189,11 +188,16 @@ BY_NAME = {kernel.name: kernel for kernel in KERNELS}
 SOCS = {"c220": "Ascend910_93", "c310": "Ascend950"}
 
 
-def build_library(
-    chip: str, out_dir: os.PathLike[str], names: list[str] | None = None, **options: object
-) -> dict[str, BuiltOp]:
-    """Every operator of the library for one chip; what is there already is not built again."""
-    kernels = [kernel for kernel in KERNELS if chip in kernel.chips and (names is None or kernel.name in names)]
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        built = pool.map(lambda kernel: kernel.build(SOCS[chip], out_dir, **options), kernels)
-        return {kernel.name: op for kernel, op in zip(kernels, built)}
+class Library(dict[str, BuiltOp]):
+    """The operators for one chip, each built when it is first asked for; what is there already is not built again."""
+
+    def __init__(self, chip: str, out_dir: os.PathLike[str], **options: object) -> None:
+        super().__init__()
+        self._chip, self._out_dir, self._options = chip, out_dir, options
+
+    def __missing__(self, name: str) -> BuiltOp:
+        kernel = BY_NAME[name]
+        # Dynamic operators are always copied by the super kernel.
+        options = {key: value for key, value in self._options.items() if not (kernel.dynamic and key == "split_mode")}
+        self[name] = kernel.build(SOCS[self._chip], self._out_dir, **options)
+        return self[name]

@@ -14,7 +14,7 @@ import superkernel
 from superkernel.sim import Agent, Buffer, BuiltOp, Device, Kernel, ProfilingBuffer, Report, aicpu_tiling
 
 from kernels.layout import Layout, layout_of
-from kernels.library import SOCS, build_library
+from kernels.library import SOCS, Library
 from kernels.programs import AIC_NUM, AIV_NUM, DATA_BUFFERS, Program
 
 NAME = "te_superkernel_campaign"
@@ -28,31 +28,25 @@ def platform(chip: str) -> Iterator[None]:
 
 
 class Workshop:
-    """The library for every chip and split mode, built when it is first asked for, and one device per chip."""
+    """The library for every chip and split mode, and one device per chip."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._libraries: dict[tuple[str, int | None], dict[str, BuiltOp]] = {}
+        self._libraries: dict[tuple[str, int], Library] = {}
         self._devices: dict[str, Device] = {}
 
-    def library(self, chip: str, split: int | None = None) -> dict[str, BuiltOp]:
-        key = (chip, split)
+    def library(self, chip: str, split: int | None = None) -> Library:
+        key = (chip, split or 0)
         if key not in self._libraries:
-            folder = self.directory / f"{chip}-split{split or 0}"
-            if split is None:
-                self._libraries[key] = build_library(chip, folder)
-            else:
-                # Dynamic operators are always copied by the super kernel.
-                plain = self.library(chip)
-                names = [name for name, op in plain.items() if not op.dynamic]
-                self._libraries[key] = {**plain, **build_library(chip, folder, names, split_mode=split)}
+            options = {} if split is None else {"split_mode": split}
+            self._libraries[key] = Library(chip, self.directory / f"{chip}-split{split or 0}", **options)
         return self._libraries[key]
 
-    def unfused_library(self, chip: str) -> dict[str, BuiltOp]:
+    def unfused_library(self, chip: str) -> Library:
         """The same operators without early start: alone, there is nobody to start or to wait for."""
         key = (chip, -1)
         if key not in self._libraries:
-            self._libraries[key] = build_library(chip, self.directory / f"{chip}-unfused", early_start=False)
+            self._libraries[key] = Library(chip, self.directory / f"{chip}-unfused", early_start=False)
         return self._libraries[key]
 
     def device(self, chip: str) -> Device:

@@ -11,9 +11,12 @@ from collections.abc import Iterator
 import pytest
 from kernel_library import KernelLibrary
 
-# A shell starts background jobs with Ctrl-C ignored, and programs started from here would inherit that.
+# A shell starts background jobs with Ctrl-C ignored, and `nohup` ignores hanging up: programs started from here would
+# inherit both.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")

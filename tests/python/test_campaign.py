@@ -17,11 +17,11 @@ from kernels.library import AIC, AIV, MIX
 from kernels.programs import Program, chain, random_program
 from kernels.runner import Fused, Workshop, run_unfused
 
-PROGRAMS = int(os.environ.get("SUPERKERNEL_CAMPAIGN", "20"))
+PROGRAMS = int(os.environ.get("SUPERKERNEL_CAMPAIGN", "12"))
 SCHEDULES = int(os.environ.get("SUPERKERNEL_CAMPAIGN_SCHEDULES", "8"))
 FIRST = int(os.environ.get("SUPERKERNEL_CAMPAIGN_FIRST", "0"))
 #: Programs per test: small enough to see where it is, large enough not to be all overhead.
-BATCH = 10
+BATCH = 6
 
 
 def check(workshop: Workshop, program: Program, directory: Path, schedules: int = SCHEDULES) -> None:
