@@ -29,9 +29,10 @@ demo: develop
 quick: setup
 	@scripts/quick
 
-# All parts run even if one fails; the last line tells. Two at a time: some of them keep only one core busy.
-test: develop packages
-	@$(MAKE) --keep-going --no-print-directory --jobs 2 --output-sync=target python-test lint rust-test \
+# All parts run even if one fails; the last line tells. Side by side: most of them keep only one core busy. Cargo lets one
+# of them compile at a time: what needs no Python starts while that is being set up.
+test:
+	@$(MAKE) --keep-going --no-print-directory --jobs 3 --output-sync=target rust-test python-test lint \
 	  && echo "make test: everything passed" \
 	  || { echo "make test: FAILED, see above"; exit 1; }
 
@@ -74,13 +75,16 @@ $(VENV)/.docs-ready: requirements-docs.txt | setup
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
 	touch $@
 
-# What needs a browser, an emulator, a cluster or wheels for other machines. `make test` needs none of these.
+# What needs a browser, an emulator, a cluster, wheels for other machines or the library as a crate of its own (examples
+# in its comments). `make test` needs none of these.
 test-extra: develop wheels $(VENV)/.docs-ready
+	cargo test --quiet --doc
 	pytest tests/extra
 
 lint: develop
 	cargo fmt --check
 	cargo clippy --quiet --all-targets --features python -- -D warnings
+	scripts/no-warnings cargo check --quiet
 	ruff check --quiet .
 	ruff format --check --quiet .
 	mypy
@@ -92,11 +96,10 @@ deny: setup
 	python scripts/deny
 
 rust-test:
-	scripts/no-warnings cargo test --quiet --no-run
-	cargo test --quiet --no-fail-fast
+	cargo test --quiet --lib
 
-python-test: develop
-	pytest -n auto
+python-test: develop packages
+	pytest -n auto --dist worksteal
 
 # Times depend on optimisation: these run the release build. Fails if a ratio is a third worse than the one on record.
 bench: release

@@ -139,3 +139,9 @@ pub fn build_op(
 ) -> Result<opbuild::BuiltOp, opbuild::OpBuildError> {
     opbuild::build(request, host, cancel)
 }
+
+#[cfg(test)]
+extern crate self as superkernel;
+#[cfg(test)]
+#[path = "../tests/mod.rs"]
+mod integration;

@@ -1,16 +1,14 @@
 //! Golden cases: `tests/cases/<name>/kernel.json` describes a super kernel, `program.txt` and `kernel.cpp` are what it
 //! becomes. `SUPERKERNEL_BLESS=1` rewrites them. Every source is compiled by the host compiler, warnings as errors.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 
+use super::support::{KernelBuilder, OpBuilder, golden, host, sizes};
 use serde_json::Value;
 use superkernel::emit::emit;
 use superkernel::model::{CoreClass, DcciFlags, KernelType};
 use superkernel::plan::plan;
 use superkernel::program::Program;
-use support::{KernelBuilder, OpBuilder, golden, host, sizes};
 
 /// Folders that describe a super kernel; others in there belong to other tests.
 fn cases() -> Vec<PathBuf> {

@@ -1,12 +1,10 @@
 //! Edits against a model: what an edit means is worked out a second time, naively, on objects read by meaning.
 
-mod elf_support;
-
 use std::borrow::Cow;
 
-use elf_support::build::{self, GLOBAL, LOCAL, Object, Place as At, SectionNames, Symbol as NewSymbol};
-use elf_support::meaning::{Group, Meaning, Place, Relocation, Section, Symbol, SymbolKey, read};
-use elf_support::random::{Random, object};
+use super::elf_support::build::{self, GLOBAL, LOCAL, Object, Place as At, SectionNames, Symbol as NewSymbol};
+use super::elf_support::meaning::{Group, Meaning, Place, Relocation, Section, Symbol, SymbolKey, read};
+use super::elf_support::random::{Random, object};
 use proptest::prelude::*;
 use superkernel::Diagnostic;
 use superkernel::elf::{self, Edits, ElfError, Groups, Localize, Missing};

@@ -3,15 +3,13 @@
 //! `SUPERKERNEL_ELF_MUTATIONS` sets how many mutants are tried; a failure names the number of its mutant, and
 //! `SUPERKERNEL_ELF_MUTANT` repeats a single one.
 
-mod elf_support;
-
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::panic::catch_unwind;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use elf_support::random::{Random, object};
+use super::elf_support::random::{Random, object};
 use rayon::prelude::*;
 use superkernel::Diagnostic;
 use superkernel::elf::{self, Edits, ElfError, Groups, Localize, Missing, archive};
@@ -323,7 +321,7 @@ fn overlapping_names_stay_cheap() {
     hostile.significant = None;
     let long: String = "x".repeat(500_000);
     for number in 0..20_000 {
-        use elf_support::build::{GLOBAL, Place, Symbol};
+        use super::elf_support::build::{GLOBAL, Place, Symbol};
         hostile.symbols.push(Symbol::new(if number == 0 { &long } else { "" }, GLOBAL, 2, Place::Section(0), number));
     }
     let mut bytes = hostile.build();

@@ -40,8 +40,10 @@ fn publisher() {
 }
 
 fn start(directory: &Path) -> Child {
+    // Tests are called without the name of their crate.
+    let publisher = format!("{}::publisher", module_path!().split_once("::").expect("inside of a crate").1);
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "publisher", "--nocapture"])
+        .args(["--exact", &publisher, "--nocapture"])
         .env(DIRECTORY, directory)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use superkernel::model::{Chip, StreamForm};
 use superkernel::program::{Action, Program, Violation, verify};
 
-use crate::support::golden;
+use crate::integration::support::golden;
 
 /// The folder of a violation.
 fn folder(violation: &Violation) -> &'static str {

@@ -9,7 +9,7 @@ use superkernel::program::{Program, Violation, verify};
 
 use super::mutants::{Mutation, mutate, programs_of, source};
 use super::oracle;
-use crate::support::KernelBuilder;
+use crate::integration::support::KernelBuilder;
 
 /// Unsafe mutants per run.
 fn wanted() -> u32 {

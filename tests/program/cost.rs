@@ -9,8 +9,8 @@ use superkernel::model::{ByPosition, CoreKind, OpPosition, StreamForm, SuperKern
 use superkernel::objects::TextSizes;
 use superkernel::program::{Action, Barrier, EdgeOrigin, Kinds, Program};
 
-use crate::random::{Seed, kernel, seed};
-use crate::support::{KernelBuilder, OpBuilder, sizes};
+use super::random::{Seed, kernel, seed};
+use crate::integration::support::{KernelBuilder, OpBuilder, sizes};
 
 /// Programs per run.
 fn cases() -> u32 {

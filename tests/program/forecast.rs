@@ -16,7 +16,7 @@ use superkernel::model::{ByPosition, CoreClass, CoreKind, OpPosition, SuperKerne
 use superkernel::objects::TextSizes;
 use superkernel::plan::plan;
 
-use crate::support::{KernelBuilder, OpBuilder};
+use crate::integration::support::{KernelBuilder, OpBuilder};
 
 /// The same numbers everywhere.
 struct Random(u64);

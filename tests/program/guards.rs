@@ -6,7 +6,7 @@ use superkernel::model::{CoreKind, EventId, OpIndex, SlotNumber};
 use superkernel::program::launch::{Accounting, Schedule, play};
 use superkernel::program::{Action, Barrier, CoreIndex, Part, Program, Violation, verify};
 
-use crate::support::{KernelBuilder, OpBuilder};
+use crate::integration::support::{KernelBuilder, OpBuilder};
 
 fn read(path: &str) -> Program {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(path);

@@ -13,7 +13,7 @@ use superkernel::program::{
 };
 
 use super::random::{kernel, seed};
-use crate::support::KernelBuilder;
+use crate::integration::support::KernelBuilder;
 
 /// Programs per run; each gives a mutant for every step and more.
 fn programs() -> usize {

@@ -5,11 +5,11 @@ use superkernel::model::{CoreKind, KernelType, StreamForm};
 use superkernel::plan::PlanError;
 use superkernel::program::launch::{Accounting, Schedule, play};
 
-use crate::support::{KernelBuilder, OpBuilder};
+use crate::integration::support::{KernelBuilder, OpBuilder};
 
 /// Programs per run: enough for every change, more on request.
 fn cases() -> u32 {
-    std::env::var("SUPERKERNEL_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000)
+    std::env::var("SUPERKERNEL_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(6_000)
 }
 
 /// Everything about an op that does not depend on the others.

@@ -6,7 +6,7 @@ use superkernel::plan::PlanError;
 use superkernel::program::launch::{Accounting, Schedule, play};
 use superkernel::program::{Action, CoreId, Cores, CrossNeed, Direction, Edge, EdgeOrigin, Program, verify};
 
-use crate::support::{KernelBuilder, OpBuilder};
+use crate::integration::support::{KernelBuilder, OpBuilder};
 
 const NO_EXTRAS: &str = "preload-code=none:early-start=0";
 const EARLY: &str = "preload-code=none";
@@ -523,7 +523,7 @@ fn names_cannot_break_out_of_comments() {
     let mut evil = (*kernel.ops[OpPosition::FIRST].kernel).clone();
     evil.kernel_name = op.name.unwrap();
     kernel.ops[OpPosition::FIRST].kernel = std::sync::Arc::new(evil);
-    let program = superkernel::plan::plan(&kernel, &crate::support::sizes(&kernel)).unwrap();
+    let program = superkernel::plan::plan(&kernel, &crate::integration::support::sizes(&kernel)).unwrap();
     let source = emit(&program).unwrap();
     assert!(source.contains("// op 0: evil_int x_ //"), "{source}");
     assert!(!source.contains("??/") && !source.contains("evil\n"));
@@ -557,7 +557,8 @@ fn long_sources_are_cut_and_still_compile() {
     std::fs::write(&path, source).unwrap();
     let defines: Vec<String> = builder.build().defines().into_iter().map(str::to_owned).collect();
     for kind in CoreKind::BOTH {
-        let done = crate::support::host::compile(&path, kind, program.chip, program.kernel_type, &defines, &[]);
+        let done =
+            crate::integration::support::host::compile(&path, kind, program.chip, program.kernel_type, &defines, &[]);
         done.unwrap_or_else(|complaints| panic!("{complaints}"));
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use superkernel::program::{Program, verify};
 
 use super::mutants::{Mutation, good_programs, mutate, source};
-use crate::support::{KernelBuilder, OpBuilder};
+use crate::integration::support::{KernelBuilder, OpBuilder};
 
 #[test]
 fn reading_is_the_inverse_of_printing() {

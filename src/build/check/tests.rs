@@ -1,10 +1,7 @@
 //! Finished kernels, each with one thing broken: what the check says.
 
-#[path = "../../../tests/elf_support/build.rs"]
-#[allow(dead_code, missing_docs, unreachable_pub, reason = "shared with tests outside that need more of it")]
-mod objects;
-
 use super::*;
+use crate::integration::elf_support::build as objects;
 use objects::{ALLOC, GLOBAL, LOCAL, Object, Place, Section, Symbol, WEAK};
 
 const EXECUTABLE: u64 = 4;

@@ -338,7 +338,7 @@ fn check_default(specs: &[Spec], links: &[Link], cuts: Cuts) {
 }
 
 fn cases() -> u32 {
-    std::env::var("SUPERKERNEL_SCOPE_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(3000)
+    std::env::var("SUPERKERNEL_SCOPE_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(1500)
 }
 
 proptest! {

@@ -1,8 +1,5 @@
 //! The device program: rules of the plan, and random programs played on the flag model.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod broken;
 mod campaign;
 mod cost;
