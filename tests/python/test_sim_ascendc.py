@@ -117,6 +117,9 @@ def test_arithmetic(device: Device, folder: Path, compute: str, dtype: type) -> 
 UNARY = {
     "Exp(c, a, count)": np.exp,
     "Ln(c, a, count)": np.log,
+    "Log(c, a, count)": np.log,
+    "Log2(c, a, count)": np.log2,
+    "Log10(c, a, count)": np.log10,
     "Sqrt(c, a, count)": np.sqrt,
     "Rsqrt(c, a, count)": lambda a: 1 / np.sqrt(a),
     "Reciprocal(c, a, count)": lambda a: 1 / a,

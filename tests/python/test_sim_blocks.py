@@ -74,6 +74,12 @@ static void body() {
         SliceInfo from[] = {{0, 20, 5, 1, 30}}, to[] = {{0, 15, 0, 1, 16}};
         from[0].endIndex = 19;
         DataCopy(b, in, to, from, 1);
+        break;
+    }
+    case 6: {
+        GlobalTensor<int32_t> big;
+        big.SetGlobalBuffer((__gm__ int32_t *)slot(2), 5008);
+        Fill(big, 5003, 7);
     }
     }
 }
@@ -129,6 +135,13 @@ def test_lists_of_tensors(device: Device, kernel: Kernel) -> None:
     assert out.numpy()[:4].tolist() == [2, 7, 9, 215]
     report = kernel.launch(slots, block_dim=2)
     assert "ListTensorDesc: tensor 2 of 2" in str(report.failure)
+
+
+def test_fill(device: Device, kernel: Kernel) -> None:
+    out = device.buffer(np.zeros(5008, np.int32))
+    words = device.buffer(1024)
+    kernel.launch([words, words, out, device.buffer(number(6))], block_dim=1).raise_for_status()
+    assert out.numpy().tolist() == [7] * 5003 + [0] * 5
 
 
 @pytest.mark.parametrize(

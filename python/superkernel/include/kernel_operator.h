@@ -47,6 +47,7 @@
 #include "sk_host/tensor_list.h"
 #include "sk_host/traits.h"
 #include "sk_host/block_order.h"
+#include "sk_host/math.h"
 #include "sk_host/cube.h"
 #include "sk_host/fixpipe.h"
 #endif
