@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from superkernel import _core, _files
 from superkernel._environment import snapshot
-from superkernel._errors import make_error
+from superkernel._errors import SuperKernelError, make_error
 from superkernel.scope._graph import Graph, PathLike, as_graph
 from superkernel.scope._plan import request_for
 
@@ -55,26 +55,40 @@ def prices(path: PathLike | None = None) -> list[Price]:
 
 
 def find_profiles(paths: Iterable[PathLike] | PathLike) -> list[str]:
-    """The profile files below some paths: a file stands for itself, a folder for the tables of its newest run."""
+    """The profile files below some paths.
+
+    A file stands for itself, a folder for the tables of its newest run and the decoded profiling buffers in it.
+    """
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     found: list[str] = []
     for path in map(Path, given):
         if not path.is_dir():
             found.append(str(path))
             continue
+        inside = [str(buffer) for buffer in sorted(path.rglob("*.json")) if _is_buffer(buffer)]
         for pattern in _TABLES:
             tables = _files.by_age(path.rglob(pattern))
             if tables:
                 newest = tables[-1].parent
-                found.extend(str(table) for table in tables if table.parent == newest)
+                inside += [str(table) for table in tables if table.parent == newest]
                 break
-        else:
+        if not inside:
             raise make_error(
                 "SK1102",
-                f"there is no {', '.join(_TABLES)} below `{path}`",
-                "give the profiler's output folder, or one of its tables",
+                f"there is no {', '.join(_TABLES)} below `{path}`, and no decoded profiling buffer",
+                "give the profiler's output folder, one of its tables, or what `superkernel profile --json` printed",
             )
+        found += inside
     return found
+
+
+def _is_buffer(path: Path) -> bool:
+    """Whether a JSON begins as a decoded profiling buffer does."""
+    try:
+        with _files.open_to_read(path) as file:
+            return b'"superkernel-profile-1"' in file.read(4096)
+    except (OSError, SuperKernelError):
+        return False
 
 
 def _model(model: Any, name: str) -> dict[str, Any]:
@@ -172,13 +186,17 @@ def calibrate(
     """Fits the prices to profiles of a model without and with super kernels, and stores them for the SoC.
 
     Each of ``runs`` is a folder with ``no_sk_model`` and ``sk_model`` and, unless ``model`` is given, the model itself:
-    ``graph.json``, ``graph.pbtxt`` or ``kernel_infos.json``. The prices go to ``out``, by default :func:`store_path`.
+    ``graph.json``, ``graph.pbtxt`` or ``kernel_infos.json``. Decoded profiling buffers of a device in ``sk_model`` tell
+    the time of a super kernel too; then ``no_sk_model`` may be missing. The prices go to ``out``, by default
+    :func:`store_path`.
     """
     given = []
     for folder in map(Path, runs):
         found = model if model is not None else _model_in(folder)
-        parts = [find_profiles(folder / part) for part in (UNFUSED, FUSED)]
-        given.append((_model(found, name), parts[0], parts[1]))
+        fused = find_profiles(folder / FUSED)
+        recorded = any(path.endswith(".json") for path in fused)
+        unfused = [] if recorded and not (folder / UNFUSED).exists() else find_profiles(folder / UNFUSED)
+        given.append((_model(found, name), unfused, fused))
     made_from = ", ".join(os.fspath(folder) for folder in runs)
     fitted: dict[str, Any] = _core.cost_calibrate(given, request_for(**planning), _prices_file(prices), made_from)
     target = Path(out) if out is not None else store_path()

@@ -8,7 +8,7 @@ use super::least_squares::{Observation, Prior, solve};
 use super::play::{Launch, Played, play};
 use super::predict::{Subject, fused_form};
 use super::prices::{Covariance, PerPrice, Price, Prices};
-use super::profile::{Profile, SUPER_KERNEL, Sample, Task};
+use super::profile::{BufferProfile, BufferSource, Profile, SUPER_KERNEL, Sample, Task};
 use super::work::OpWork;
 use crate::model::ByPosition;
 use crate::parallel;
@@ -35,6 +35,17 @@ pub struct Measured {
     program: Program,
     /// Its own time.
     pub fused: Sample,
+    /// What of it.
+    covers: Covers,
+}
+
+/// What a measured time of a super kernel covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Covers {
+    /// The whole task.
+    Task,
+    /// From the first record of a core to the last: without the start of the task.
+    Records,
 }
 
 /// What a fit says about one price.
@@ -68,17 +79,27 @@ pub struct Fit {
 }
 
 impl Measured {
-    /// Finds the time of a super kernel in the profiles of fused runs: by one of its names.
+    /// Finds the time of a super kernel in the profiles of fused runs: by one of its names. Rows of the profiler win over the
+    /// kernel's own records.
     pub fn find(subject: Subject, names: &[&str], fused: &[Profile]) -> Result<Option<Self>, CostError> {
         let tasks = fused.iter().flat_map(Profile::tasks).filter(|task| names.contains(&task.name.as_str()));
-        let Some(sample) = Sample::of(tasks.map(|task| task.duration).collect()) else { return Ok(None) };
-        Self::new(subject, sample).map(Some)
+        if let Some(sample) = Sample::of(tasks.map(|task| task.duration).collect()) {
+            return Self::new(subject, sample).map(Some);
+        }
+        let recorded = fused.iter().filter_map(Profile::buffer).filter(|buffer| {
+            // A simulator counts steps, whatever clock is said to count them.
+            buffer.source == BufferSource::Device && names.contains(&buffer.kernel.as_str())
+        });
+        match Sample::of(recorded.flat_map(BufferProfile::run_times).collect()) {
+            Some(sample) => Ok(Some(Self { covers: Covers::Records, ..Self::new(subject, sample)? })),
+            None => Ok(None),
+        }
     }
 
     /// A super kernel that took so long.
     pub(crate) fn new(subject: Subject, fused: Sample) -> Result<Self, CostError> {
         let program = plan::draft(&subject.kernel, &subject.sizes)?;
-        Ok(Self { subject, program, fused })
+        Ok(Self { subject, program, fused, covers: Covers::Task })
     }
 }
 
@@ -95,7 +116,7 @@ pub(crate) fn in_order(fused: &[Profile], kernels: usize) -> Vec<Sample> {
 /// Fits the prices. `before` are those that hold where the data say nothing.
 pub fn fit(measured: &[Measured], unfused: &[Profile], before: &Prices, origin: &str) -> Result<Fit, CostError> {
     if measured.is_empty() {
-        let problem = "none of its kernels has a row there".to_owned();
+        let problem = "none of its kernels has a row or records of a device there".to_owned();
         return Err(CostError::NothingToFit { problem });
     }
     let prior = Prior {
@@ -228,8 +249,13 @@ fn observe(kernel: &Measured, prices: &Prices) -> Result<Observation, CostError>
     let priced: f64 = form.counts.iter().zip(prices.values()).map(|(count, price)| count * price).sum();
     let measured: f64 =
         form.ops.iter().zip(derived.iter()).map(|(times, derived)| (times * derived.error).powi(2)).sum();
+    let mut counts = form.counts;
+    match kernel.covers {
+        Covers::Task => {}
+        Covers::Records => counts[Price::TaskStart as usize] = 0.0,
+    }
     Ok(Observation {
-        counts: form.counts,
+        counts,
         // What is left of the measured time for the prices.
         us: kernel.fused.us - (timeline.total - priced),
         variance: (kernel.fused.error.powi(2) + measured).max(1e-8),

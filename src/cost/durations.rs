@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::account::CodeUnits;
 use super::play::code_alone;
 use super::prices::{PerPrice, Price, Prices};
-use super::profile::{BufferSource, Content, Profile, SUPER_KERNEL, Sample, Task};
+use super::profile::{BufferOp, BufferSource, Content, Profile, SUPER_KERNEL, Sample, Task};
 use super::work::{OpWork, Spent};
 use crate::model::{ByPosition, CoreClass, CoreKind, KernelType, OpPosition, SuperKernel};
 use crate::objects::TextSizes;
@@ -140,10 +140,10 @@ impl<'a> Durations<'a> {
         for profile in self.profiles {
             let Content::Buffer(buffer) = &profile.content else { continue };
             let named = |name: &str| !name.is_empty() && (name == op.name || name == op.kernel_name);
-            let found = buffer
-                .ops
-                .iter()
-                .find(|recorded| named(&recorded.name) || (buffer.kernel == kernel && recorded.position == position.0));
+            // Several ops may have one kernel; in the records of this very super kernel the position tells them apart.
+            let here = |recorded: &&BufferOp| buffer.kernel == kernel && recorded.position == position.0;
+            let own = buffer.ops.iter().find(here);
+            let found = own.or_else(|| buffer.ops.iter().find(|recorded| named(&recorded.name)));
             if let Some(found) = found {
                 let spent = |kind| Spent::PerCore(buffer.times(found, kind));
                 let source = match buffer.source {

@@ -222,7 +222,9 @@ pub(crate) struct Runs {
 pub(crate) fn calibrate(runs: &[Runs], known: &Known<'_>, before: &Prices, origin: &str) -> Result<Fit, CostError> {
     let mut measured = Vec::new();
     for run in runs {
-        let known = Known { platform: known.platform, profiles: &run.unfused };
+        // Without a run of the ops alone, the records of a fused one tell how long they took.
+        let alone = if run.unfused.is_empty() { &run.fused } else { &run.unfused };
+        let known = Known { platform: known.platform, profiles: alone };
         let subjects: Vec<(Vec<String>, Subject)> = match &run.model {
             Model::Kernel { infos, name } => vec![(vec![name.clone()], known.of_kernel(infos, name)?)],
             Model::Graph { graph, settings } => {

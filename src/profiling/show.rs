@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::decode::Decoded;
-use super::table::{begin, op_times, table};
+use super::table::{begin, last, op_times, table};
 use super::{Core, Profiled};
 use crate::cost::profile::{BufferFormat, BufferKind, BufferOp, BufferProfile, CoreTime, TimeUnit};
 use crate::model::CoreKind;
@@ -51,6 +51,7 @@ fn profile(decoded: &Decoded, kernel: &Profiled, clock_mhz: Option<f64>) -> Buff
         unit: TimeUnit::Cycles,
         clock_mhz,
         ops,
+        runs: decoded.launches.iter().map(|launch| (last(launch) - begin(launch)) as f64).collect(),
     }
 }
 

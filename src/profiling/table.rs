@@ -93,6 +93,12 @@ pub(crate) fn begin(launch: &Launch) -> u64 {
     launch.cores.iter().map(|log| log.started).min().unwrap_or(0)
 }
 
+/// When it ended: its last record.
+pub(crate) fn last(launch: &Launch) -> u64 {
+    let ends = launch.cores.iter().flat_map(|log| &log.spans).map(|span| span.end.unwrap_or(span.start));
+    ends.max().unwrap_or(0).max(begin(launch))
+}
+
 /// The ops on the cores that run them, core by core.
 pub(crate) fn op_times(launch: &Launch, kernel: &Profiled) -> Vec<OpTime> {
     let mut found = Vec::new();
@@ -125,7 +131,6 @@ pub(crate) fn table(launch: &Launch, kernel: &Profiled, scale: f64) -> LaunchTab
     let begin = begin(launch);
     let time = |cycle: u64| scale * cycle.saturating_sub(begin) as f64;
     let times = op_times(launch, kernel);
-    let ends = launch.cores.iter().flat_map(|log| &log.spans).map(|span| span.end.unwrap_or(span.start));
     let events = launch.cores.iter().flat_map(|log| {
         log.spans.iter().filter_map(move |span| {
             let (event, kind) = match span.subject {
@@ -138,7 +143,7 @@ pub(crate) fn table(launch: &Launch, kernel: &Profiled, scale: f64) -> LaunchTab
     });
     LaunchTable {
         task: launch.task,
-        duration: time(ends.max().unwrap_or(begin)),
+        duration: time(last(launch)),
         ops: rows(&times, kernel, &time, scale),
         events: events.collect(),
         gaps: gaps(&times, &time),

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 from typing import Any
 
 import pytest
 import superkernel
+import trace_reader
 from superkernel import cost
 from superkernel.cli import main
 from superkernel.scope import Graph
 
+NAME = "te_superkernel_recorded"
 HEADER = "Op Name,OP Type,Task Type,Task Duration(us),Task Wait Time(us),Block Dim,Mix Block Dim\n"
 TYPES = {
     "vec": ("KERNEL_TYPE_AIV_ONLY", "AI_VECTOR_CORE", 40),
@@ -255,6 +258,83 @@ def test_calibrate_and_use_the_result(tmp_path: Path, capsys: pytest.CaptureFixt
             assert after["fused"]["us"] == pytest.approx(before["fused"]["us"], rel=0.02)
     with pytest.raises(superkernel.SuperKernelError, match="SK1104"):
         cost.calibrate([tmp_path])
+
+
+def recorded(infos: dict[str, Any], durations: Path, prices: Path, folder: Path) -> None:
+    """Writes what a device with these prices would record: the buffer as bytes, and the kernel's JSON."""
+    plan = superkernel.plan(infos, NAME)
+    traces, _ = cost.trace(infos, durations, name=NAME, prices=prices)
+    (process,) = trace_reader.read(traces.to_bytes())
+    size, first = 4096, 0x1000
+    dump = bytearray(64 + 72 * size)
+    struct.pack_into("<I", dump, 12, size)
+    for track in process.tracks:
+        own = [slice for slice in process.slices if slice.track == track]
+        (start,) = (slice.end for slice in own if slice.kind == "task start")
+        area = int(track[3:]) + (50 if track.startswith("AIC") else 0)
+        records = [((77 << 32) | (area << 8) | 0xFF, start), (0, start)]
+        for slice in (slice for slice in own if slice.kind == "op"):
+            header = (slice.arguments["op"] + 1) << 32 | 0x800
+            records += [(header, slice.start), (header | 0x1000, slice.end)]
+        records.append((0x1000, max(slice.end for slice in own)))
+        begin = 64 + area * size
+        struct.pack_into("<3Q", dump, begin, 0xBDCA8756, first + begin + 64 + 16 * len(records), first + begin + size)
+        for number, (header, nanos) in enumerate(records):
+            struct.pack_into("<2Q", dump, begin + 64 + 16 * number, header, nanos)
+    (folder / "dump.bin").write_bytes(dump)
+    ops = [
+        {
+            "func_name": op["kernel_name"],
+            "sub_operator_kernel_type": op["kernel_type"],
+            "blockNum": op["block_num"],
+            "arg_list": {"param_offset": 1},
+        }
+        for op in plan["ops"]
+    ]
+    ratio = {"KERNEL_TYPE_MIX_AIV_1_0": "0:1", "KERNEL_TYPE_MIX_AIC_1_0": "1:0"}.get(plan["kernel_type"], "1:2")
+    told = {"kernelName": NAME, "blockDim": plan["block_num"], "taskRation": ratio}
+    (folder / f"{NAME}.json").write_text(json.dumps({**told, "SuperkernelInfo": {"kernelList": {"aicore": ops}}}))
+
+
+def test_calibrate_with_decoded_buffers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A device's own records alone: the times of the ops and of the whole are in there."""
+    hidden = tmp_path / "hidden.json"
+    hidden.write_text(json.dumps({"prices": {"flag_all": 1.7, "flag_block": 0.8}}))
+    runs = []
+    for number, kinds in enumerate(("vec vec vec", "vec cube vec mix", "vec " * 12, "mix cube " * 5)):
+        run = tmp_path / f"run{number}"
+        (run / "sk_model").mkdir(parents=True)
+        infos = {**op_list(tmp_path, kinds), "super_kernel_options": "profiling=1:early-start=0"}
+        (run / "kernel_infos.json").write_text(json.dumps(infos))
+        (tmp_path / "alone.csv").write_text(rows(kinds))
+        with superkernel.configure(soc="Ascend910_93"):
+            recorded(infos, tmp_path / "alone.csv", hidden, tmp_path)
+        dump, json_path = str(tmp_path / "dump.bin"), str(tmp_path / f"{NAME}.json")
+        assert main(["profile", dump, "--kernel", json_path, "--clock-mhz", "1000", "--json"]) == 0
+        (run / "sk_model" / "buffer.json").write_text(capsys.readouterr().out)
+        runs.append(run)
+    names = [str(run) for run in runs]
+    assert main(["calibrate", *names, "--name", NAME, "--soc", "Ascend910_93"]) == 0
+    assert "fitted to 4 super kernels" in capsys.readouterr().out
+    with superkernel.configure(soc="Ascend910_93"):
+        fitted = {price.name: price.us for price in cost.prices()}
+        default = tmp_path / "default.json"
+        default.write_text(json.dumps({"prices": {}}))
+        for run in runs:
+            infos = json.loads((run / "kernel_infos.json").read_text())
+
+            def fused(prices: Path | None, infos: dict[str, Any] = infos, run: Path = run) -> float:
+                (kernel,) = cost.predict(infos, run / "sk_model", name=NAME, prices=prices)["kernels"]
+                return float(kernel["fused"]["us"])
+
+            # What one record tells of an op is trusted to 5 %, so that the fit cannot be exact.
+            assert abs(fused(None) - fused(hidden)) < 0.4 * abs(fused(default) - fused(hidden))
+    assert fitted["flag_all"] > 1.0
+    # What a simulator counts are no times.
+    document = json.loads((runs[0] / "sk_model" / "buffer.json").read_text())
+    (runs[0] / "sk_model" / "buffer.json").write_text(json.dumps({**document, "source": "simulator"}))
+    with pytest.raises(superkernel.SuperKernelError, match="records of a device"):
+        cost.calibrate(runs[:1], name=NAME)
 
 
 def test_suggest_fuses_streams_and_keeps_their_switches(tmp_path: Path) -> None:

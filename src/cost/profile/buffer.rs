@@ -25,6 +25,9 @@ pub struct BufferProfile {
     pub clock_mhz: Option<f64>,
     /// The ops.
     pub ops: Vec<BufferOp>,
+    /// Of every run the time from its first record to its last, in units.
+    #[serde(default)]
+    pub runs: Vec<f64>,
 }
 
 /// The only format there is.
@@ -110,6 +113,9 @@ impl BufferProfile {
         {
             return Err(bad("its times are cycles and it has no `clock_mhz` above 0".to_owned()));
         }
+        if let Some(run) = profile.runs.iter().find(|run| !run.is_finite() || **run < 0.0) {
+            return Err(bad(format!("one of its `runs` took {run}")));
+        }
         for op in &profile.ops {
             for core in &op.cores {
                 if !(core.start.is_finite() && core.end.is_finite() && core.end >= core.start) {
@@ -123,12 +129,22 @@ impl BufferProfile {
         Ok(profile)
     }
 
-    /// Microseconds of an op on the cores of a kind, by number; of several runs the average.
-    pub(crate) fn times(&self, op: &BufferOp, kind: CoreKind) -> Vec<f64> {
-        let scale = match self.unit {
+    /// Microseconds of every run, from its first record to its last.
+    pub(crate) fn run_times(&self) -> Vec<f64> {
+        self.runs.iter().map(|run| self.scale() * run).collect()
+    }
+
+    /// Microseconds per unit.
+    fn scale(&self) -> f64 {
+        match self.unit {
             TimeUnit::Us => 1.0,
             TimeUnit::Cycles => 1.0 / self.clock_mhz.unwrap_or(1.0),
-        };
+        }
+    }
+
+    /// Microseconds of an op on the cores of a kind, by number; of several runs the average.
+    pub(crate) fn times(&self, op: &BufferOp, kind: CoreKind) -> Vec<f64> {
+        let scale = self.scale();
         let mut sums: Vec<(f64, f64)> = Vec::new();
         for core in op.cores.iter().filter(|core| CoreKind::from(core.kind) == kind) {
             if sums.len() <= core.number {

@@ -98,6 +98,14 @@ impl Profile {
         Ok(Self { path: path.to_path_buf(), content })
     }
 
+    /// The decoded buffer that it is, if it is one.
+    pub(crate) fn buffer(&self) -> Option<&BufferProfile> {
+        match &self.content {
+            Content::Buffer(buffer) => Some(buffer),
+            Content::Tasks(_) | Content::Types(_) => None,
+        }
+    }
+
     /// Its tasks, if it has a row for each.
     pub(crate) fn tasks(&self) -> &[Task] {
         match &self.content {
