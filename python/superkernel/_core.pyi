@@ -597,6 +597,7 @@ def sim_build_program(
     emulation: str,
     output: str,
     cache: str,
+    watch_accesses: bool,
     timeout: float | None,
 ) -> None: ...
 def sim_run_program(library: str, arguments: list[str], soc: str, launch: str, memory: int) -> int: ...

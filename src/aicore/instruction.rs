@@ -3,7 +3,7 @@
 use super::Fault;
 use std::cell::Cell;
 
-use super::cube::CubeInstruction;
+use super::cube::{CubeInstruction, OnResults};
 use super::issued::{ElementType, Issued, OpCode};
 use super::memory::{LocalMemory, Memory};
 use super::moves::burst::Burst;
@@ -134,6 +134,14 @@ impl Instruction {
             Self::Burst(burst) => burst.operands(operands),
             Self::Nd2Nz(nd2nz) => nd2nz.operands(operands),
             Self::Fill(fill) => fill.operands(operands),
+        }
+    }
+
+    /// What it does to results in L0C.
+    pub(crate) fn on_results(&self) -> OnResults {
+        match self {
+            Self::Cube(cube) => cube.on_results(),
+            Self::Vector(_) | Self::Burst(_) | Self::Nd2Nz(_) | Self::Fill(_) => OnResults::default(),
         }
     }
 

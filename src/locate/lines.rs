@@ -31,6 +31,18 @@ impl Lines {
         Some(SourceLine { file: location.file?.to_owned(), line: location.line? })
     }
 
+    /// The lines of `address`: its own, then those where the functions it is in were inlined.
+    pub(super) fn frames(&self, address: u64) -> Vec<SourceLine> {
+        let mut found = Vec::new();
+        let Ok(mut frames) = self.0.find_frames(address).skip_all_loads() else { return found };
+        while let Ok(Some(frame)) = frames.next() {
+            if let Some((Some(file), Some(line))) = frame.location.map(|location| (location.file, location.line)) {
+                found.push(SourceLine { file: file.to_owned(), line });
+            }
+        }
+        found
+    }
+
     /// The innermost function at `address`, inlined or not; symbols do not name functions that are nobody else's.
     pub(super) fn function(&self, address: u64) -> Option<String> {
         let mut frames = self.0.find_frames(address).skip_all_loads().ok()?;

@@ -41,6 +41,22 @@ pub(crate) struct SourceLine {
     pub line: u32,
 }
 
+/// The line tables of a linked file, without what it was read from.
+pub(crate) struct LineTable(Lines);
+
+impl LineTable {
+    /// `None` if the file has none, or none that can be understood.
+    pub(crate) fn load(bytes: &[u8]) -> Option<Self> {
+        let file = object::File::parse(bytes).ok()?;
+        Lines::load(&file, &Layout::of(&file)).map(Self)
+    }
+
+    /// The lines of `address`: its own, then those where the functions it is in were inlined.
+    pub(crate) fn frames(&self, address: u64) -> Vec<SourceLine> {
+        self.0.frames(address)
+    }
+}
+
 /// A function of a file.
 #[derive(Debug, Clone, Copy)]
 struct Function<'a> {

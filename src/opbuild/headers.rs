@@ -129,7 +129,7 @@ impl HeaderTree {
     /// The same for a program of host code and kernels of both kinds; which kind runs is decided while it runs.
     pub(crate) fn program_arguments() -> Vec<String> {
         let arguments = ["-DASCENDC_CPU_DEBUG=1", "-D__DAV_C220__", "-D__NPU_HOST__", "-DASCENDC_DUMP=1"];
-        arguments.into_iter().chain(["-fno-gnu-unique"]).map(str::to_owned).collect()
+        arguments.into_iter().chain(["-fno-gnu-unique", "-fno-omit-frame-pointer"]).map(str::to_owned).collect()
     }
 
     /// Arguments of the compiler that switch the headers to what they are here.
@@ -139,7 +139,10 @@ impl HeaderTree {
             CoreKind::Aiv => "-D__DAV_C220_VEC__",
         };
         // Statics of inline functions must not be shared between images; other people's warnings are not ours.
-        ["-DASCENDC_CPU_DEBUG=1", "-D__DAV_C220__", kind, "-fno-gnu-unique", "-w"].map(str::to_owned).to_vec()
+        // Frame pointers lead from a line of the headers to the one that called them.
+        let arguments =
+            ["-DASCENDC_CPU_DEBUG=1", "-D__DAV_C220__", kind, "-fno-gnu-unique", "-fno-omit-frame-pointer", "-w"];
+        arguments.map(str::to_owned).to_vec()
     }
 }
 

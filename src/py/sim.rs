@@ -61,10 +61,11 @@ fn sim_build_program(
     emulation: PathBuf,
     output: PathBuf,
     cache: PathBuf,
+    watch_accesses: bool,
     timeout: Option<f64>,
 ) -> PyResult<()> {
     let headers = ascendc.as_deref().map(HeaderTree::open).transpose().map_err(|error| to_python(py, &error))?;
-    let request = ProgramRequest { sources, options, headers, emulation, cache: cache.clone() };
+    let request = ProgramRequest { sources, options, headers, emulation, cache: cache.clone(), watch_accesses };
     let compiled = interruptible(py, |cancel| -> Result<(HostCompiler, WorkDir, Vec<PathBuf>), OpBuildError> {
         let compiler = HostCompiler::find(&Variables::from_process().host_search(), time_limit(timeout))?;
         let work = WorkDir::create(&cache, "program", cancel)?;

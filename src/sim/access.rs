@@ -4,7 +4,7 @@
 //! host code; built with hooks around them they arrive in the [`super::access_log`], neighbours joined. Both become
 //! [`AccessEvent`]s, which all checks of memory read.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 
 use super::topology::CoreIndex;
 use crate::aicore::Memory;
@@ -21,23 +21,14 @@ pub(crate) enum Site {
     Line(*const c_char, u32),
     /// The code behind a call, in the loaded library.
     Code(u64),
+    /// The calls that led there, as [`super::sites::Sites`] keeps them.
+    Calls(u32),
 }
 
 impl Site {
     /// From the two values a header passes.
     pub(crate) fn line(file: *const c_char, line: u32) -> Self {
         if file.is_null() { Self::Unknown } else { Self::Line(file, line) }
-    }
-
-    /// File and line, while the library is loaded, if they are at hand.
-    pub(crate) fn resolve(self) -> Option<(String, u32)> {
-        match self {
-            Self::Unknown | Self::Code(_) => None,
-            Self::Line(file, line) => {
-                // SAFETY: made by `line` from a string literal of the kernel's library, which is loaded during a run.
-                Some((unsafe { CStr::from_ptr(file) }.to_string_lossy().into_owned(), line))
-            }
-        }
     }
 }
 

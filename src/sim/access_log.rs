@@ -25,6 +25,7 @@ struct Entry {
 pub(super) struct RawLog {
     base: [u64; WATCHED],
     size: [u64; WATCHED],
+    keeps: u64,
     used: u64,
     capacity: u64,
     entries: *mut Entry,
@@ -38,6 +39,34 @@ pub(super) enum ScalarAccess {
     Data(Access),
     /// A word was written by which cores hear of each other.
     Exchange,
+    /// Such a word was looked at.
+    Look,
+}
+
+impl ScalarAccess {
+    /// As the shim numbers them.
+    pub(super) fn from_number(number: u64) -> Self {
+        match number {
+            0 => Self::Data(Access::Read),
+            1 => Self::Data(Access::Write),
+            2 => Self::Exchange,
+            _ => Self::Look,
+        }
+    }
+
+    /// Do the bytes change?
+    pub(super) fn writes(self) -> bool {
+        match self {
+            Self::Data(access) => access.writes(),
+            Self::Exchange => true,
+            Self::Look => false,
+        }
+    }
+
+    /// In reports.
+    pub(super) fn words(self) -> &'static str {
+        if self.writes() { "a scalar store" } else { "a scalar load" }
+    }
 }
 
 /// Accesses of one place in the code to bytes in a row.
@@ -62,12 +91,14 @@ pub(super) struct AccessLog {
 }
 
 impl AccessLog {
-    /// An empty log that watches the memories given as (first byte, size).
-    pub(super) fn new(watched: [(u64, u64); WATCHED]) -> Self {
+    /// An empty log that watches the memories given as (first byte, size): global, local. It keeps accesses to the
+    /// former if somebody checks order; those who ask to hear of accesses hear of both.
+    pub(super) fn new(watched: [(u64, u64); WATCHED], keeps: bool) -> Self {
         let mut entries = vec![Entry { begin: 0, end: 0, code: 0, kind: 0 }; CAPACITY].into_boxed_slice();
         let raw = RawLog {
             base: watched.map(|(base, _)| base),
             size: watched.map(|(_, size)| size),
+            keeps: u64::from(keeps),
             used: 0,
             capacity: CAPACITY as u64,
             entries: entries.as_mut_ptr(),
@@ -108,11 +139,7 @@ impl AccessLog {
                 run.end = run.end.max(entry.end);
                 continue;
             }
-            let access = match entry.kind {
-                0 => ScalarAccess::Data(Access::Read),
-                1 => ScalarAccess::Data(Access::Write),
-                _ => ScalarAccess::Exchange,
-            };
+            let access = ScalarAccess::from_number(entry.kind);
             runs.push(ScalarRun { begin: entry.begin, end: entry.end, access, site: Site::Code(entry.code) });
             last = Some(*entry);
         }
@@ -141,7 +168,7 @@ mod tests {
 
     #[test]
     fn what_lies_in_a_row_is_joined() {
-        let mut log = AccessLog::new([(0, 0), (0, 0)]);
+        let mut log = AccessLog::new([(0, 0), (0, 0)], true);
         assert!(log.is_empty());
         for (begin, code, kind) in [(8, 1, 0), (0, 1, 0), (4, 1, 0), (4, 2, 1), (8, 2, 0), (8, 2, 2)] {
             put(&mut log, begin, 4, code, kind);

@@ -9,11 +9,12 @@ struct SkAccessRun {
     uint64_t begin;
     uint64_t end;
     uint64_t code; // where the call came from
-    uint64_t kind; // 0 read, 1 write, 2 write of a word that cores exchange
+    uint64_t kind; // 0 read, 1 write, 2 write of a word that cores exchange, 3 read of one
 };
 struct SkAccessLog {
-    uint64_t base[2]; // watched memories
+    uint64_t base[2]; // watched memories: global, local
     uint64_t size[2];
+    uint64_t keeps;   // accesses to global memory go into the log
     uint64_t used;
     uint64_t capacity;
     SkAccessRun *runs;
@@ -25,6 +26,16 @@ __attribute__((visibility("default"), section("sk_shim_state"))) SkAccessLog *sk
 
 static __attribute__((noinline)) void sk_log_watched(SkAccessLog *log, uint64_t at, uint64_t bytes, uint64_t kind,
                                                      uint64_t code) {
+    if (sk_rt_watch != 0) {
+        // Before the access, so that it finds what a cache holds. The frame is that of the kernel's function: the hook
+        // between it and us has none.
+        sk_shim_table.access(at, bytes, static_cast<uint32_t>(kind), code,
+                             *static_cast<void *const *>(__builtin_frame_address(0)));
+    }
+    // Words that cores exchange are in no order before they are read.
+    if (log->keeps == 0 || kind == 3 || at - log->base[0] >= log->size[0]) {
+        return;
+    }
     uint32_t &latest = log->latest[(code ^ code >> 8) & 255];
     if (latest < log->used) {
         SkAccessRun &run = log->runs[latest];
@@ -72,10 +83,10 @@ static inline __attribute__((always_inline)) void sk_log(const volatile void *ad
     SK_HIDDEN void __tsan_unaligned_read##bytes(void *address) { SK_LOG(0, bytes); }                                   \
     SK_HIDDEN void __tsan_unaligned_write##bytes(void *address) { SK_LOG(1, bytes); }                                  \
     SK_HIDDEN void __tsan_unaligned_read_write##bytes(void *address) { SK_LOG(1, bytes); }                             \
-    /* Words that cores exchange are volatile: no data, and in no order before they are read. */                       \
-    SK_HIDDEN void __tsan_volatile_read##bytes(void *) {}                                                              \
+    /* Words that cores exchange are volatile. */                                                                      \
+    SK_HIDDEN void __tsan_volatile_read##bytes(void *address) { SK_LOG(3, bytes); }                                    \
     SK_HIDDEN void __tsan_volatile_write##bytes(void *address) { SK_LOG(2, bytes); }                                   \
-    SK_HIDDEN void __tsan_unaligned_volatile_read##bytes(void *) {}                                                    \
+    SK_HIDDEN void __tsan_unaligned_volatile_read##bytes(void *address) { SK_LOG(3, bytes); }                          \
     SK_HIDDEN void __tsan_unaligned_volatile_write##bytes(void *address) { SK_LOG(2, bytes); }
 SK_ACCESS(1)
 SK_ACCESS(2)

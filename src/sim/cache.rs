@@ -8,10 +8,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::access::Site;
+use super::access_log::ScalarAccess;
 use super::findings::FindingKind;
 use super::machine::Extent;
 use super::memory::{GlobalMemory, LINE};
 use super::topology::CoreIndex;
+use crate::aicore::operand::Access;
 use crate::model::OpPosition;
 
 type Content = [u8; LINE as usize];
@@ -118,9 +120,17 @@ impl StrictCache {
         }
     }
 
-    /// The scalar unit of the running core is about to access `bytes` of global memory.
-    pub(crate) fn scalar(&mut self, bytes: Range<u64>, is_write: bool, toucher: Toucher, memory: &GlobalMemory) {
-        if !is_write {
+    /// The scalar unit of the running core is about to access `bytes` of global memory. Who looks at a word that cores
+    /// exchange may come too early, and looks again.
+    pub(crate) fn scalar(
+        &mut self,
+        bytes: Range<u64>,
+        access: ScalarAccess,
+        toucher: Toucher,
+        memory: &GlobalMemory,
+    ) {
+        let is_write = access.writes();
+        if access == ScalarAccess::Data(Access::Read) {
             self.look_for_unflushed(&bytes, toucher, memory);
         }
         let own = &mut self.cores[toucher.core];

@@ -1,6 +1,9 @@
 //! What strict caches mean for a run.
 
+use std::ops::Range;
+
 use super::access::Site;
+use super::access_log::ScalarAccess;
 use super::cache::{CacheFinding, Toucher};
 use super::findings::{Finding, FindingKind, Party};
 use super::machine::Extent;
@@ -14,12 +17,11 @@ impl Run {
     }
 
     /// A scalar access, told of before it happens.
-    pub(super) fn scalar_through_cache(&mut self, address: u64, bytes: u64, is_write: bool, site: Site) {
-        let what = if is_write { "a scalar store" } else { "a scalar load" };
-        let toucher = self.toucher(what, "S", site);
+    pub(super) fn scalar_through_cache(&mut self, bytes: Range<u64>, access: ScalarAccess, site: Site) {
+        let toucher = self.toucher(access.words(), "S", site);
         let Some(cache) = &mut self.machine.cache else { return };
-        if self.machine.memory.find(address).is_some() {
-            cache.scalar(address..address + bytes, is_write, toucher, &self.machine.memory);
+        if self.machine.memory.find(bytes.start).is_some() {
+            cache.scalar(bytes, access, toucher, &self.machine.memory);
             self.collect_cache_findings();
         }
     }
@@ -27,6 +29,7 @@ impl Run {
     /// `dcci` of lines of global memory.
     pub(super) fn flush_cache(&mut self, extent: Extent) {
         let toucher = self.toucher("dcci", "S", Site::Unknown);
+        self.machine.cores[toucher.core].announced = 0..0;
         if let Some(cache) = &mut self.machine.cache {
             cache.flush(extent, toucher, &self.machine.memory);
             self.collect_cache_findings();
@@ -102,6 +105,7 @@ impl Run {
             FindingKind::Unflushed
             | FindingKind::Unordered
             | FindingKind::Overlap
+            | FindingKind::UnitFlag
             | FindingKind::NeverWritten
             | FindingKind::EventDoubled
             | FindingKind::EventLeft
@@ -119,7 +123,7 @@ impl Run {
     }
 
     fn party(&self, toucher: &Toucher) -> Party {
-        let (file, line) = toucher.site.resolve().unzip();
+        let (file, line) = self.observer.sites.resolve(toucher.site).unzip();
         Party {
             what: toucher.what.to_owned(),
             pipe: toucher.pipe.into(),

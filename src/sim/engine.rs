@@ -29,6 +29,7 @@ use super::report::{Report, Status};
 use super::request::{ArrivalsSpec, CacheSpec, DelayPoint, DelaySpec, EventsSpec, PipesSpec, Request};
 use super::run::Run;
 use super::signals::{Crash, CrashGuard, Exit, FIBER};
+use super::sites::Sites;
 use super::topology::{CoreIndex, Topology};
 use crate::aicore::Pipe;
 use crate::aicore::operand::Operands;
@@ -80,7 +81,8 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
     let args_offset = request.args_offset;
     let block_local = BlockLocal::new(library.block_local());
     let initial = block_local.values();
-    let mut run = Box::new(prepare(request, topology, soc.chip(), block_local)?);
+    let sites = Sites::of(&library);
+    let mut run = Box::new(prepare(request, topology, soc.chip(), block_local, sites)?);
     let mut fibers = Vec::with_capacity(entries.len());
     for entry in entries {
         fibers.push(fiber(entry, args_offset, stack_bytes)?);
@@ -107,7 +109,7 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
             stacks.push((stack_bytes, fiber.into_stack()));
         }
     });
-    Ok(explain::report(*run, &library))
+    Ok(explain::report(*run))
 }
 
 /// `SkWatch` of the header: what the kernel has to tell about.
@@ -124,7 +126,13 @@ fn watch_bits(request: &Request) -> u32 {
 }
 
 /// A run before its first step.
-fn prepare(request: Request, topology: Topology, chip: Chip, block_local: BlockLocal) -> Result<Run, SimError> {
+fn prepare(
+    request: Request,
+    topology: Topology,
+    chip: Chip,
+    block_local: BlockLocal,
+    sites: Sites,
+) -> Result<Run, SimError> {
     let count = topology.core_count();
     let memory = GlobalMemory::new(request.buffers.clone());
     let agents = Agents::new(&request.agents, &memory)?;
@@ -151,6 +159,9 @@ fn prepare(request: Request, topology: Topology, chip: Chip, block_local: BlockL
                 ffts_known: request.args_offset.is_some(),
                 block_local: initial.clone(),
                 last_move: None,
+                scalar_waits: 0,
+                unit_waits: 0,
+                announced: 0..0,
             }
         })
         .collect();
@@ -181,7 +192,7 @@ fn prepare(request: Request, topology: Topology, chip: Chip, block_local: BlockL
         let pipes = |core| DelayedPipes::new(auto_sync(&request, &machine, core), seed(core));
         machine.delayed = machine.indices().map(pipes).collect();
     }
-    let observer = Observer::new(&request, &machine);
+    let observer = Observer::new(&request, &machine, sites);
     let guards = Guards::new(&request, &machine.memory);
     let driver = Driver::new(&request, agents, delays, count, width);
     let mut run = Run { machine, observer, driver, request, guards, crash: None };
@@ -311,6 +322,7 @@ impl Run {
             self.machine.switch_to(core);
         }
         self.machine.core().progress = Progress::Ready;
+        self.machine.core().scalar_waits = 0;
         STATE.store(&mut *self.machine.core().state, Ordering::Relaxed);
         if self.request.status_address != 0 {
             let op = self.observer.cores[core].ops.last().map_or(u64::MAX, |op| op.0 as u64);

@@ -1,12 +1,10 @@
 //! Turns the state of a run into its report: who waits for what, and why.
 
-use std::collections::HashMap;
 use std::ffi::CStr;
 
 use super::driver::Driver;
 use super::findings::Finding;
-use super::hazards::{self, Words};
-use super::library::Library;
+use super::hazards::Words;
 use super::machine::{Machine, Poll, Progress};
 use super::observer::Observer;
 use super::report::{CoreReport, Counts, Failure, Hazard, Report, ReportedOp, Status};
@@ -59,14 +57,13 @@ impl Observer {
 }
 
 /// The report of a run that has ended.
-pub(super) fn report(run: Run, library: &Library) -> Report {
+pub(super) fn report(run: Run) -> Report {
     let Run { machine, mut observer, driver, request, .. } = run;
     observer.finish_lines();
     let mut hazards = Vec::new();
     if let Some(order) = &observer.order {
-        let code = hazards::code_addresses(order);
-        let lines = if code.is_empty() { HashMap::new() } else { library.lines_of(&code) };
-        let words = Words { ops: &observer.ops, memory: &machine.memory, topology: &machine.topology, lines };
+        let (ops, sites) = (&observer.ops, &observer.sites);
+        let words = Words { ops, memory: &machine.memory, topology: &machine.topology, sites };
         hazards = words.hazards(order);
         let missing = order.missing_writes();
         let missing = missing.iter().map(|&(op, address)| {

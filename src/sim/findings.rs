@@ -17,6 +17,8 @@ pub(crate) enum FindingKind {
     Unordered,
     /// Operands of one instruction overlap in part.
     Overlap,
+    /// A flag of L0C is waited for that nobody changes.
+    UnitFlag,
     /// Local memory is read that nobody has written.
     NeverWritten,
     /// An event is raised that is raised already.
@@ -39,6 +41,7 @@ impl FindingKind {
         match self {
             Self::Unordered
             | Self::Overlap
+            | Self::UnitFlag
             | Self::NeverWritten
             | Self::EventDoubled
             | Self::EventLeft

@@ -1,13 +1,12 @@
 //! What order checking found, told: who, where, and what is missing.
 
-use std::collections::HashMap;
-
 use super::access::Site;
 use super::memory::GlobalMemory;
 use super::order::{OrderLog, Overlap};
 use super::races::{Race, Use};
 use super::report::Hazard;
 use super::request::OpSpec;
+use super::sites::Sites;
 use super::topology::{CoreIndex, Topology};
 use crate::aicore::operand::Access;
 use crate::model::{ByPosition, OpPosition};
@@ -20,22 +19,8 @@ pub(super) struct Words<'a> {
     pub(super) memory: &'a GlobalMemory,
     /// Names of cores.
     pub(super) topology: &'a Topology,
-    /// Source lines of code addresses.
-    pub(super) lines: HashMap<u64, String>,
-}
-
-/// Code addresses whose source lines a report would like to name.
-pub(super) fn code_addresses(order: &OrderLog) -> Vec<u64> {
-    let sites = order.races().iter().flat_map(|race| [race.first.site, race.second.site]);
-    let mut found: Vec<u64> = sites
-        .filter_map(|site| match site {
-            Site::Code(code) => Some(code),
-            Site::Unknown | Site::Line(..) => None,
-        })
-        .collect();
-    found.sort_unstable();
-    found.dedup();
-    found
+    /// Source lines.
+    pub(super) sites: &'a Sites,
 }
 
 impl Words<'_> {
@@ -141,11 +126,7 @@ impl Words<'_> {
     }
 
     fn place(&self, site: Site) -> Option<String> {
-        match site {
-            Site::Unknown => None,
-            Site::Line(..) => site.resolve().map(|(file, line)| format!("{file}:{line}")),
-            Site::Code(code) => self.lines.get(&code).cloned(),
-        }
+        self.sites.resolve(site).map(|(file, line)| format!("{file}:{line}"))
     }
 }
 

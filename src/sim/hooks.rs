@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use corosensei::Yielder;
 
 use super::access::Site;
+use super::access_log::ScalarAccess;
 use super::core_state::CoreState;
 use super::machine::Extent;
 use super::order::Precision;
@@ -111,8 +112,19 @@ extern "C" fn set_ffts_base_addr(_address: u64) {
     with_run(|run| run.machine.core().ffts_known = true);
 }
 
-extern "C" fn pipe_flag(is_wait: u32, source: u32, target: u32, id: u32, file: *const c_char, line: u32) {
-    settle(with_run(|run| run.pipe_flag(is_wait != 0, (source, target, id), Site::line(file, line))));
+extern "C" fn pipe_flag(
+    is_wait: u32,
+    source: u32,
+    target: u32,
+    id: u32,
+    file: *const c_char,
+    line: u32,
+    frame: *const usize,
+) {
+    settle(with_run(|run| {
+        let site = run.observer.sites.call(file, line, frame);
+        run.pipe_flag(is_wait != 0, (source, target, id), site)
+    }));
 }
 
 extern "C" fn pipe_barrier(pipe: u32) {
@@ -137,7 +149,15 @@ extern "C" fn queue(
 }
 
 extern "C" fn scalar(address: u64, bytes: u32, access: u32, file: *const c_char, line: u32) {
-    settle(with_run(|run| run.scalar(address, u64::from(bytes), access, Site::line(file, line))));
+    settle(with_run(|run| run.announced(address..address + u64::from(bytes), access, Site::line(file, line))));
+}
+
+/// Code built with hooks is about to load or store.
+extern "C" fn access(address: u64, bytes: u64, kind: u32, code: u64, frame: *const usize) {
+    settle(with_run(|run| {
+        let site = run.observer.sites.access(code, frame);
+        run.hooked(address..address + bytes, ScalarAccess::from_number(u64::from(kind)), site)
+    }));
 }
 
 extern "C" fn dcci(address: u64, form: u32) {
@@ -230,10 +250,13 @@ extern "C" fn spin() {
     suspend();
 }
 
-extern "C" fn issue(issued: *const Issued) {
+extern "C" fn issue(issued: *const Issued, frame: *const usize) {
     // SAFETY: the header passes a record of its own that lives during the call.
     let issued = unsafe { &*issued };
-    let next = with_run(|run| run.issue(issued));
+    let next = with_run(|run| {
+        let site = run.observer.sites.call(issued.file, issued.line, frame);
+        run.issue(issued, site)
+    });
     if next != Next::Continue {
         settle(next);
         with_run(|run| run.machine.core().poll = None);
@@ -241,7 +264,7 @@ extern "C" fn issue(issued: *const Issued) {
 }
 
 extern "C" fn set_register(register: u32, value: u64) {
-    with_run(|run| run.machine.core().unit.registers.set_number(register, value));
+    with_run(|run| run.set_register(register, value));
 }
 
 extern "C" fn get_register(register: u32) -> u64 {
@@ -258,7 +281,7 @@ extern "C" fn drain() {
 }
 
 /// The functions in the order of the table in `shim.cpp`.
-pub(super) fn table() -> [*const (); 31] {
+pub(super) fn table() -> [*const (); 32] {
     [
         core as *const (),
         cross_core_set as *const (),
@@ -289,6 +312,7 @@ pub(super) fn table() -> [*const (); 31] {
         program::allocate as *const (),
         program::release as *const (),
         drain as *const (),
+        access as *const (),
         bypass as *const (),
         std::ptr::null(),
     ]

@@ -8,7 +8,7 @@ use super::memory::SystemWorkspace;
 use super::report::Status;
 use super::run::{Next, Run};
 use crate::aicore::operand::Operand;
-use crate::aicore::{Fault, Instruction, Issued, Memory, OpCode, Pipe};
+use crate::aicore::{Fault, Instruction, Issued, Memory, OnResults, OpCode, Pipe};
 
 /// An instruction that may be executed: made by [`Machine::prepare`] alone, which checks what it touches.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub(super) struct Prepared {
     instruction: Instruction,
     /// Bytes it writes.
     pub(super) bytes: u64,
+    /// What it does to results in L0C.
+    pub(super) on_results: OnResults,
     /// What it touches of global memory, and whether it writes it: for caches that moves by-pass.
     pub(super) global: Vec<(Range<u64>, bool)>,
 }
@@ -55,7 +57,8 @@ impl Machine {
             }
         }
         self.operands = operands;
-        Ok(Prepared { op, instruction, bytes, global })
+        let on_results = instruction.on_results();
+        Ok(Prepared { op, instruction, bytes, on_results, global })
     }
 
     /// Executes an instruction of the current core.
@@ -85,13 +88,13 @@ fn hull(a: Range<u64>, b: Range<u64>) -> Range<u64> {
 
 impl Run {
     /// An instruction.
-    pub(super) fn issue(&mut self, issued: &Issued) -> Next {
-        let site = Site::line(issued.file, issued.line);
+    pub(super) fn issue(&mut self, issued: &Issued, site: Site) -> Next {
+        self.machine.core().announced = 0..0;
         let prepared = match self.machine.prepare(issued) {
             Ok(prepared) => prepared,
             Err(fault) => return self.faulted(fault, site),
         };
-        self.watch_instruction(prepared.op, prepared.bytes, site);
+        self.watch_instruction(&prepared, site);
         let (op_code, pipe, bytes) = (prepared.op, prepared.op.pipe(), prepared.bytes);
         if self.machine.delayed.is_empty() {
             if let Err(fault) = self.carry_out(&prepared, site) {
@@ -151,7 +154,7 @@ impl Run {
     }
 
     pub(super) fn faulted(&mut self, fault: Fault, site: Site) -> Next {
-        self.fail(Status::Api, fault.0, site.resolve());
+        self.fail_at(Status::Api, fault.0, site);
         Next::Stop
     }
 }

@@ -1,6 +1,5 @@
 //! From a kernel object to code that can be called: link it to the shim, load it, bind the services.
 
-use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::path::{Path, PathBuf};
 
@@ -142,15 +141,9 @@ impl Library {
         Ok(())
     }
 
-    /// Source lines of code that calls return to, as `file:line`, as far as the kernel was compiled with them.
-    pub(super) fn lines_of(&self, code: &[u64]) -> HashMap<u64, String> {
-        let Ok(data) = fs::read(&self.path) else { return HashMap::new() };
-        let Ok(file) = CodeFile::parse(&data) else { return HashMap::new() };
-        let line = |&address: &u64| {
-            let line = file.at(address.wrapping_sub(self.distance).wrapping_sub(1)).line?;
-            Some((address, format!("{}:{}", line.file, line.line)))
-        };
-        code.iter().filter_map(line).collect()
+    /// Its file, and the distance between addresses there and those of this process.
+    pub(super) fn file(&self) -> (PathBuf, u64) {
+        (self.path.clone(), self.distance)
     }
 
     /// The bytes that every core has its own copy of.

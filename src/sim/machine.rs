@@ -1,5 +1,6 @@
 //! The machine: cores, flags and memories of a launch. It knows nothing of who watches it or who drives it.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::cache::StrictCache;
@@ -90,6 +91,12 @@ pub(super) struct Core {
     pub(super) block_local: Vec<u8>,
     /// The move it issued last, if nothing else came after it: target, source, length.
     pub(super) last_move: Option<[u64; 3]>,
+    /// Waits of its scalar unit for its own pipes since it last let others run.
+    pub(super) scalar_waits: u32,
+    /// Waits for flags of L0C so far.
+    pub(super) unit_waits: u64,
+    /// What a header said the scalar unit is about to access: the hook in front of the access says nothing new.
+    pub(super) announced: Range<u64>,
 }
 
 /// All of it.

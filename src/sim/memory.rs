@@ -70,10 +70,12 @@ impl GlobalMemory {
         (address - self.buffers[at].address < self.buffers[at].size).then_some(at)
     }
 
-    /// First byte and size of what all of them lie in.
+    /// First byte and size of the pages that all of them lie in.
     pub(crate) fn extent(&self) -> (u64, u64) {
         match (self.buffers.first(), self.buffers.last()) {
-            (Some(first), Some(last)) => (first.address, last.address + last.size - first.address),
+            (Some(first), Some(last)) => {
+                (first.address, (last.address + last.size).next_multiple_of(PAGE as u64) - first.address)
+            }
             (None, _) | (_, None) => (0, 0),
         }
     }
@@ -237,6 +239,11 @@ impl LocalMemories {
             })
             .collect();
         Ok(Self { base, bytes, cores })
+    }
+
+    /// First byte and size of what all of them lie in.
+    pub(crate) fn extent(&self) -> (u64, u64) {
+        (self.base as u64, self.bytes as u64)
     }
 
     /// The memories of one core.

@@ -45,6 +45,7 @@ pub(crate) mod request;
 mod run;
 mod schedule;
 mod signals;
+mod sites;
 pub(crate) mod topology;
 mod trace;
 

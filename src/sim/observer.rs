@@ -15,7 +15,8 @@ use super::pipes::timeline::CoreTime;
 use super::pipes::watch::PipeWatch;
 use super::races::Use;
 use super::report::{Counts, Event, Failure, Happening, Status, Work};
-use super::request::{EventsSpec, OpSpec, PipesSpec, Request};
+use super::request::{CacheSpec, EventsSpec, OpSpec, PipesSpec, Request};
+use super::sites::Sites;
 use super::topology::{CoreIndex, Topology};
 use crate::aicore::operand::{Access, Shape};
 use crate::aicore::{Memory, OpCode};
@@ -75,6 +76,8 @@ pub(super) struct Observer {
     pub(super) sync_alls: BTreeMap<OpPosition, Vec<CoreIndex>>,
     /// Scalar accesses that were not looked at yet.
     pub(super) log: Option<AccessLog>,
+    /// Lines of the source.
+    pub(super) sites: Sites,
     /// The first failure.
     pub(super) failure: Option<(Status, Failure)>,
     level: EventsSpec,
@@ -102,16 +105,17 @@ pub(super) enum FlagName {
 
 impl Observer {
     /// Has seen nothing yet.
-    pub(super) fn new(request: &Request, machine: &Machine) -> Self {
+    pub(super) fn new(request: &Request, machine: &Machine, sites: Sites) -> Self {
         let count = machine.cores.len();
         let order = machine.follows_order.then(|| OrderLog::new(&request.ops, &request.slots, &machine.memory, count));
         Self {
             topology: machine.topology.clone(),
             ops: request.ops.clone().into(),
             cores: vec![Watched::default(); count],
-            log: order.is_some().then(|| AccessLog::new([machine.memory.extent(), (0, 0)])),
+            log: access_log(request, machine, order.is_some()),
             order,
-            pipes: watches(request, machine),
+            pipes: watches(request, machine, &sites),
+            sites,
             times: (0..count)
                 .filter(|_| request.events >= EventsSpec::Instructions)
                 .map(|_| CoreTime::default())
@@ -202,7 +206,7 @@ impl Observer {
             self.events_dropped += 1;
             return;
         }
-        let (file, line) = site.resolve().unzip();
+        let (file, line) = self.sites.resolve(site).unzip();
         let (name, pipe) = (op.name().into(), op.pipe().name().into());
         let position = self.position_of(core);
         let (core, op) = (self.topology.name(core), self.op_of(core));
@@ -436,6 +440,7 @@ impl Observer {
             access: match run.access {
                 ScalarAccess::Data(access) => access,
                 ScalarAccess::Exchange => Access::Write,
+                ScalarAccess::Look => Access::Read,
             },
             memory: Memory::Gm,
             address: run.begin,
@@ -479,11 +484,19 @@ impl Observer {
 }
 
 /// One watcher per core, if somebody wants to know about pipes.
-fn watches(request: &Request, machine: &Machine) -> Vec<PipeWatch> {
+fn watches(request: &Request, machine: &Machine, sites: &Sites) -> Vec<PipeWatch> {
     if request.pipes != PipesSpec::Checked {
         return Vec::new();
     }
-    machine.indices().map(|core| PipeWatch::new(machine.name(core), auto_sync(request, machine, core))).collect()
+    let watch = |core| PipeWatch::new(machine.name(core), auto_sync(request, machine, core), sites.clone());
+    machine.indices().map(watch).collect()
+}
+
+/// What code built with hooks tells its loads and stores to, if anybody wants to know.
+fn access_log(request: &Request, machine: &Machine, checks_order: bool) -> Option<AccessLog> {
+    let watches = request.pipes != PipesSpec::InOrder || request.cache == CacheSpec::Strict;
+    let local = if watches { machine.local.extent() } else { (0, 0) };
+    (checks_order || watches).then(|| AccessLog::new([machine.memory.extent(), local], checks_order))
 }
 
 /// What the compiler puts in for a core.

@@ -1,6 +1,9 @@
 //! What instructions, flags between pipes, queues and scalar accesses mean for a run.
 
+use std::ops::Range;
+
 use super::access::Site;
+use super::access_log::ScalarAccess;
 use super::issue::Prepared;
 use super::pipes::delayed::{Entry, Ready};
 use super::pipes::order::Flag;
@@ -8,13 +11,19 @@ use super::pipes::watch::{Issue, Scene};
 use super::report::Status;
 use super::run::{Next, Run};
 use crate::aicore::operand::Access;
-use crate::aicore::{OpCode, Pipe, Register};
+use crate::aicore::{Memory, Pipe, Register};
 use crate::model::OpPosition;
 
 /// `PIPE_ALL` of the device.
 const PIPE_ALL: u32 = 6;
 /// Events of an ordered pair of pipes.
 const EVENTS: u32 = 8;
+/// Waits of the scalar unit for its own pipes after which others get a turn.
+const PATIENCE: u32 = 64;
+/// From here on UB belongs to AscendC's headers.
+const SCRATCH: u64 = 188_416;
+/// Bit of the register FPC that lowers all flags of L0C.
+const RESET_UNIT_FLAGS: u64 = 1 << 63;
 
 /// `SkQueue` of the header.
 mod action {
@@ -49,30 +58,47 @@ pub(super) struct QueueCall {
 
 impl Run {
     /// An instruction is issued; what it touches is in the machine's list of operands.
-    pub(super) fn watch_instruction(&mut self, op: OpCode, bytes: u64, site: Site) {
+    pub(super) fn watch_instruction(&mut self, prepared: &Prepared, site: Site) {
         let current = self.current();
+        let Prepared { op, bytes, on_results, .. } = *prepared;
+        self.order_results(prepared);
         self.observer.instruction(self.driver.steps, current, op, bytes, site);
         let Some(watch) = self.observer.pipes.get_mut(current) else { return };
-        let issue = Issue { op, operands: self.machine.operands.as_slice(), site, unit: false, large: false };
+        let issue = Issue { op, operands: self.machine.operands.as_slice(), site, on_results };
         let memories = &self.machine.cores[current].unit.memories;
         watch.instruction(&issue, &Scene { memories, global: &self.machine.memory });
         self.collect_findings();
     }
 
+    /// Multiplication and moves out of L0C that use its flags wait for each other.
+    fn order_results(&mut self, prepared: &Prepared) {
+        let current = self.current();
+        let Some(other) = prepared.on_results.waits_for(prepared.op.pipe()) else { return };
+        if self.machine.delayed.is_empty() && self.observer.times.is_empty() {
+            return;
+        }
+        self.machine.cores[current].unit_waits += 1;
+        let flag = Flag::Unit(self.machine.cores[current].unit_waits);
+        self.raise(other, flag);
+        // Only a wait of the scalar unit itself can end a run, and it has no part in this.
+        self.wait_for(prepared.op.pipe(), flag);
+    }
+
     /// `SetFlag` / `WaitFlag` between two pipes of a core.
     pub(super) fn pipe_flag(&mut self, is_wait: bool, key: (u32, u32, u32), site: Site) -> Next {
+        self.machine.core().announced = 0..0;
         let (source, target, id) = key;
         let call = if is_wait { "WaitFlag" } else { "SetFlag" };
         if id >= EVENTS {
             let text = format!("{call} with event id {id}; ids are 0 to 7");
-            self.fail(Status::Api, text, site.resolve());
+            self.fail_at(Status::Api, text, site);
             return Next::Stop;
         }
         if !self.machine.pipe_event(is_wait, key) {
             let text = format!(
                 "WaitFlag from pipe {source} to pipe {target}, event {id}, without a SetFlag: it never returns"
             );
-            self.fail(Status::Api, text, site.resolve());
+            self.fail_at(Status::Api, text, site);
             return Next::Stop;
         }
         let (Some(source), Some(target)) = (Pipe::from_number(source), Pipe::from_number(target)) else {
@@ -88,7 +114,25 @@ impl Run {
             self.collect_findings();
         }
         let flag = Flag::Event(source, target, id);
-        if is_wait { self.wait_for(target, flag) } else { self.raise(source, flag) }
+        if !is_wait {
+            return self.raise(source, flag);
+        }
+        if self.wait_for(target, flag) == Next::Stop {
+            return Next::Stop;
+        }
+        if target == Pipe::S { self.scalar_waited() } else { Next::Continue }
+    }
+
+    /// The scalar unit has waited for one of its pipes. A core that does nothing else for long may be polling global
+    /// memory through its local memory: others must get their turn.
+    fn scalar_waited(&mut self) -> Next {
+        let core = self.machine.core();
+        core.scalar_waits += 1;
+        if core.scalar_waits < PATIENCE {
+            return Next::Continue;
+        }
+        core.scalar_waits = 0;
+        if self.step() == Next::Stop { Next::Stop } else { Next::Switch }
     }
 
     /// A flag is raised behind what `source` was given.
@@ -126,6 +170,7 @@ impl Run {
     /// `pipe_barrier`.
     pub(super) fn pipe_barrier(&mut self, number: u32) -> Next {
         let current = self.current();
+        self.machine.core().announced = 0..0;
         let pipe = Pipe::from_number(number);
         if let Some(watch) = self.observer.pipes.get_mut(current) {
             match pipe {
@@ -177,21 +222,54 @@ impl Run {
         }
     }
 
-    /// The scalar unit is about to access memory.
-    pub(super) fn scalar(&mut self, address: u64, bytes: u64, bits: u32, site: Site) -> Next {
+    /// The scalar unit is about to access memory, says a header of ours.
+    pub(super) fn announced(&mut self, bytes: Range<u64>, bits: u32, site: Site) -> Next {
+        self.machine.core().announced = bytes.clone();
+        let kind = if bits & access::WRITE != 0 { Access::Write } else { Access::Read };
+        self.scalar(bytes, ScalarAccess::Data(kind), bits & access::TENSOR != 0, site)
+    }
+
+    /// The same, says the hook in front of a load or store. Whether the access is one of a tensor cannot be seen, so that
+    /// it counts as one: compilers order those with the pipes.
+    pub(super) fn hooked(&mut self, bytes: Range<u64>, access: ScalarAccess, site: Site) -> Next {
+        let announced = &self.machine.core().announced;
+        if announced.start <= bytes.start && bytes.end <= announced.end {
+            return Next::Continue;
+        }
+        let (start, extent) = self.machine.memory.extent();
+        let is_global = bytes.start.wrapping_sub(start) < extent;
+        if is_global && !self.machine.memory.holds(bytes.start, bytes.end - bytes.start) {
+            let place = self.machine.memory.describe(bytes.start);
+            let (what, length) = (access.words(), bytes.end - bytes.start);
+            self.fail_at(Status::Api, format!("{what} of {length} bytes of GM at {place}: they are in no buffer"), site);
+            return Next::Stop;
+        }
+        if !is_global && self.is_header_scratch(bytes.start) {
+            return Next::Continue;
+        }
+        self.scalar(bytes, access, true, site)
+    }
+
+    /// The end of UB, which AscendC's headers keep for themselves: in their CPU mode the scalar unit leaves scalars and
+    /// addresses there without any flag, which the device has no need to.
+    fn is_header_scratch(&self, address: u64) -> bool {
+        let ub = &self.machine.cores[self.current()].unit.memories[Memory::Ub as usize];
+        ub.offset_of(address).is_some_and(|offset| offset >= SCRATCH)
+    }
+
+    fn scalar(&mut self, bytes: Range<u64>, access: ScalarAccess, is_tensor: bool, site: Site) -> Next {
         let current = self.current();
-        let (is_write, is_tensor) = (bits & access::WRITE != 0, bits & access::TENSOR != 0);
         if let Some(watch) = self.observer.pipes.get_mut(current) {
-            let kind = if is_write { Access::Write } else { Access::Read };
+            let kind = if access.writes() { Access::Write } else { Access::Read };
             let unit = &self.machine.cores[current].unit;
             let scene = Scene { memories: &unit.memories, global: &self.machine.memory };
-            watch.scalar(address..address + bytes, kind, is_tensor, site, &scene);
+            watch.scalar(bytes.clone(), kind, is_tensor, site, &scene);
             self.collect_findings();
         }
         if is_tensor && self.scalar_waits() == Next::Stop {
             return Next::Stop;
         }
-        self.scalar_through_cache(address, bytes, is_write, site);
+        self.scalar_through_cache(bytes, access, site);
         Next::Continue
     }
 
@@ -201,6 +279,18 @@ impl Run {
         let Some(pipes) = self.machine.delayed.get(current) else { return Next::Continue };
         let pipes = pipes.before_scalar();
         self.drain(pipes)
+    }
+
+    /// A special register is written.
+    pub(super) fn set_register(&mut self, register: u32, value: u64) {
+        let current = self.current();
+        if register == Register::Fpc as u32
+            && value & RESET_UNIT_FLAGS != 0
+            && let Some(watch) = self.observer.pipes.get_mut(current)
+        {
+            watch.reset_unit_flags();
+        }
+        self.machine.core().unit.registers.set_number(register, value);
     }
 
     /// A special register is read. Those that the vector unit leaves something in are waited for where the compiler has put

@@ -2,6 +2,7 @@
 //!
 //! The functions kernel code calls are in [`super::hooks`]; the fibers it runs on are in [`super::engine`].
 
+use super::access::Site;
 use super::driver::Driver;
 use super::flags::SetError;
 use super::guard::Guards;
@@ -99,6 +100,7 @@ impl Run {
     /// The point before a synchronisation call.
     pub(super) fn sync_point(&mut self) -> Next {
         self.settle_accesses();
+        self.machine.core().announced = 0..0;
         self.active();
         if self.step() == Next::Stop {
             return Next::Stop;
@@ -393,6 +395,12 @@ impl Run {
     /// Ends the run with a failure of the current core. The first failure counts.
     pub(super) fn fail(&mut self, status: Status, text: String, site: Option<(String, u32)>) {
         self.observer.fail(self.driver.steps, self.machine.current, status, text, site);
+    }
+
+    /// The same, at a place in the kernel.
+    pub(super) fn fail_at(&mut self, status: Status, text: String, site: Site) {
+        let place = self.observer.sites.resolve(site);
+        self.fail(status, text, place);
     }
 
     /// Holds a core back if a delay says so.

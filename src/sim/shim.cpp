@@ -16,7 +16,7 @@ struct SkShimTable {
     void (*intra_block_set)(uint32_t, uint32_t);
     void (*intra_block_wait)(uint32_t, uint32_t);
     void (*set_ffts_base_addr)(uint64_t);
-    void (*pipe_flag)(uint32_t, uint32_t, uint32_t, uint32_t, const char *, uint32_t);
+    void (*pipe_flag)(uint32_t, uint32_t, uint32_t, uint32_t, const char *, uint32_t, const void *);
     void (*dcci)(uint64_t, uint32_t);
     int64_t (*system_cycle)(void);
     void (*work)(uint32_t, uint64_t);
@@ -28,7 +28,7 @@ struct SkShimTable {
     void (*sub_kernel_begin)(uint64_t);
     void (*sub_kernel_end)(uint64_t);
     void (*spin)(void);
-    void (*issue)(const SkInstruction *);
+    void (*issue)(const SkInstruction *, const void *);
     void (*set_register)(uint32_t, uint64_t);
     uint64_t (*get_register)(uint32_t);
     uint8_t *(*system_workspace)(void);
@@ -39,6 +39,7 @@ struct SkShimTable {
     void *(*program_allocate)(uint64_t);
     int (*program_release)(void *);
     void (*drain)(void);
+    void (*access)(uint64_t, uint64_t, uint32_t, uint64_t, const void *);
     uint64_t (*bypass)(const volatile void *, uint32_t, uint32_t, uint64_t);
     void *end;
 };
@@ -59,7 +60,7 @@ SK_HIDDEN void sk_rt_intra_block_wait(uint32_t pipe, uint32_t id) { sk_shim_tabl
 SK_HIDDEN void sk_rt_set_ffts_base_addr(uint64_t address) { sk_shim_table.set_ffts_base_addr(address); }
 SK_HIDDEN void sk_rt_pipe_flag(uint32_t isWait, uint32_t source, uint32_t target, uint32_t id, const char *file,
                                uint32_t line) {
-    sk_shim_table.pipe_flag(isWait, source, target, id, file, line);
+    sk_shim_table.pipe_flag(isWait, source, target, id, file, line, __builtin_frame_address(0));
 }
 SK_HIDDEN void sk_rt_pipe_barrier(uint32_t pipe) { sk_shim_table.pipe_barrier(pipe); }
 SK_HIDDEN void sk_rt_queue(uint32_t action, const void *buffer, uint32_t pipe, uint64_t bytes, const char *position,
@@ -84,7 +85,9 @@ SK_HIDDEN void sk_rt_sub_kernel_begin(uint64_t offset) { sk_shim_table.sub_kerne
 SK_HIDDEN void sk_rt_sub_kernel_end(uint64_t offset) { sk_shim_table.sub_kernel_end(offset); }
 // Lets others run.
 SK_HIDDEN void sk_rt_spin(void) { sk_shim_table.spin(); }
-SK_HIDDEN void sk_rt_issue(const SkInstruction *instruction) { sk_shim_table.issue(instruction); }
+SK_HIDDEN void sk_rt_issue(const SkInstruction *instruction) {
+    sk_shim_table.issue(instruction, __builtin_frame_address(0));
+}
 SK_HIDDEN void sk_rt_set_register(uint32_t number, uint64_t value) { sk_shim_table.set_register(number, value); }
 SK_HIDDEN uint64_t sk_rt_get_register(uint32_t number) { return sk_shim_table.get_register(number); }
 SK_HIDDEN uint8_t *sk_rt_system_workspace(void) { return sk_shim_table.system_workspace(); }

@@ -81,6 +81,35 @@ impl HostCompiler {
         command.args(&self.arguments).limit(self.limit)
     }
 
+    /// Arguments that have code call a function of the simulator's shim before every load and store: the compiler's side of
+    /// its race detector, without the detector. Accesses to volatile words call functions of their own. What the compiler
+    /// would expand to code without such calls stays a call of the C library, which the shim stands in front of.
+    ///
+    /// Frame pointers tell who called the function that an access is in.
+    ///
+    /// `work_dir` is where the compiler runs if it must be asked whose arguments it takes.
+    pub(crate) fn access_hooks(&self, work_dir: &Path, cancel: &Cancel) -> Result<Vec<String>, ToolchainError> {
+        const BOTH: [&str; 5] = [
+            "-fsanitize=thread",
+            "-fno-builtin-memcpy",
+            "-fno-builtin-memmove",
+            "-fno-builtin-memset",
+            "-fno-omit-frame-pointer",
+        ];
+        const GCC: [&str; 3] = [
+            "--param=tsan-distinguish-volatile=1",
+            "--param=tsan-instrument-func-entry-exit=0",
+            "-fno-tree-loop-distribute-patterns",
+        ];
+        const CLANG: [&str; 4] =
+            ["-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-func-entry-exit=0"];
+        let own: &[&str] = match family(self, work_dir, cancel)? {
+            Family::Gcc => &GCC,
+            Family::Clang => &CLANG,
+        };
+        Ok(BOTH.iter().chain(own).map(|argument| (*argument).to_owned()).collect())
+    }
+
     /// Every program that takes part. One that vanished since it was found cannot produce a result either, so leaving
     /// it out is harmless.
     pub(crate) fn identity(&self) -> Vec<ToolIdentity> {
@@ -120,26 +149,9 @@ impl HostToolchain {
         &self.include_dir
     }
 
-    /// Arguments that have code call a function of the simulator's shim before every load and store: the compiler's side of
-    /// its race detector, without the detector. Accesses to volatile words call functions of their own. What the compiler
-    /// would expand to code without such calls stays a call of the C library, which the shim stands in front of.
-    ///
-    /// `work_dir` is where the compiler runs if it must be asked whose arguments it takes.
+    /// As [`HostCompiler::access_hooks`].
     pub(crate) fn access_hooks(&self, work_dir: &Path, cancel: &Cancel) -> Result<Vec<String>, ToolchainError> {
-        const BOTH: [&str; 4] =
-            ["-fsanitize=thread", "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"];
-        const GCC: [&str; 3] = [
-            "--param=tsan-distinguish-volatile=1",
-            "--param=tsan-instrument-func-entry-exit=0",
-            "-fno-tree-loop-distribute-patterns",
-        ];
-        const CLANG: [&str; 4] =
-            ["-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-func-entry-exit=0"];
-        let own: &[&str] = match family(&self.compiler, work_dir, cancel)? {
-            Family::Gcc => &GCC,
-            Family::Clang => &CLANG,
-        };
-        Ok(BOTH.iter().chain(own).map(|argument| (*argument).to_owned()).collect())
+        self.compiler.access_hooks(work_dir, cancel)
     }
 
     /// The source after preprocessing, with line markers, exactly as [`Toolchain::compile`] would see it.

@@ -66,6 +66,7 @@ def compiler() -> str:
 def hooks() -> tuple[str, ...]:
     """Arguments by which every load and store tells the simulator, as operators are built."""
     both = ("-fsanitize=thread", "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset")
+    both += ("-fno-omit-frame-pointer",)
     if "clang" in subprocess.run([compiler(), "--version"], capture_output=True, text=True, check=True).stdout:
         return (*both, "-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-func-entry-exit=0")
     parameters = ("tsan-distinguish-volatile=1", "tsan-instrument-func-entry-exit=0")

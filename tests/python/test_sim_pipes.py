@@ -233,6 +233,102 @@ def test_scalar_accesses_are_ordered_by_the_compiler_or_by_flags(device: Device,
     assert any("V_S" in each for each in missing if each)
 
 
+#: The same through plain pointers: only the hooks in front of loads and stores tell of them.
+PLAIN = """
+static void body() {
+    float *x = (float *)sk_rt_core()->unifiedBuffer;
+    for (int i = 0; i < 64; ++i) { x[i] = 1; } // line 4
+    vadds(x, x, 2, 1, 1, 1, 8, 8);
+    ((float *)slot(1))[0] = x[0]; // line 6
+}
+"""
+
+
+def test_plain_loads_and_stores_tell_by_their_hooks(device: Device, folder: Path) -> None:
+    hooks = (*sim_kernels.hooks(), "-g")
+    report, result = launch(device, folder, PLAIN, *hooks)
+    report.raise_for_status()
+    assert result[0] == 3
+    report, _ = launch(device, folder, PLAIN, *hooks, auto_sync=False)
+    found = {finding.missing: finding for finding in report.findings}
+    for pipes, lines in (("S_V", (4, 5)), ("V_S", (5, 6))):
+        finding = found["SetFlag<HardEvent::{0}> and WaitFlag<HardEvent::{0}>".format(pipes)]
+        assert finding.first is not None
+        assert finding.second is not None
+        assert (finding.first["line"], finding.second["line"]) == lines
+        assert finding.first["file"].endswith("kernel.cpp")
+    for seed in range(10):
+        assert launch(device, folder, PLAIN, *hooks, pipes="reordered", seed=seed)[1][0] == 3
+    seeds = (launch(device, folder, PLAIN, *hooks, pipes="reordered", seed=seed, auto_sync=False) for seed in range(20))
+    assert any(result[0] != 3 for _, result in seeds)
+
+
+def test_a_load_behind_a_buffer_ends_the_run(device: Device, folder: Path) -> None:
+    source = "static void body() { ((float *)slot(1))[0] = ((float *)slot(0))[256]; }"
+    report, _ = launch(device, folder, source, *sim_kernels.hooks(), "-g")
+    assert report.status == "api"
+    assert "a scalar load of 4 bytes of GM at 0 bytes behind the end of `in`" in report.message
+    assert report.failure is not None
+    assert report.failure["line"] == 1
+
+
+#: Two products of 16x16 on the same results: 32, then 64. Results go out by rows.
+CUBE = """
+static void body() {
+    half *a = (half *)sk_rt_core()->l0a, *b = (half *)sk_rt_core()->l0b;
+    float *c = (float *)sk_rt_core()->l0c;
+    create_ca_matrix(a, (1ull << 16 | FRACTALS), half(1));
+    create_cb_matrix(b, (1ull << 16 | FRACTALS), half(2));
+    set_flag(PIPE_MTE1, PIPE_M, EVENT_ID0);
+    wait_flag(PIPE_MTE1, PIPE_M, EVENT_ID0);
+    sk_rt_set_register(SK_REGISTER_ND_PARA, 1);
+    for (int round = 0; round < 2; ++round) {
+        mad(c, a, b, 16 * FRACTALS, 16, 16 * FRACTALS, MAD, 0, 0, round == 0); // line 11
+        if (OUT) { copy_matrix_cc_to_gm((float *)slot(1) + 128 * round, c, 0, 8, 16, 8, 16, FIX, NoQuant, 0, 0, 1); }
+    }
+}
+"""
+
+
+def cube(device: Device, folder: Path, mad: int, fix: int, out: int = 1, fractals: int = 1, **options: Any) -> Any:
+    flags = (f"-DMAD={mad}", f"-DFIX={fix}", f"-DOUT={out}", f"-DFRACTALS={fractals}")
+    kernel = sim_kernels.kernel(device, folder, CUBE, "1:0", flags)
+    result = device.buffer(np.zeros(256, np.float32))
+    report = kernel.launch([result, result], block_dim=1, **{"pipes": "checked", **options})
+    return report, result.numpy()
+
+
+def test_flags_of_results_order_products_and_moves(device: Device, folder: Path) -> None:
+    wanted = np.repeat(np.float32([32, 64]), 128)
+    report, result = cube(device, folder, 3, 3)
+    report.raise_for_status()
+    np.testing.assert_array_equal(result, wanted)
+    for mad, fix in ((0, 0), (3, 0), (0, 3)):
+        report, _ = cube(device, folder, mad, fix)
+        pairs = {(finding.first["pipe"], finding.second["pipe"]) for finding in report.findings if finding.first}
+        assert {("M", "FIX"), ("FIX", "M")} <= pairs, "both must use them"
+    for seed in range(10):
+        np.testing.assert_array_equal(cube(device, folder, 3, 3, pipes="reordered", seed=seed)[1], wanted)
+    seeds = (cube(device, folder, 0, 0, pipes="reordered", seed=seed)[1] for seed in range(20))
+    assert any(not np.array_equal(result, wanted) for result in seeds)
+
+
+def test_flags_of_results_that_never_change(device: Device, folder: Path) -> None:
+    finding = only(cube(device, folder, 2, 3)[0], "unit-flag")
+    assert "waits for the flags of bytes 0 to 512 of L0C, which no multiplication" in finding.text
+    finding = only(cube(device, folder, 3, 2)[0], "unit-flag")
+    assert "still raised" in finding.text
+    assert finding.first is not None
+    assert finding.second is not None
+    assert (finding.first["line"], finding.second["line"]) == (11, 11)
+
+
+def test_only_small_products_need_a_barrier(device: Device, folder: Path) -> None:
+    report, _ = cube(device, folder, 0, 0, out=0)
+    assert only(report, "unordered").missing == "PipeBarrier<PIPE_M>"
+    cube(device, folder, 0, 0, out=0, fractals=4)[0].raise_for_status()
+
+
 def test_operators_do_not_see_what_others_left(device: Device, folder: Path) -> None:
     source = """
     static void body() {

@@ -57,10 +57,15 @@ DMA = """(copy_gm_to_ubuf((int32_t *)0, (int32_t *)slot(0), 0, 1, 1, 0, 0), pipe
 def hand_over(device: Device, folder: Path, **parts: Any) -> tuple[Report, int]:
     written = {"AFTER_WRITE": "", "BEFORE": "", "BEFORE_READ": "", "READ": "word.GetValue($AT$)", "AT": "0"}
     written.update({name: parts.pop(name) for name in list(parts) if name in written})
-    text = HAND_OVER
+    text, flags = HAND_OVER, ()
+    if parts.pop("plain", False):
+        # Through plain pointers: only the hooks in front of loads and stores tell of them.
+        flags = (*sim_kernels.hooks(), "-g")
+        text = text.replace("word.SetValue($AT$, 7)", "((int32_t *)slot(0))[$AT$] = 7")
+        written["READ"] = written["READ"].replace("word.GetValue($AT$)", "((int32_t *)slot(0))[$AT$]")
     for name, value in written.items():
         text = text.replace(f"${name}$", value)
-    kernel = sim_kernels.kernel(device, folder, text, "0:1")
+    kernel = sim_kernels.kernel(device, folder, text, "0:1", flags)
     words, result = device.buffer(np.zeros(64, np.int32), "words"), device.buffer(np.zeros(64, np.int32), "result")
     options = {"cache": "strict", "op_names": ["produce", "consume"], "check_order": False, **parts}
     report = kernel.launch([words, result], block_dim=2, **options)
@@ -91,6 +96,24 @@ def test_a_write_that_is_not_flushed_does_not_arrive(device: Device, folder: Pat
     with pytest.raises(Exception, match="SK0929"):
         report.raise_for_status()
     report, value = hand_over(device, folder, cache="coherent")
+    report.raise_for_status()
+    assert value == 7
+
+
+def test_plain_loads_and_stores_go_through_the_cache(device: Device, folder: Path) -> None:
+    report, value = hand_over(device, folder, plain=True)
+    assert value == 0, "the value stays in the cache of the writer"
+    finding = only(report, "unflushed")
+    assert finding.first is not None
+    assert finding.second is not None
+    assert (finding.first["line"], finding.second["line"]) == (12, 20)
+    report, value = hand_over(device, folder, plain=True, AFTER_WRITE=FLUSH)
+    report.raise_for_status()
+    assert value == 7
+    look = "result.SetValue(1, ((int32_t *)slot(0))[0])"
+    report, value = hand_over(device, folder, plain=True, AFTER_WRITE=FLUSH, BEFORE=look)
+    assert (value, only(report, "stale-read").second["line"]) == (0, 20)  # type: ignore[index]
+    report, value = hand_over(device, folder, plain=True, AFTER_WRITE=FLUSH, BEFORE=look, BEFORE_READ=FLUSH)
     report.raise_for_status()
     assert value == 7
 

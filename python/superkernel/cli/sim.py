@@ -24,6 +24,20 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--option", action="append", default=[], help="another argument of the compiler (--option=-O2)"
     )
     command.add_argument("--seed", type=int, help="let cores go on in a random order")
+    command.add_argument(
+        "--pipes",
+        choices=("in-order", "checked", "reordered"),
+        default="in-order",
+        help="how the pipes of a core work: as issued (default), the same with a report of what nothing orders, or "
+        "delayed by the seed",
+    )
+    command.add_argument(
+        "--cache",
+        choices=("coherent", "strict"),
+        default="coherent",
+        help="what scalar accesses to global memory meet: memory as it is (default), or a data cache of each core that "
+        "nobody keeps the same",
+    )
     command.add_argument("--keep", metavar="LIBRARY", help="keep the compiled program as this file")
     add_settings(command)
     command.add_argument("file", metavar="FILE", help="the source that has `main`")
@@ -46,9 +60,12 @@ def run(options: argparse.Namespace) -> int:
         library = Path(options.keep) if options.keep else Path(folder) / f"{name}.so"
         with superkernel.configure(**given_settings(options)):
             sources = [options.file, *options.source]
-            build_program(sources, library, options=words + options.option, libraries=options.library)
+            watched = options.pipes != "in-order" or options.cache != "coherent"
+            words += options.option
+            build_program(sources, library, options=words, libraries=options.library, watch_accesses=watched)
             soc = superkernel.current_config()["soc"]
-        done = run_program(library, options.arguments, name=name, soc=soc, seed=options.seed)
+        launch = {"pipes": options.pipes, "cache": options.cache}
+        done = run_program(library, options.arguments, name=name, soc=soc, seed=options.seed, launch=launch)
     if done.returncode < 0:
         import signal
         import sys

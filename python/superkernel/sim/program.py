@@ -48,10 +48,12 @@ def build_program(
     *,
     options: Sequence[str] = (),
     libraries: Sequence[str | os.PathLike[str]] = (),
+    watch_accesses: bool = False,
 ) -> None:
     """Compiles a program with the host's C++ compiler into the shared ``library``.
 
     The first source has ``main``; ``options`` go to the compiler; ``libraries`` are linked (archives, shared objects).
+    ``watch_accesses`` has every load and store of the code tell the simulator, for launches with ``pipes`` or ``cache``.
     """
     from superkernel.sim.device import cache_directory
 
@@ -65,6 +67,7 @@ def build_program(
         str(INCLUDE_DIR),
         os.path.abspath(library),
         str(cache_directory()),
+        watch_accesses,
         config["tool_timeout"],
     )
 

@@ -3,7 +3,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "a family names its own among all instructions")]
 
 use super::quantize::Quantizer;
-use super::{ROW, ROWS};
+use super::{ROW, ROWS, UnitFlag};
 use crate::aicore::atomic::Atomic;
 use crate::aicore::instruction::Arguments;
 use crate::aicore::memory::Memory;
@@ -43,6 +43,7 @@ pub(crate) struct Fixpipe {
     matrices: (u64, u64, u64),
     quantizer: Quantizer,
     atomic: Option<Atomic>,
+    flag: UnitFlag,
 }
 
 impl Fixpipe {
@@ -91,7 +92,13 @@ impl Fixpipe {
             matrices,
             quantizer,
             atomic: (to == Memory::Gm).then(|| Atomic::from_registers(registers)).flatten(),
+            flag: UnitFlag::from_word(word(7)),
         }))
+    }
+
+    /// Its part in the flags of L0C.
+    pub(super) fn flag(&self) -> UnitFlag {
+        self.flag
     }
 
     fn is_empty(&self) -> bool {

@@ -3,7 +3,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "a family names its own among all instructions")]
 
 use super::sparse::INDICES;
-use super::{FRACTAL, ROW, ROWS};
+use super::{FRACTAL, OnResults, ROW, ROWS, UnitFlag};
 use crate::aicore::float16::{Bf16, F16};
 use crate::aicore::instruction::Arguments;
 use crate::aicore::memory::Memory;
@@ -64,6 +64,7 @@ pub(crate) struct Mad {
     start: Start,
     /// Where L0B starts.
     l0b: u64,
+    flag: UnitFlag,
 }
 
 impl Mad {
@@ -101,11 +102,19 @@ impl Mad {
             left_fractals,
             start,
             l0b: arguments.core.memory(Memory::L0b).map_or(0, |memory| memory.base as u64),
+            flag: UnitFlag::from_word(word(7)),
         }))
     }
 
     fn is_empty(&self) -> bool {
         self.m == 0 || self.k == 0 || self.n == 0
+    }
+
+    /// What it does to results in L0C.
+    pub(super) fn on_results(&self) -> OnResults {
+        // So many fractals take long enough for the first to be done when the next multiplication needs it.
+        let large = self.m.div_ceil(ROWS) * self.n.div_ceil(ROWS) >= 10;
+        OnResults { flag: self.flag, large }
     }
 
     /// Rows of fractals of the right matrix.

@@ -21,7 +21,7 @@ pub(crate) mod quantize;
 pub(crate) mod sparse;
 pub(crate) mod square;
 
-use super::Fault;
+use super::{Fault, Pipe};
 use super::instruction::Arguments;
 use super::operand::Operands;
 use super::registers::Registers;
@@ -38,6 +38,47 @@ pub(crate) const FRACTAL: u64 = 512;
 pub(crate) const ROW: u64 = 32;
 /// Rows of a fractal.
 pub(crate) const ROWS: u64 = 16;
+
+/// How an instruction uses the flags of L0C, one per 512 bytes: a multiplication waits until they are down, a move out of
+/// L0C until they are up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum UnitFlag {
+    /// It does not look at them.
+    #[default]
+    Unused,
+    /// It waits, and leaves them.
+    Kept,
+    /// It waits, and turns them over when it is done.
+    Turned,
+}
+
+impl UnitFlag {
+    /// From the argument of an instruction.
+    fn from_word(word: u64) -> Self {
+        match word & 3 {
+            2 => Self::Kept,
+            3 => Self::Turned,
+            _ => Self::Unused,
+        }
+    }
+}
+
+/// What an instruction does to results in L0C, as far as others must wait for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct OnResults {
+    /// Its part in the flags of L0C.
+    pub flag: UnitFlag,
+    /// A multiplication so large that the next one on the same results may follow at once.
+    pub large: bool,
+}
+
+impl OnResults {
+    /// The pipe that an instruction of `pipe` waits for by the flags of L0C.
+    pub(crate) fn waits_for(self, pipe: Pipe) -> Option<Pipe> {
+        let other = if pipe == Pipe::M { Pipe::Fix } else { Pipe::M };
+        (self.flag != UnitFlag::Unused).then_some(other)
+    }
+}
 
 /// A decoded instruction of the cube unit.
 #[derive(Debug, Clone)]
@@ -66,6 +107,15 @@ impl CubeInstruction {
             Self::Img2col(it) => it.operands(operands),
             Self::Mad(it) => it.operands(operands),
             Self::Fixpipe(it) => it.operands(operands),
+        }
+    }
+
+    /// What it does to results in L0C.
+    pub(crate) fn on_results(&self) -> OnResults {
+        match self {
+            Self::Load2d(_) | Self::LoadSquare(_) | Self::LoadSparse(_) | Self::Img2col(_) => OnResults::default(),
+            Self::Mad(it) => it.on_results(),
+            Self::Fixpipe(it) => OnResults { flag: it.flag(), large: false },
         }
     }
 

@@ -32,6 +32,8 @@ pub(crate) struct ProgramRequest {
     pub(crate) emulation: PathBuf,
     /// Where precompiled headers are kept.
     pub(crate) cache: PathBuf,
+    /// Every load and store tells the simulator, and lines are kept for its reports.
+    pub(crate) watch_accesses: bool,
 }
 
 /// Compiles a program into objects in `work`.
@@ -52,6 +54,10 @@ pub(crate) fn compile(
             .into_iter()
             .map(str::to_owned)
             .collect::<Vec<_>>();
+    if request.watch_accesses {
+        base.extend(compiler.access_hooks(work.path(), cancel)?);
+        base.push("-g1".to_owned());
+    }
     let own = request.emulation.join("sk_program");
     let mut includes = vec![own];
     if let Some(headers) = &request.headers {

@@ -10,6 +10,7 @@ pub(crate) mod order;
 mod overlap;
 mod shadow;
 pub(crate) mod timeline;
+mod unit_flags;
 pub(crate) mod watch;
 
 use crate::aicore::Pipe;

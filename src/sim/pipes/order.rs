@@ -26,7 +26,14 @@ impl PipeClock {
         self.0[stamp.pipe.index()] >= stamp.number
     }
 
-    fn join(&mut self, other: &Self) {
+    /// The same, and all of a pipe until this instruction.
+    pub(crate) fn through(mut self, stamp: Stamp) -> Self {
+        self.0[stamp.pipe.index()] = stamp.number;
+        self
+    }
+
+    /// Hears of all that another one knows.
+    pub(crate) fn join(&mut self, other: &Self) {
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             *mine = (*mine).max(*theirs);
         }
@@ -49,6 +56,8 @@ pub(crate) enum Flag {
     Filled(u64),
     /// The buffer of a queue that starts at this address is free.
     Emptied(u64),
+    /// The flags of L0C, the how manyth time they are waited for.
+    Unit(u64),
 }
 
 /// Does the compiler put barriers between vector instructions, and waits around scalar accesses to tensors?
@@ -146,6 +155,11 @@ impl PipeOrder {
         if let Some(clock) = self.raised.get_mut(&flag).and_then(VecDeque::pop_front) {
             self.known[target.index()].join(&clock);
         }
+    }
+
+    /// The next instruction of `pipe` starts when all of this has ended.
+    pub(crate) fn starts_after(&mut self, pipe: Pipe, ended: &PipeClock) {
+        self.known[pipe.index()].join(ended);
     }
 
     /// A flag for other cores, raised behind the work of `pipe`.

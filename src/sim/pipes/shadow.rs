@@ -31,8 +31,6 @@ pub(crate) struct Touch {
     pub site: Site,
     /// Which operator, counted by the core.
     pub epoch: u32,
-    /// Ordered with others of its kind by the flags of L0C.
-    pub unit: bool,
 }
 
 /// Bytes with the same history.
@@ -131,7 +129,7 @@ mod tests {
 
     fn touch(pipe: Pipe, number: u64, access: Access) -> Rc<Touch> {
         let stamp = Stamp { pipe, number };
-        Rc::new(Touch { stamp, actor: Actor::Scalar, access, site: Site::Unknown, epoch: 0, unit: false })
+        Rc::new(Touch { stamp, actor: Actor::Scalar, access, site: Site::Unknown, epoch: 0 })
     }
 
     fn met(shadow: &mut Shadow, bytes: Range<u64>, touch: &Rc<Touch>) -> Vec<(u64, Range<u64>)> {

@@ -4,14 +4,16 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::order::{AutoSync, Flag, PipeClock, PipeOrder};
+use super::order::{AutoSync, Flag, PipeClock, PipeOrder, Stamp};
 use super::shadow::{Actor, Shadow, Touch};
+use super::unit_flags::{Stuck, UnitFlags};
 use super::{missing_order, overlap};
 use crate::aicore::operand::{Access, Operand};
-use crate::aicore::{LocalMemory, Memory, OpCode, Pipe};
+use crate::aicore::{LocalMemory, Memory, OnResults, OpCode, Pipe, UnitFlag};
 use crate::sim::access::Site;
 use crate::sim::findings::{Finding, FindingKind, Party};
 use crate::sim::memory::GlobalMemory;
+use crate::sim::sites::Sites;
 
 /// What fills local memories before an operator: bytes that still hold it were written by nobody, not even by accesses
 /// that cannot be seen.
@@ -33,10 +35,8 @@ pub(crate) struct Issue<'a> {
     pub operands: &'a [Operand],
     /// Where.
     pub site: Site,
-    /// It takes part in the flags of L0C.
-    pub unit: bool,
-    /// A product so large that the next one on the same result may follow at once.
-    pub large: bool,
+    /// What it does to results in L0C.
+    pub on_results: OnResults,
 }
 
 /// A buffer of a queue.
@@ -66,12 +66,15 @@ pub(crate) struct PipeWatch {
     buffers: HashMap<u64, QueueBuffer>,
     /// Where events were raised that are not lowered yet.
     raised: HashMap<Flag, Site>,
+    /// Flags of L0C.
+    unit_flags: UnitFlags,
+    sites: Sites,
     found: Vec<Finding>,
 }
 
 impl PipeWatch {
     /// Before the first instruction.
-    pub(crate) fn new(name: String, auto: AutoSync) -> Self {
+    pub(crate) fn new(name: String, auto: AutoSync, sites: Sites) -> Self {
         Self {
             name,
             order: PipeOrder::new(auto),
@@ -80,6 +83,8 @@ impl PipeWatch {
             ops: vec![None],
             buffers: HashMap::new(),
             raised: HashMap::new(),
+            unit_flags: UnitFlags::default(),
+            sites,
             found: Vec::new(),
         }
     }
@@ -103,7 +108,19 @@ impl PipeWatch {
     /// An instruction is issued.
     pub(crate) fn instruction(&mut self, issue: &Issue<'_>, scene: &Scene<'_>) {
         let pipe = issue.op.pipe();
+        let results = &scene.memories[Memory::L0c as usize];
+        let flag = issue.on_results.flag;
+        let waits = (flag != UnitFlag::Unused).then(|| self.unit_flags.waits(issue, results));
+        if let Some(waits) = &waits {
+            self.order.starts_after(pipe, &waits.heard);
+        }
         let (stamp, clock) = self.order.issue(pipe);
+        if let Some(stuck) = waits.and_then(|waits| waits.stuck) {
+            self.stuck(issue, stamp, &stuck, scene);
+        }
+        if flag == UnitFlag::Turned {
+            self.unit_flags.turn(issue, results, clock.through(stamp));
+        }
         if let Some((name, story)) = overlap::broken_rule(issue.op, issue.operands) {
             let text = format!(
                 "{}: dst and {name} overlap: {story}. Operands coincide or do not overlap at all within a repeat, and no \
@@ -115,12 +132,39 @@ impl PipeWatch {
         }
         for operand in issue.operands {
             let actor = Actor::Instruction(issue.op, operand.name);
-            let touch = Rc::new(Touch { unit: issue.unit, ..self.touch(stamp, actor, operand.access, issue.site) });
+            let touch = Rc::new(self.touch(stamp, actor, operand.access, issue.site));
             operand.for_each_row(|bytes| self.access(operand.memory, bytes, &touch, &clock, scene));
         }
-        if issue.large {
+        if issue.on_results.large {
             self.order.barrier(pipe);
         }
+    }
+
+    /// An instruction waits for a flag of L0C in vain.
+    fn stuck(&mut self, issue: &Issue<'_>, stamp: Stamp, stuck: &Stuck, scene: &Scene<'_>) {
+        let touch = self.touch(stamp, Actor::Instruction(issue.op, "c"), Access::Read, issue.site);
+        let place = self.place(Memory::L0c, &stuck.bytes, scene);
+        let name = self.party(&touch).describe();
+        let (text, missing) = match stuck.raised {
+            None => (
+                format!("{name} waits for the flags of {place}, which no multiplication with unit flag 3 has raised"),
+                "unit flag 3 of the last multiplication",
+            ),
+            Some(_) => (
+                format!(
+                    "{name} waits for the flags of {place}, which are still raised: nothing has moved these results out \
+                     with unit flag 3"
+                ),
+                "unit flag 3 of the last move out of L0C",
+            ),
+        };
+        let first = stuck.raised.map(|site| self.event_party("mad", Pipe::M, site));
+        self.find(FindingKind::UnitFlag, text, Some(place), Some(missing.to_owned()), first, &touch);
+    }
+
+    /// All flags of L0C are lowered.
+    pub(crate) fn reset_unit_flags(&mut self) {
+        self.unit_flags = UnitFlags::default();
     }
 
     /// The scalar unit reads or writes memory. `tensor`: by a call on a tensor, not through a plain pointer.
@@ -145,7 +189,7 @@ impl PipeWatch {
                 source.name(),
                 target.name()
             );
-            let stamp = super::order::Stamp { pipe: source, number: 0 };
+            let stamp = Stamp { pipe: source, number: 0 };
             let touch = self.touch(stamp, Actor::Scalar, Access::Write, site);
             let missing = format!("WaitFlag<HardEvent::{}_{}>", source.name(), target.name());
             let first = before.map(|site| self.event_party("SetFlag", source, site));
@@ -228,8 +272,8 @@ impl PipeWatch {
         }
     }
 
-    fn touch(&self, stamp: super::order::Stamp, actor: Actor, access: Access, site: Site) -> Touch {
-        Touch { stamp, actor, access, site, epoch: self.epoch, unit: false }
+    fn touch(&self, stamp: Stamp, actor: Actor, access: Access, site: Site) -> Touch {
+        Touch { stamp, actor, access, site, epoch: self.epoch }
     }
 
     fn access(&mut self, memory: Memory, bytes: Range<u64>, touch: &Rc<Touch>, clock: &PipeClock, scene: &Scene<'_>) {
@@ -310,7 +354,7 @@ impl PipeWatch {
     }
 
     fn party(&self, touch: &Touch) -> Party {
-        let (file, line) = touch.site.resolve().unzip();
+        let (file, line) = self.sites.resolve(touch.site).unzip();
         Party {
             what: match touch.actor {
                 Actor::Instruction(op, _) => op.name().to_owned(),
@@ -325,7 +369,7 @@ impl PipeWatch {
     }
 
     fn event_party(&self, what: &str, pipe: Pipe, site: Site) -> Party {
-        let (file, line) = site.resolve().unzip();
+        let (file, line) = self.sites.resolve(site).unzip();
         let op = self.ops.last().cloned().flatten();
         Party { what: what.to_owned(), pipe: pipe.name().into(), core: self.name.clone(), op, file, line }
     }
@@ -359,5 +403,4 @@ fn is_ordered(earlier: &Touch, touch: &Touch, clock: &PipeClock) -> bool {
     earlier.stamp == touch.stamp
         || clock.knows(earlier.stamp)
         || (earlier.access == Access::Combine && touch.access == Access::Combine)
-        || (earlier.unit && touch.unit && earlier.stamp.pipe != touch.stamp.pipe)
 }

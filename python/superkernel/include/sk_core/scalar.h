@@ -1,6 +1,8 @@
-// What the scalar unit does besides registers: order of pipes, flags between cores, caches, accesses around the cache.
+// What the scalar unit does besides registers: flags between cores, accesses around the cache, conversions.
 #ifndef SK_CORE_SCALAR_H
 #define SK_CORE_SCALAR_H
+
+#include "sk_core/order.h"
 
 namespace {
 
@@ -22,40 +24,7 @@ inline void ffts_cross_core_sync(pipe_t pipe, uint64_t message) {
 inline void set_ffts_base_addr(uint64_t address) { sk_rt_set_ffts_base_addr(address); }
 inline void wait_flag_dev(int64_t flag) { sk_rt_wait_flag(PIPE_S, static_cast<uint32_t>(flag & 0xf)); }
 
-// Order of the core's own pipes.
-inline void pipe_barrier(pipe_t pipe) {
-    __asm__ volatile("" ::: "memory");
-    if (sk_rt_watch & SK_WATCH_ORDER) {
-        sk_rt_pipe_barrier(pipe);
-    }
-}
-inline void set_flag(pipe_t source, pipe_t target, int64_t id, const char *file = __builtin_FILE(),
-                     uint32_t line = __builtin_LINE()) {
-    sk_rt_pipe_flag(0, source, target, static_cast<uint32_t>(id), file, line);
-}
-inline void wait_flag(pipe_t source, pipe_t target, int64_t id, const char *file = __builtin_FILE(),
-                      uint32_t line = __builtin_LINE()) {
-    sk_rt_pipe_flag(1, source, target, static_cast<uint32_t>(id), file, line);
-    if (target == PIPE_S) {
-        // Loops that poll global memory through UB come by here, and may do nothing else.
-        sk_rt_spin();
-    }
-}
-
-// Caches. Addresses are never dereferenced here; the fences keep the compiler from carrying values across.
-inline void dcci(const volatile void *address, uint64_t line, uint64_t destination = CACHELINE_OUT) {
-    __asm__ volatile("" ::: "memory");
-    sk_rt_dcci(reinterpret_cast<uintptr_t>(address), (line == ENTIRE_DATA_CACHE ? SK_DCCI_WHOLE : 0u) |
-                                                         (destination == CACHELINE_UB ? SK_DCCI_LOCAL : 0u));
-    __asm__ volatile("" ::: "memory");
-}
 template <class Mode> inline void dsb(Mode) { __asm__ volatile("" ::: "memory"); }
-inline void preload(const void *, int64_t units) { sk_rt_note(SK_NOTE_PRELOAD, static_cast<uint64_t>(units)); }
-template <class Offset> inline void dc_preload(const volatile uint64_t *, Offset) {}
-
-inline void trap(const char *file = __builtin_FILE(), uint32_t line = __builtin_LINE()) {
-    sk_rt_fault(SK_FAULT_TRAP, "trap()", file, line);
-}
 
 // Accesses to global memory around the cache. `offset` counts bytes.
 template <class T> inline T ld_dev(const volatile T *address, int64_t offset) {

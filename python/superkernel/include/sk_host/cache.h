@@ -1,47 +1,8 @@
-// Caches, preloads and pipe barriers.
+// Flags and barriers of pipes, and preloads, as AscendC names them.
 #ifndef SK_HOST_CACHE_H
 #define SK_HOST_CACHE_H
 
-namespace {
-
-inline void sk_host_dcci(const volatile void *address, int64_t line, int64_t destination) {
-    // Never dereferenced here; the fence keeps the compiler from carrying values across it.
-    __asm__ volatile("" ::: "memory");
-    sk_rt_dcci(reinterpret_cast<uintptr_t>(address), (line == ENTIRE_DATA_CACHE ? SK_DCCI_WHOLE : 0u) |
-                                                         (destination == CACHELINE_UB ? SK_DCCI_LOCAL : 0u));
-    __asm__ volatile("" ::: "memory");
-}
-
-inline void dcci(const volatile void *address, int64_t line) { sk_host_dcci(address, line, CACHELINE_OUT); }
-inline void dcci(const volatile void *address, int64_t line, int64_t destination) {
-    sk_host_dcci(address, line, destination);
-}
-
-inline void pipe_barrier(pipe_t pipe) {
-    __asm__ volatile("" ::: "memory");
-    if (sk_rt_watch & SK_WATCH_ORDER) {
-        sk_rt_pipe_barrier(pipe);
-    }
-}
-
-// Code prefetch has no effect on results; it is counted.
-inline void preload(const void *, int64_t units) { sk_rt_note(SK_NOTE_PRELOAD, static_cast<uint64_t>(units)); }
-inline void dc_preload(const volatile uint64_t *, int64_t) {}
-
-inline void trap(const char *file = __builtin_FILE(), uint32_t line = __builtin_LINE()) {
-    sk_rt_fault(SK_FAULT_TRAP, "trap()", file, line);
-}
-
-inline void set_flag(pipe_t source, pipe_t target, int64_t id, const char *file = __builtin_FILE(),
-                     uint32_t line = __builtin_LINE()) {
-    sk_rt_pipe_flag(0, source, target, static_cast<uint32_t>(id), file, line);
-}
-inline void wait_flag(pipe_t source, pipe_t target, int64_t id, const char *file = __builtin_FILE(),
-                      uint32_t line = __builtin_LINE()) {
-    sk_rt_pipe_flag(1, source, target, static_cast<uint32_t>(id), file, line);
-}
-
-} // namespace
+#include "sk_core/order.h"
 
 namespace AscendC {
 namespace {
