@@ -9,7 +9,7 @@ use crate::cancel::Cancel;
 use crate::elf::{self, Edits};
 use crate::fs;
 use crate::store::digest::ContentDigest;
-use crate::store::work_dir::WorkDir;
+use crate::store::folders::{FolderCache, FolderKind};
 use crate::toolchain::{CompileJob, HostCompiler, HostToolchain, Toolchain, ToolchainError};
 
 /// What the headers are read with.
@@ -45,7 +45,7 @@ impl Prelude<'_> {
         &self,
         options: &[String],
         compiler: &HostCompiler,
-        cache: &Path,
+        cache: &FolderCache,
         cancel: &Cancel,
     ) -> Result<Ready, OpBuildError> {
         // Options that are not macros or folders may change how code is compiled at all.
@@ -58,36 +58,26 @@ impl Prelude<'_> {
             parts.extend(files(folder));
         }
         let digest = ContentDigest::of_all(parts.iter().flat_map(|part| [part.as_bytes(), b"\n".as_slice()])).short();
-        let ready = cache.join(format!("sk_headers_{digest}"));
-        let found = Ready { header: ready.join(PRELUDE), definitions: ready.join("definitions.o") };
-        if ready.is_dir() {
-            return Ok(found);
-        }
-        let work = WorkDir::create(cache, "headers", cancel)?;
-        let folder = work.subdirectory("ready")?;
-        let source = folder.join(PRELUDE);
-        fs::write(&source, TEXT.as_bytes())?;
-        let command = compiler.command("the precompiled AscendC headers").args(self.arguments).args(machine);
-        let command =
-            command.args(["-x", "c++-header"]).file(&source).arg("-o").file(folder.join(format!("{PRELUDE}.gch")));
-        match command.run(cancel) {
-            Ok(_) => {}
-            // A compiler that cannot do it reads the headers each time.
-            Err(ToolchainError::Failed { .. }) => {}
-            Err(other) => return Err(other.into()),
-        }
-        let definitions = folder.join("definitions.cpp");
-        fs::write(&definitions, DEFINITIONS.as_bytes())?;
-        let object = folder.join("definitions.o");
-        let command = compiler.command("the definitions that AscendC's headers leave open").args(self.arguments);
-        let command = command.args(options.iter().filter(|option| is_about_code(option))).arg("-include").arg(&source);
-        command.arg("-c").file(&definitions).arg("-o").file(&object).run(cancel)?;
-        agree_to_checks(&object)?;
-        // Somebody else may have been faster.
-        match fs::relocate(&folder, &ready) {
-            Err(error) if !ready.is_dir() => Err(error.into()),
-            Ok(()) | Err(_) => Ok(found),
-        }
+        let ready = cache.get(FolderKind::Program, &digest, cancel, |folder| {
+            let source = folder.join(PRELUDE);
+            fs::write(&source, TEXT.as_bytes())?;
+            let command = compiler.command("the precompiled AscendC headers").args(self.arguments).args(&machine);
+            let command =
+                command.args(["-x", "c++-header"]).file(&source).arg("-o").file(folder.join(format!("{PRELUDE}.gch")));
+            match command.run(cancel) {
+                // A compiler that cannot do it reads the headers each time.
+                Ok(_) | Err(ToolchainError::Failed { .. }) => {}
+                Err(other) => return Err(OpBuildError::from(other)),
+            }
+            let definitions = folder.join("definitions.cpp");
+            fs::write(&definitions, DEFINITIONS.as_bytes())?;
+            let object = folder.join("definitions.o");
+            let command = compiler.command("the definitions that AscendC's headers leave open").args(self.arguments);
+            let command = command.args(&machine).arg("-include").arg(&source);
+            command.arg("-c").file(&definitions).arg("-o").file(&object).run(cancel)?;
+            agree_to_checks(&object)
+        })?;
+        Ok(Ready { header: ready.join(PRELUDE), definitions: ready.join("definitions.o") })
     }
 }
 
@@ -96,7 +86,7 @@ pub(crate) fn for_operator(
     job: &CompileJob,
     headers: &HeaderTree,
     host: &HostToolchain,
-    cache: &Path,
+    cache: &FolderCache,
     cancel: &Cancel,
 ) -> Result<PathBuf, OpBuildError> {
     let CompileJob { defines, options, entry_defines, include_dirs, kind, chip, optimization, debug_info, .. } = job;
@@ -107,23 +97,15 @@ pub(crate) fn for_operator(
         parts.extend(files(folder));
     }
     let digest = ContentDigest::of_all(parts.iter().flat_map(|part| [part.as_bytes(), b"\n".as_slice()])).short();
-    let ready = cache.join(format!("sk_operator_headers_{digest}"));
-    if !ready.is_dir() {
-        let work = WorkDir::create(cache, "headers", cancel)?;
-        let folder = work.subdirectory("ready")?;
+    let ready = cache.get(FolderKind::Operator, &digest, cancel, |folder| {
         let source = folder.join(PRELUDE);
         fs::write(&source, b"#include \"kernel_operator.h\"\n")?;
         match host.precompile(job, &source, &folder.join(format!("{PRELUDE}.gch")), cancel) {
             // A compiler that cannot do it reads the headers each time.
-            Ok(_) | Err(ToolchainError::Failed { .. }) => {}
-            Err(other) => return Err(other.into()),
+            Ok(_) | Err(ToolchainError::Failed { .. }) => Ok(()),
+            Err(other) => Err(OpBuildError::from(other)),
         }
-        match fs::relocate(&folder, &ready) {
-            Err(error) if !ready.is_dir() => return Err(error.into()),
-            // Somebody else may have been faster.
-            Ok(()) | Err(_) => {}
-        }
-    }
+    })?;
     Ok(ready.join(PRELUDE))
 }
 

@@ -7,6 +7,7 @@ use super::headers::HeaderTree;
 use crate::artifact::half_name;
 use crate::model::{Chip, CoreKind, DcciFlags, DebugOutput, KernelType};
 use crate::options::SplitCount;
+use crate::store::folders::FolderCache;
 
 /// The operator's source.
 #[derive(Debug, Clone)]
@@ -123,7 +124,7 @@ pub struct OpRequest {
     /// The vendor's headers to compile against; `None`: the subset that comes with this package.
     pub headers: Option<HeaderTree>,
     /// Where precompiled headers are kept; `None`: nowhere.
-    pub cache: Option<PathBuf>,
+    pub(crate) cache: Option<FolderCache>,
     /// Where object and JSON go.
     pub out_dir: PathBuf,
 }

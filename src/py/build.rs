@@ -19,6 +19,7 @@ use crate::environment::{Intermediates, Variables};
 use crate::fs::FileError;
 use crate::stage::{Observer, Stage};
 use crate::store::cache::{Cache, CacheSettings, Sharing};
+use crate::store::folders::{FolderCache, KeptFolder};
 use crate::store::work_dir::WorkDir;
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -35,6 +36,8 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cache_why, module)?)?;
     module.add_function(wrap_pyfunction!(cache_clear, module)?)?;
     module.add_function(wrap_pyfunction!(cache_entries, module)?)?;
+    module.add_function(wrap_pyfunction!(header_cache, module)?)?;
+    module.add_function(wrap_pyfunction!(header_cache_clear, module)?)?;
     module.add_function(wrap_pyfunction!(cache_import, module)?)
 }
 
@@ -228,6 +231,31 @@ fn cache_clear(py: Python<'_>, directory: PathBuf) -> PyResult<u64> {
 fn cache_entries(py: Python<'_>, directory: PathBuf) -> PyResult<Vec<PathBuf>> {
     let cache = cache(directory, u64::MAX);
     py.detach(|| cache.check_folder().map(|()| cache.entries())).map_err(|error| to_python(py, &error))
+}
+
+/// The folders of precompiled headers in a directory, least recently used first: file, digest, bytes, seconds since they
+/// were used.
+#[pyfunction]
+fn header_cache<'py>(py: Python<'py>, directory: PathBuf) -> PyResult<Bound<'py, PyAny>> {
+    let cache = FolderCache { directory, limit: u64::MAX };
+    let row = |folder: &KeptFolder| {
+        let name = folder.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        json!({
+            "file": folder.path.to_string_lossy(),
+            "key": name.rsplit('_').next(),
+            "bytes": folder.bytes,
+            "idle_seconds": folder.idle().as_secs(),
+        })
+    };
+    let rows: Vec<_> = py.detach(|| cache.list()).iter().map(row).collect();
+    convert::to_python(py, &json!(rows))
+}
+
+/// Removes them; how many there were.
+#[pyfunction]
+fn header_cache_clear(py: Python<'_>, directory: PathBuf) -> PyResult<u64> {
+    let cache = FolderCache { directory, limit: u64::MAX };
+    py.detach(|| cache.clear()).map_err(|error| to_python(py, &error))
 }
 
 /// Checks a file made by another cache and takes it over; the name of its kernel.

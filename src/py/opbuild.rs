@@ -12,6 +12,7 @@ use crate::environment::Variables;
 use crate::model::{Chip, DcciFlags, DebugOutput, KernelType, Soc};
 use crate::opbuild::{BuiltOp, HeaderTree, OpBuildError, OpRequest, Position, Source, TilingKey};
 use crate::options::SplitCount;
+use crate::store::folders::FolderCache;
 use crate::toolchain::HostToolchain;
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -52,7 +53,7 @@ struct RawRequest {
     include_dirs: Vec<PathBuf>,
     watch_accesses: bool,
     ascendc: Option<PathBuf>,
-    cache: Option<PathBuf>,
+    cache: Option<(PathBuf, u64)>,
     out_dir: PathBuf,
 }
 
@@ -131,7 +132,7 @@ impl RawRequest {
             include_dirs: self.include_dirs,
             watch_accesses: self.watch_accesses,
             headers: self.ascendc.as_deref().map(HeaderTree::open).transpose()?,
-            cache: self.cache,
+            cache: self.cache.map(|(directory, limit)| FolderCache { directory, limit }),
             out_dir: self.out_dir,
         })
     }

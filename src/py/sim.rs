@@ -16,6 +16,7 @@ use crate::sim::SimError;
 use crate::sim::arena::{self, Access};
 use crate::sim::program::Settings;
 use crate::sim::request;
+use crate::store::folders::FolderCache;
 use crate::store::work_dir::WorkDir;
 use crate::toolchain::HostCompiler;
 
@@ -61,11 +62,13 @@ fn sim_build_program(
     emulation: PathBuf,
     output: PathBuf,
     cache: PathBuf,
+    cache_limit: u64,
     watch_accesses: bool,
     timeout: Option<f64>,
 ) -> PyResult<()> {
     let headers = ascendc.as_deref().map(HeaderTree::open).transpose().map_err(|error| to_python(py, &error))?;
-    let request = ProgramRequest { sources, options, headers, emulation, cache: cache.clone(), watch_accesses };
+    let kept = FolderCache { directory: cache.clone(), limit: cache_limit };
+    let request = ProgramRequest { sources, options, headers, emulation, cache: kept, watch_accesses };
     let compiled = interruptible(py, |cancel| -> Result<(HostCompiler, WorkDir, Vec<PathBuf>), OpBuildError> {
         let compiler = HostCompiler::find(&Variables::from_process().host_search(), time_limit(timeout))?;
         let work = WorkDir::create(&cache, "program", cancel)?;

@@ -30,6 +30,8 @@ pub(super) struct RawLog {
     capacity: u64,
     entries: *mut Entry,
     latest: [u32; 256],
+    idle: [u64; 256],
+    scrambled: u64,
 }
 
 /// What the scalar unit did to some bytes.
@@ -103,6 +105,8 @@ impl AccessLog {
             capacity: CAPACITY as u64,
             entries: entries.as_mut_ptr(),
             latest: [0; 256],
+            idle: [0; 256],
+            scrambled: 0,
         };
         Self { raw: Box::new(raw), _entries: entries }
     }
@@ -110,6 +114,17 @@ impl AccessLog {
     /// What kernel code writes to. Valid as long as the log lives, wherever it moves.
     pub(super) fn raw(&mut self) -> *mut RawLog {
         &mut *self.raw
+    }
+
+    /// Has code run, since the last call, that only fills memory with anything?
+    pub(super) fn take_scrambled(&mut self) -> bool {
+        // SAFETY: as in `used`.
+        unsafe {
+            let place = &raw mut self.raw.scrambled;
+            let scrambled = place.read_volatile() != 0;
+            place.write_volatile(0);
+            scrambled
+        }
     }
 
     /// Nothing in it?

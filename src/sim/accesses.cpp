@@ -19,6 +19,8 @@ struct SkAccessLog {
     uint64_t capacity;
     SkAccessRun *runs;
     uint32_t latest[256]; // by code address: its latest run
+    uint64_t idle[256];   // by code address: code whose accesses mean nothing
+    uint64_t scrambled;   // such code has run
 };
 
 // In a section of its own: there are kernels of which all data is exchanged between cores.
@@ -29,8 +31,13 @@ static __attribute__((noinline)) void sk_log_watched(SkAccessLog *log, uint64_t 
     if (sk_rt_watch != 0) {
         // Before the access, so that it finds what a cache holds. The frame is that of the kernel's function: the hook
         // between it and us has none.
-        sk_shim_table.access(at, bytes, static_cast<uint32_t>(kind), code,
-                             *static_cast<void *const *>(__builtin_frame_address(0)));
+        uint64_t &idle = log->idle[(code ^ code >> 8) & 255];
+        if (idle == code || sk_shim_table.access(at, bytes, static_cast<uint32_t>(kind), code,
+                                                 *static_cast<void *const *>(__builtin_frame_address(0))) != 0) {
+            idle = code;
+            log->scrambled = 1;
+            return;
+        }
     }
     // Words that cores exchange are in no order before they are read.
     if (log->keeps == 0 || kind == 3 || at - log->base[0] >= log->size[0]) {

@@ -337,6 +337,7 @@ impl Run {
     }
 
     fn leave(&mut self, core: CoreIndex) {
+        self.after_scrambling();
         if let Some(cache) = &mut self.machine.cache {
             cache.leave(&self.machine.memory);
         }

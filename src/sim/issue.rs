@@ -90,6 +90,7 @@ impl Run {
     /// An instruction.
     pub(super) fn issue(&mut self, issued: &Issued, site: Site) -> Next {
         self.machine.core().announced = 0..0;
+        self.after_scrambling();
         let prepared = match self.machine.prepare(issued) {
             Ok(prepared) => prepared,
             Err(fault) => return self.faulted(fault, site),

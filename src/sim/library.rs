@@ -1,9 +1,10 @@
 //! From a kernel object to code that can be called: link it to the shim, load it, bind the services.
 
 use std::ffi::{CStr, CString};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use object::{Object, ObjectSection};
+use object::{Object, ObjectSection, ObjectSymbol};
 
 use super::access_log::RawLog;
 use super::error::SimError;
@@ -22,6 +23,8 @@ const SHIM: &str = concat!(include_str!("shim.cpp"), include_str!("accesses.cpp"
 const WRAPPED: [&str; 3] = ["-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", "-Wl,--wrap=memset"];
 /// Prefix of the sections that hold per-core variables (`__BLOCK_LOCAL__`).
 const BLOCK_LOCAL: &str = "sk_block_local.";
+/// Part of the names of functions in AscendC's headers that fill memories with random numbers.
+const SCRAMBLER: &str = "AscendC5TPipe12SetBufferCtx";
 /// A kernel with this section keeps per-core state in ordinary variables: all of them are per core.
 const WHOLE_IMAGE: &str = "sk_whole_image";
 
@@ -90,6 +93,8 @@ pub(crate) struct Library {
     /// Between the addresses in the file and those of this process.
     distance: u64,
     handle: *mut libc::c_void,
+    /// Functions of AscendC's headers that fill local memories with anything, as their CPU mode does before a kernel.
+    scramblers: Vec<Range<u64>>,
     block_local: Vec<(*mut u8, usize)>,
 }
 
@@ -106,7 +111,7 @@ impl Library {
             return Err(refused(loader_message()));
         }
         let path = path.to_path_buf();
-        let mut library = Self { kernel: kernel.to_owned(), path, distance: 0, handle, block_local: Vec::new() };
+        let mut library = Self { kernel: kernel.to_owned(), path, distance: 0, handle, scramblers: Vec::new(), block_local: Vec::new() };
         let table = library.symbol("sk_shim_table")?.cast::<*const ()>();
         for (slot, function) in hooks::table().into_iter().enumerate() {
             // SAFETY: the table of the shim has exactly this many pointers, in this order.
@@ -139,6 +144,11 @@ impl Library {
         // SAFETY: a variable of the shim, of this type; no code of the library runs now.
         unsafe { place.write(log) };
         Ok(())
+    }
+
+    /// Where code is that fills local memories with anything, and means nothing by it.
+    pub(super) fn scramblers(&self) -> Vec<Range<u64>> {
+        self.scramblers.clone()
     }
 
     /// Its file, and the distance between addresses there and those of this process.
@@ -175,9 +185,9 @@ impl Library {
         let file = object::File::parse(data).map_err(|error| broken(error.to_string()))?;
         let linked = file
             .dynamic_symbols()
-            .find(|symbol| object::ObjectSymbol::name(symbol) == Ok("sk_shim_table"))
+            .find(|symbol| symbol.name() == Ok("sk_shim_table"))
             .ok_or_else(|| broken("the shim is missing".to_owned()))?;
-        let distance = table.wrapping_sub(object::ObjectSymbol::address(&linked) as usize);
+        let distance = table.wrapping_sub(linked.address() as usize);
         let whole = file.section_by_name(WHOLE_IMAGE).is_some();
         let sections = file.sections().filter(|section| {
             section
@@ -188,6 +198,15 @@ impl Library {
             .map(|section| (distance.wrapping_add(section.address() as usize) as *mut u8, section.size() as usize))
             .collect();
         self.distance = distance as u64;
+        let scramblers = file.symbols().filter(|symbol| {
+            symbol.is_definition() && symbol.name().is_ok_and(|name| name.contains(SCRAMBLER))
+        });
+        self.scramblers = scramblers
+            .map(|symbol| {
+                let start = self.distance.wrapping_add(symbol.address());
+                start..start.wrapping_add(symbol.size())
+            })
+            .collect();
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::access::Site;
-use super::access_log::ScalarAccess;
+use super::access_log::{AccessLog, ScalarAccess};
 use super::issue::Prepared;
 use super::pipes::delayed::{Entry, Ready};
 use super::pipes::order::Flag;
@@ -232,6 +232,7 @@ impl Run {
     /// The same, says the hook in front of a load or store. Whether the access is one of a tensor cannot be seen, so that
     /// it counts as one: compilers order those with the pipes.
     pub(super) fn hooked(&mut self, bytes: Range<u64>, access: ScalarAccess, site: Site) -> Next {
+        self.after_scrambling();
         let announced = &self.machine.core().announced;
         if announced.start <= bytes.start && bytes.end <= announced.end {
             return Next::Continue;
@@ -248,6 +249,14 @@ impl Run {
             return Next::Continue;
         }
         self.scalar(bytes, access, true, site)
+    }
+
+    /// Headers have filled local memories with random numbers. Those are nobody's data: what reads them is found out.
+    pub(super) fn after_scrambling(&mut self) {
+        let scrambled = self.observer.log.as_mut().is_some_and(AccessLog::take_scrambled);
+        if scrambled && !self.observer.pipes.is_empty() {
+            self.machine.poison();
+        }
     }
 
     /// The end of UB, which AscendC's headers keep for themselves: in their CPU mode the scalar unit leaves scalars and

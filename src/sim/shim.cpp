@@ -39,7 +39,7 @@ struct SkShimTable {
     void *(*program_allocate)(uint64_t);
     int (*program_release)(void *);
     void (*drain)(void);
-    void (*access)(uint64_t, uint64_t, uint32_t, uint64_t, const void *);
+    uint32_t (*access)(uint64_t, uint64_t, uint32_t, uint64_t, const void *);
     uint64_t (*bypass)(const volatile void *, uint32_t, uint32_t, uint64_t);
     void *end;
 };

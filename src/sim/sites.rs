@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -40,6 +41,8 @@ pub(crate) struct Sites(Rc<Table>);
 struct Table {
     /// The library, and the distance between addresses in its file and in this process.
     library: Option<(PathBuf, u64)>,
+    /// Code that fills local memories with anything.
+    scramblers: Vec<Range<u64>>,
     /// Read when it is first needed; inside: `None` if there is none.
     lines: RefCell<Option<Option<LineTable>>>,
     calls: RefCell<Vec<Calls>>,
@@ -58,7 +61,13 @@ impl fmt::Debug for Sites {
 impl Sites {
     /// Those of a loaded library.
     pub(super) fn of(library: &Library) -> Self {
-        Self(Rc::new(Table { library: Some(library.file()), ..Table::default() }))
+        let (library, scramblers) = (Some(library.file()), library.scramblers());
+        Self(Rc::new(Table { library, scramblers, ..Table::default() }))
+    }
+
+    /// Does this code only fill memory with anything?
+    pub(super) fn only_scrambles(&self, code: u64) -> bool {
+        self.0.scramblers.iter().any(|range| range.contains(&code))
     }
 
     /// A call of a header, which passes file and line; `frame` is that of the function called.

@@ -1,12 +1,13 @@
 //! Files that others may read at any moment, and that outlive a process which may be killed at any moment.
 //!
 //! A [`work_dir`] is where things are made, a [`lock`] keeps others out, [`publish`] puts results in place whole or
-//! not at all, the [`cache`] keeps them for other directories; a [`digest`] tells contents apart.
+//! not at all, the [`cache`] keeps them for other directories, [`folders`] what takes long to make; a [`digest`] tells contents apart.
 
 pub(crate) mod cache;
 pub mod digest;
 mod entry;
 mod error;
+pub(crate) mod folders;
 mod lock;
 pub mod publish;
 pub mod work_dir;

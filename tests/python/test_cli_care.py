@@ -103,6 +103,20 @@ def test_kernels_are_listed_and_counted(filled: dict[str, Any], capsys: pytest.C
     assert any(line.startswith("last used  from ") and line.endswith(" s ago") for line in lines)
 
 
+def test_precompiled_headers_are_listed_and_removed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = Path("xdg/superkernel/sim/sk_operator_headers_0123456789")
+    folder.mkdir(parents=True)
+    (folder / "prelude.h.gch").write_bytes(bytes(3 << 20))
+    _, lines = run(capsys, "cache", "ls")
+    assert any("3.0 MiB" in line and "0123456789" in line and line.endswith("(AscendC headers)") for line in lines)
+    _, lines = run(capsys, "cache", "stats")
+    assert f"headers    1, 3.0 MiB in {Path('xdg').absolute()}/superkernel/sim" in lines
+    run(capsys, "cache", "clear", "--cache-dir", str(tmp_path / "other"))
+    assert folder.exists()
+    _, lines = run(capsys, "cache", "clear")
+    assert lines[0].startswith("removed 1 set of precompiled headers from ") and not folder.exists()
+
+
 def test_damage_is_found(filled: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "cache", "verify") == (0, ["2 kernels read, 0 damaged"])
     entry = sorted(Path("xdg").rglob("*.skc"))[0]

@@ -17,7 +17,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="look at, empty, save or fill the cache of built kernels",
         description="The cache keeps finished kernels, found by everything they depend on. Where it is: "
         "`--cache-dir`, `SUPERKERNEL_CACHE_DIR`, else `~/.cache/superkernel`; how large it may grow: "
-        "`SUPERKERNEL_CACHE_SIZE` (default 5G).",
+        "`SUPERKERNEL_CACHE_SIZE` (default 5G). Precompiled AscendC headers of the simulator lie beside it, under the "
+        "same limit.",
     )
     actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, text in (
@@ -56,12 +57,20 @@ def run(options: argparse.Namespace) -> int:
             _core.cache_stats(directory, limit)
             infos = read_kernel_infos(options)
             return show(_core.cache_why(infos, options.name, _build.settings(use_cache=True)), why_lines, options)
+    # They are not in a folder that somebody names.
+    headers = None if "cache_dir" in given_settings(options) else header_folder()
+    if options.action == "clear" and headers is not None and (removed := _core.header_cache_clear(headers)):
+        print(f"removed {_build.number_of(removed, 'set')} of precompiled headers from {headers}")
+    kept = [] if headers is None else _core.header_cache(headers)
     if directory is None:
         print("there is no cache: it is switched off")
     elif options.action == "stats":
-        return show(_core.cache_stats(directory, limit), stats_lines, options)
+        stats = _core.cache_stats(directory, limit)
+        stats["headers"] = {"directory": headers, "entries": len(kept), "bytes": sum(row["bytes"] for row in kept)}
+        return show(stats, stats_lines, options)
     elif options.action == "ls":
-        return show(_core.cache_list(directory, False), list_lines, options)
+        rows = [{**row, "kernel": "(AscendC headers)", "problem": None} for row in kept]
+        return show(_core.cache_list(directory, False) + rows, list_lines, options)
     elif options.action == "verify":
         found = _core.cache_list(directory, True)
         show(found, verify_lines, options)
@@ -76,6 +85,13 @@ def run(options: argparse.Namespace) -> int:
         taken = take(directory, limit, options.file, shared=shared)
         print(f"took {_build.number_of(taken, 'kernel')} from {options.file}")
     return 0
+
+
+def header_folder() -> str:
+    """Where the simulator keeps precompiled headers."""
+    from superkernel.sim.device import cache_directory
+
+    return str(cache_directory())
 
 
 def _told_on(path: str) -> TextIO:
@@ -110,6 +126,9 @@ def stats_lines(stats: dict[str, Any]) -> Iterable[str]:
     yield f"hits       {hits}"
     yield f"misses     {misses}"
     yield f"hit rate   {f'{100 * hits / asked:.1f} %' if asked else 'never asked'}"
+    if stats["headers"]["entries"]:
+        kept = stats["headers"]
+        yield f"headers    {kept['entries']}, {mebibytes(kept['bytes'])} in {kept['directory']}"
 
 
 def list_lines(found: list[dict[str, Any]]) -> Iterable[str]:

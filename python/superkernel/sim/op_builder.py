@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from superkernel import _core
+from superkernel._build import cache_limit
 from superkernel._environment import current_config
 from superkernel.sim.device import cache_directory
 from superkernel.types import KernelType, OpEntry, Position
@@ -132,7 +133,7 @@ def build_op(
             "include_dirs": [os.path.abspath(directory) for directory in include_dirs],
             "watch_accesses": bool(watch_accesses),
             "ascendc": config["ascendc"],
-            "cache": None if config["ascendc"] is None else str(cache_directory()),
+            "cache": None if config["ascendc"] is None else (str(cache_directory()), cache_limit()),
             "out_dir": os.path.abspath(out_dir),
         },
         str(INCLUDE_DIR),

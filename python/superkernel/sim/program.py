@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from superkernel import _core
+from superkernel._build import cache_limit
 from superkernel._environment import current_config
 from superkernel._errors import SuperKernelError
 from superkernel.sim import _arguments as check
@@ -67,6 +68,7 @@ def build_program(
         str(INCLUDE_DIR),
         os.path.abspath(library),
         str(cache_directory()),
+        cache_limit(),
         watch_accesses,
         config["tool_timeout"],
     )

@@ -15,6 +15,7 @@ use super::headers::HeaderTree;
 use super::precompiled::{Prelude, agree_to_checks};
 use crate::cancel::Cancel;
 use crate::fs::{self, FileError};
+use crate::store::folders::FolderCache;
 use crate::store::work_dir::WorkDir;
 use crate::toolchain::HostCompiler;
 use kernels::Kernels;
@@ -31,7 +32,7 @@ pub(crate) struct ProgramRequest {
     /// The folder of the emulation headers.
     pub(crate) emulation: PathBuf,
     /// Where precompiled headers are kept.
-    pub(crate) cache: PathBuf,
+    pub(crate) cache: FolderCache,
     /// Every load and store tells the simulator, and lines are kept for its reports.
     pub(crate) watch_accesses: bool,
 }
