@@ -122,13 +122,7 @@ impl StrictCache {
 
     /// The scalar unit of the running core is about to access `bytes` of global memory. Who looks at a word that cores
     /// exchange may come too early, and looks again.
-    pub(crate) fn scalar(
-        &mut self,
-        bytes: Range<u64>,
-        access: ScalarAccess,
-        toucher: Toucher,
-        memory: &GlobalMemory,
-    ) {
+    pub(crate) fn scalar(&mut self, bytes: Range<u64>, access: ScalarAccess, toucher: Toucher, memory: &GlobalMemory) {
         let is_write = access.writes();
         if access == ScalarAccess::Data(Access::Read) {
             self.look_for_unflushed(&bytes, toucher, memory);

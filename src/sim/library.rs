@@ -111,7 +111,14 @@ impl Library {
             return Err(refused(loader_message()));
         }
         let path = path.to_path_buf();
-        let mut library = Self { kernel: kernel.to_owned(), path, distance: 0, handle, scramblers: Vec::new(), block_local: Vec::new() };
+        let mut library = Self {
+            kernel: kernel.to_owned(),
+            path,
+            distance: 0,
+            handle,
+            scramblers: Vec::new(),
+            block_local: Vec::new(),
+        };
         let table = library.symbol("sk_shim_table")?.cast::<*const ()>();
         for (slot, function) in hooks::table().into_iter().enumerate() {
             // SAFETY: the table of the shim has exactly this many pointers, in this order.
@@ -198,9 +205,9 @@ impl Library {
             .map(|section| (distance.wrapping_add(section.address() as usize) as *mut u8, section.size() as usize))
             .collect();
         self.distance = distance as u64;
-        let scramblers = file.symbols().filter(|symbol| {
-            symbol.is_definition() && symbol.name().is_ok_and(|name| name.contains(SCRAMBLER))
-        });
+        let scramblers = file
+            .symbols()
+            .filter(|symbol| symbol.is_definition() && symbol.name().is_ok_and(|name| name.contains(SCRAMBLER)));
         self.scramblers = scramblers
             .map(|symbol| {
                 let start = self.distance.wrapping_add(symbol.address());

@@ -242,7 +242,11 @@ impl Run {
         if is_global && !self.machine.memory.holds(bytes.start, bytes.end - bytes.start) {
             let place = self.machine.memory.describe(bytes.start);
             let (what, length) = (access.words(), bytes.end - bytes.start);
-            self.fail_at(Status::Api, format!("{what} of {length} bytes of GM at {place}: they are in no buffer"), site);
+            self.fail_at(
+                Status::Api,
+                format!("{what} of {length} bytes of GM at {place}: they are in no buffer"),
+                site,
+            );
             return Next::Stop;
         }
         if !is_global && self.is_header_scratch(bytes.start) {

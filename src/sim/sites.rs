@@ -163,7 +163,8 @@ fn is_header(file: &Path) -> bool {
     let is_part = |folder: &Path| {
         folder.file_name().is_some_and(|name| name == "include" || name == "impl")
             && folder.parent().is_some_and(|root| {
-                fs::metadata(&root.join("include/kernel_operator.h")).is_ok() && fs::metadata(&root.join("impl")).is_ok()
+                fs::metadata(&root.join("include/kernel_operator.h")).is_ok()
+                    && fs::metadata(&root.join("impl")).is_ok()
             })
     };
     file.starts_with("/usr") || file.ancestors().skip(1).any(|folder| is_ours(folder) || is_part(folder))
@@ -201,7 +202,9 @@ mod tests {
     fn operators_are_told_from_headers() {
         let root = tempfile::tempdir().unwrap();
         let tree = root.path();
-        for file in ["include/kernel_operator.h", "impl/basic_api/a.h", "examples/include/op.h", "own/kernel_operator.h"] {
+        for file in
+            ["include/kernel_operator.h", "impl/basic_api/a.h", "examples/include/op.h", "own/kernel_operator.h"]
+        {
             fs::create_directories(tree.join(file).parent().unwrap()).unwrap();
             fs::write(&tree.join(file), b"").unwrap();
         }

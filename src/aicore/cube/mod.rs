@@ -21,10 +21,10 @@ pub(crate) mod quantize;
 pub(crate) mod sparse;
 pub(crate) mod square;
 
-use super::{Fault, Pipe};
 use super::instruction::Arguments;
 use super::operand::Operands;
 use super::registers::Registers;
+use super::{Fault, Pipe};
 use fixpipe::Fixpipe;
 use img2col::Img2col;
 use load2d::Load2d;
