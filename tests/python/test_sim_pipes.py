@@ -252,7 +252,7 @@ def test_plain_loads_and_stores_tell_by_their_hooks(device: Device, folder: Path
     report, _ = launch(device, folder, PLAIN, *hooks, auto_sync=False)
     found = {finding.missing: finding for finding in report.findings}
     for pipes, lines in (("S_V", (4, 5)), ("V_S", (5, 6))):
-        finding = found["SetFlag<HardEvent::{0}> and WaitFlag<HardEvent::{0}>".format(pipes)]
+        finding = found[f"SetFlag<HardEvent::{pipes}> and WaitFlag<HardEvent::{pipes}>"]
         assert finding.first is not None
         assert finding.second is not None
         assert (finding.first["line"], finding.second["line"]) == lines

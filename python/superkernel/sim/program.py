@@ -54,7 +54,7 @@ def build_program(
     """Compiles a program with the host's C++ compiler into the shared ``library``.
 
     The first source has ``main``; ``options`` go to the compiler; ``libraries`` are linked (archives, shared objects).
-    ``watch_accesses`` has every load and store of the code tell the simulator, for launches with ``pipes`` or ``cache``.
+    ``watch_accesses`` has every load and store tell the simulator, for launches with ``pipes`` or ``cache``.
     """
     from superkernel.sim.device import cache_directory
 
