@@ -279,6 +279,14 @@ VIOLATIONS = {
     "pipe.InitBuffer(queue, 1, 64); queue.DeQue<float>();": "EnQue is missing",
     "queue.AllocTensor<float>();": "InitBuffer was not called",
     "DataCopyPad(gm, local, DataCopyExtParams{1, 300, 0, 0, 0});": "300 bytes wanted",
+    "SetMaskCount(); Abs(local, local, 8, 1, {1, 1, 8, 8});": "Abs: a mask in counter mode",
+    "Abs(local, local, 65, 1, {1, 1, 8, 8});": "Abs: mask 65; a repeat has 1 to 64 elements of 4 bytes",
+    "uint64_t mask[2] = {1ull << 63, 0}; Abs(local, local, mask, 5, {1, 1, 8, 8});": "1280 bytes wanted",
+    "Gather(local, local, local.ReinterpretCast<uint32_t>(), 196608u, 8u);": "vgather: element 0 wants byte",
+    "LocalTensor<float> one = local; one.SetSize(1); ReduceMax(local, local, one, 64);": "must hold a pair of elements",
+    "LocalTensor<float> far(TPosition::VECIN, 196608, 8);": "32 bytes at offset 196608 of UB: it has only 196608 bytes",
+    "LocalMemAllocator<> memory; memory.Alloc<float>(50000);": "200000 bytes of UB wanted, 0 of 196608 are in use",
+    "DumpTensor(gm, 1, 65);": "DumpTensor: 65 elements wanted, but the tensor has 64",
     "CompareScalar(local.ReinterpretCast<uint8_t>(), local, 0.0f, CMPMODE::LT, 8u);": "multiple of 256 bytes",
     "copy_gm_to_cbuf((__cbuf__ void *)0, slot(0), 0, 1, 1, 0, 0);": "lies in L1, which this kind of core does not have",
     "copy_ubuf_to_gm(slot(0), (__ubuf__ void *)196608, 0, 1, 1, 0, 0);": "src is not in UB",
@@ -380,7 +388,8 @@ PICKED = {
     " Duplicate(c, 0.0f, count); GatherMask(c, a, o, false, 0, {1, 4, 8, 1}, kept); c.SetValue(255, (float)kept)",
     "spread": "Brcb(c, a, 4, {1, 8})",
     "blocks": "LocalTensor<uint32_t> o = t.ReinterpretCast<uint32_t>();"
-    " for (uint32_t i = 0; i < 32; ++i) { o.SetValue(i, 32 * (31 - i)); } Gatherb(c, a, o, 4, {1, 8})",
+    " for (uint32_t i = 0; i < 32; ++i) { o.SetValue(i, 32 * (31 - i)); }"
+    " Gatherb(c.ReinterpretCast<uint32_t>(), a.ReinterpretCast<uint32_t>(), o, 4, {1, 8})",
 }
 
 

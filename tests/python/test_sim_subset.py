@@ -172,8 +172,9 @@ CASES: dict[str, tuple[str, Model]] = {
         " Adds<T, false>(c, a, T(1), MASK_PLACEHOLDER, 1, {1, 1, 8, 8}); SetMaskNorm(); ResetMask();",
         masked(Mask(count=300), 1, (1, 8), (1, 8), by=lambda a: a + a.dtype.type(1)),
     ),
-    "counter mode by argument": (
-        "SetMaskCount(); Mul(c, a, b, (uint64_t)200, 1, {1, 1, 1, 8, 8, 8}); SetMaskNorm(); ResetMask();",
+    "counter mode by bits": (
+        "uint64_t mask[2] = {200, 0}; SetMaskCount(); Mul(c, a, b, mask, 1, {1, 1, 1, 8, 8, 8}); SetMaskNorm();"
+        " ResetMask();",
         masked(Mask(count=200), 1, (1, 8), (1, 8), (1, 8), by=lambda a, b: a * b),
     ),
     "norm mode by register": (
@@ -205,7 +206,7 @@ CASES: dict[str, tuple[str, Model]] = {
     "index": ("CreateVecIndex(c, T(3), 1000u);", store(0, lambda a, b: (3 + np.arange(1000)).astype(a.dtype))),
     "progression": (
         "ArithProgression(c, T(-5), T(2), 77);",
-        store(0, lambda a, b: (2 * np.arange(77) - 5).astype(a.dtype)),
+        store(0, lambda a, b: (2 * np.arange(80) - 5).astype(a.dtype)),
     ),
     # -- comparison and selection --
     "less": ("Compare(bytes(c), a, b, CMPMODE::LT, N);", bits(np.less)),
@@ -223,8 +224,13 @@ CASES: dict[str, tuple[str, Model]] = {
     ),
     "by the register": (
         "Duplicate(u32(t), 0x0f0f0f0fu, 8); PipeBarrier<PIPE_V>(); SetCmpMask(u32(t)); SetVectorMask<T>(0, 0xff);"
-        " Select(c, a, b, 2, {1, 1, 1, 8, 8, 8}); ResetMask();",
+        " Select<T, SELMODE::VSEL_CMPMASK_SPR>(c, a, b, 2, {1, 1, 1, 8, 8, 8}); ResetMask();",
         by_register,
+    ),
+    "a scalar in the register": (
+        BITS + "auto s = t[8192 / sizeof(T)]; Duplicate(s, T(-9), 16); PipeBarrier<PIPE_V>(); SetCmpMask(s);"
+        " SetVectorMask<T>(0, 0x33); Select(c, bytes(t), a, 2, {1, 1, 1, 8, 8, 8}); ResetMask();",
+        masked(Mask(0x33), 2, (1, 8), (1, 8), (1, 8), by=lambda a, b: a if a < b else -9),
     ),
     "select by register mode": (
         BITS + "Select(c, bytes(t), a, b, SELMODE::VSEL_CMPMASK_SPR, N);",
@@ -254,7 +260,8 @@ CASES: dict[str, tuple[str, Model]] = {
         every_second,
     ),
     "gather blocks": (
-        INDICES.format(count="16", value="32 * (i * 3 % 16)") + "Gatherb(c, a, u32(t), 2, {1, 8});",
+        INDICES.format(count="16", value="32 * (i * 3 % 16)")
+        + "Gatherb(c.ReinterpretCast<M>(), a.ReinterpretCast<M>(), u32(t), 2, {1, 8});",
         store(0, lambda a, b: a.view(np.uint8).reshape(-1, 32)[np.arange(16) * 3 % 16]),
     ),
     "keep a pattern": (

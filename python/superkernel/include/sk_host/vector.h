@@ -259,28 +259,38 @@ inline void DuplicateImpl(T *local, const T &value, int32_t count, sk_host::Site
 }
 
 // first, first + difference, first + 2 * difference, ...: the first block one by one, then doubled again and again.
-template <class T, class U, class V>
-inline void ArithProgression(const LocalTensor<T> &dst, const U &first, const V &difference, int32_t count,
-                             sk_host::Site site = sk_host::Site::Here()) {
-    SK_HOST_REQUIRE_TYPE("ArithProgression", T, half, float, int16_t, int32_t);
+template <class T>
+inline void sk_host_progression(const LocalTensor<T> &dst, T first, T difference, int32_t count, const char *call,
+                                sk_host::Site site) {
+    sk_host_require_vector_core(call, site);
     constexpr int32_t perBlock = ONE_BLK_SIZE / sizeof(T);
     sk_host_scalar_waits_for_vector(site);
     for (int32_t i = 0; i < perBlock && i < count; ++i) {
-        dst.SetValue(static_cast<uint32_t>(i), static_cast<T>(static_cast<T>(first) + static_cast<T>(difference) * i),
-                     site);
+        dst.SetValue(static_cast<uint32_t>(i), static_cast<T>(first + difference * i), site);
     }
     sk_host_vector_waits_for_scalar(site);
     for (int32_t done = perBlock; done < count; done *= 2) {
         pipe_barrier(PIPE_V);
         const int32_t rest = count - done < done ? count - done : done;
-        Adds(dst[static_cast<uint32_t>(done)], dst, static_cast<T>(difference) * done, rest, site);
+        Adds(dst[static_cast<uint32_t>(done)], dst, difference * done, rest, site);
     }
 }
 template <class T, class U>
 inline void CreateVecIndex(const LocalTensor<T> &dst, const U &first, uint32_t count,
                            sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_require_vector_core("CreateVecIndex", site);
-    ArithProgression(dst, first, 1, static_cast<int32_t>(count), site);
+    SK_HOST_REQUIRE_TYPE("CreateVecIndex", T, half, float, int16_t, int32_t);
+    sk_host_progression(dst, static_cast<T>(first), static_cast<T>(1), static_cast<int32_t>(count), "CreateVecIndex",
+                        site);
+}
+// Whole blocks are filled, as far as the tensor goes.
+template <class T, class U, class V>
+inline void ArithProgression(const LocalTensor<T> &dst, const U &first, const V &difference, int32_t count,
+                             sk_host::Site site = sk_host::Site::Here()) {
+    SK_HOST_REQUIRE_TYPE("ArithProgression", T, half, float, int16_t, int32_t);
+    const uint64_t blocks = sk_host::RoundUp(count < 0 ? 0 : static_cast<uint64_t>(count), ONE_BLK_SIZE / sizeof(T));
+    const uint64_t filled = blocks > dst.GetSize() && count >= 0 ? static_cast<uint64_t>(count) : blocks;
+    sk_host_progression(dst, static_cast<T>(first), static_cast<T>(difference), static_cast<int32_t>(filled),
+                        "ArithProgression", site);
 }
 
 } // namespace

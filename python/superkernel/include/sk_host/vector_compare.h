@@ -139,8 +139,11 @@ template <class T> inline void GetCmpMask(const LocalTensor<T> &dst, sk_host::Si
 
 // -- Selection: bit 1 takes src0, bit 0 takes src1 -----------------------------------------------------------------------
 
-// Ways of `vsel`: by the register, or by a tensor of bits that comes along, in place of the second source or beside it.
+// Ways of `vsel`: by the register, or by a tensor of bits. The scalar beside it, or where it is, is in the register or
+// comes along.
 constexpr uint64_t SK_HOST_BY_REGISTER = 0;
+constexpr uint64_t SK_HOST_BY_BITS_OR_SCALAR_IN_REGISTER = 1;
+constexpr uint64_t SK_HOST_BY_ADDRESS_IN_REGISTER = 2;
 constexpr uint64_t SK_HOST_BY_BITS_OR_SCALAR = 3;
 constexpr uint64_t SK_HOST_BY_BITS = 4;
 
@@ -218,14 +221,24 @@ inline void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask, con
 SK_HOST_FOR_BOTH_MASKS(SK_HOST_MASKED, Select)
 #undef SK_HOST_MASKED
 
-// By the compare-mask register and the mask registers as they are.
-template <class T, SELMODE mode = SELMODE::VSEL_CMPMASK_SPR>
+// By the mask registers and the compare-mask register as they are: that one holds the bits, or where they are.
+template <class T, SELMODE mode>
 inline void Select(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1, uint8_t repeats,
                    const BinaryRepeatParams &params, sk_host::Site site = sk_host::Site::Here()) {
-    static_assert(mode == SELMODE::VSEL_CMPMASK_SPR, "Select: other modes take their bits from a tensor");
+    static_assert(mode != SELMODE::VSEL_TENSOR_SCALAR_MODE, "Select: this mode takes the bits in place of a source");
+    constexpr uint64_t way = mode == SELMODE::VSEL_CMPMASK_SPR ? SK_HOST_BY_REGISTER : SK_HOST_BY_ADDRESS_IN_REGISTER;
     const SkHostElements elements = SkHostElements::Masked<T, false>(MASK_PLACEHOLDER, repeats, "Select", site);
     T *other = elements.In(src1, params.src1BlkStride, params.src1RepStride, "Select", site);
-    sk_host_issue_select(elements, dst, src0, other, SK_HOST_BY_REGISTER, 0, params, site);
+    sk_host_issue_select(elements, dst, src0, other, way, 0, params, site);
+}
+// The same with a tensor of bits; the compare-mask register holds the scalar that a bit of 0 takes.
+template <class T, class U>
+inline void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask, const LocalTensor<T> &src0,
+                   uint8_t repeats, const BinaryRepeatParams &params, sk_host::Site site = sk_host::Site::Here()) {
+    static_assert(SkHostOneOf<U, uint8_t, uint16_t, uint32_t, uint64_t>::value, "Select: bits are unsigned integers");
+    const SkHostElements elements = SkHostElements::Masked<T, false>(MASK_PLACEHOLDER, repeats, "Select", site);
+    uint8_t *bits = sk_host_bits(selMask, elements.MaskBits(), "Select", site);
+    sk_host_issue_select(elements, dst, src0, bits, SK_HOST_BY_BITS_OR_SCALAR_IN_REGISTER, 0, params, site);
 }
 
 } // namespace

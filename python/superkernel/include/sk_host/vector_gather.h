@@ -53,7 +53,7 @@ struct GatherRepeatParams {
 template <class T>
 inline void Gatherb(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint32_t> &offset,
                     uint8_t repeats, const GatherRepeatParams &params, sk_host::Site site = sk_host::Site::Here()) {
-    SK_HOST_REQUIRE_WIDTH("Gatherb", T);
+    SK_HOST_REQUIRE_TYPE("Gatherb", T, uint16_t, uint32_t);
     sk_host_require_vector_core("Gatherb", site);
     T *out = SkHostElements::Whole<T>(repeats).In(dst, params.dstBlkStride, params.dstRepStride, "Gatherb", site);
     vgatherb(out, sk_host_operand(offset, repeats * 8ull, "Gatherb", site),

@@ -126,8 +126,8 @@ class SkHostElements {
         ResetMask();
     }
 
-    // A call with mask and repeats. The mode of the registers says what the mask means; without `isSetMask` the registers
-    // hold the mask already.
+    // A call with mask and repeats: a number of elements, or bits, which in counter mode are a count. Without `isSetMask`
+    // the registers hold the mask already.
     template <class Widest, bool isSetMask = true>
     static SkHostElements Masked(uint64_t mask, uint64_t repeats, const char *call, sk_host::Site site) {
         const bool counts = sk_rt_get_register(SK_REGISTER_MASK_MODE) != 0;
@@ -135,11 +135,16 @@ class SkHostElements {
             return FromRegisters<Widest>(repeats, counts);
         }
         constexpr uint32_t lanes = sk_host_lanes_per_repeat<Widest>();
-        if (!counts && (mask == 0 || mask > lanes)) {
+        if (counts) {
+            // The device would take the bits of the mask for a count.
+            sk_host::Violation(site, "%s: a mask in counter mode; say SetVectorMask<T, MaskMode::COUNTER>(count) and call "
+                                     "it with isSetMask = false", call);
+        }
+        if (mask == 0 || mask > lanes) {
             sk_host::Violation(site, "%s: mask %llu; a repeat has 1 to %u elements of %u bytes", call,
                                (unsigned long long)mask, lanes, (unsigned)sizeof(Widest));
         }
-        const SkHostBits bits = counts ? SkHostBits{mask, 0} : SkHostBits::First(mask);
+        const SkHostBits bits = SkHostBits::First(mask);
         set_vector_mask(bits.high, bits.low);
         return SkHostElements(lanes, repeats, counts, bits);
     }
