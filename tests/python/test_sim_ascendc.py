@@ -415,3 +415,44 @@ def test_elements_and_blocks_are_picked(device: Device, folder: Path, name: str)
     x, y = _data(np.float32, -40, 40)
     got = _run(device, folder, PICKED.values(), PICKED[name], x, y, np.float32)
     assert np.array_equal(got, np.concatenate([_picked(name, part) for part in x.reshape(4, 256)]))
+
+
+NEWER = {
+    # Each core has 256 elements: 4 repeats of 8 blocks.
+    "repeats": "ReduceRepeat<ReduceType::SUM>(c, a, 64, 4, 1, 1, 8);"
+    " ReduceRepeat<ReduceType::MAX>(c[8], a, 64, 4, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);"
+    " uint64_t some[2] = {0xff00, 0};"
+    " ReduceRepeat<ReduceType::MIN, float, float>(c[16], a, some, 4, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE)",
+    "blocks": "ReduceDataBlock<ReduceType::SUM>(c, a, 64, 4, 1, 1, 8);"
+    " ReduceDataBlock<ReduceType::MAX>(c[32], a, 64, 4, 1, 1, 8);"
+    " ReduceDataBlock<ReduceType::MIN>(c[64], a, 64, 4, 1, 1, 8)",
+    "pairs": "ReducePairElem<ReduceType::SUM>(c, a, 64, 4, 1, 1, 8)",
+    "scalar": "Compares(t, a, 1.0f, CMPMODE::GE, count);"
+    " Select(c, t, a, -1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, count)",
+    "register": "ReduceSum(c, a, b, count); Duplicate(c, GetReduceRepeatSumSpr<float>(), count)",
+}
+
+
+def _newer(name: str, part: np.ndarray) -> np.ndarray:
+    repeats, blocks = part.reshape(4, 64), part.reshape(32, 8)
+    if name == "repeats":
+        gap = np.zeros(4, np.float32)
+        pieces = [repeats.sum(axis=1), gap, repeats.max(axis=1), gap, repeats[:, 8:16].min(axis=1)]
+    elif name == "blocks":
+        pieces = [blocks.sum(axis=1), blocks.max(axis=1), blocks.min(axis=1)]
+    elif name == "pairs":
+        pieces = [part[::2] + part[1::2]]
+    else:
+        pieces = [np.where(part >= 1, part, -1) if name == "scalar" else np.full(256, part.sum(), np.float32)]
+    result = np.zeros(256, np.float32)
+    found = np.concatenate(pieces)
+    result[: found.size] = found
+    return result
+
+
+@pytest.mark.parametrize("name", NEWER)
+def test_newer_names(device: Device, folder: Path, name: str) -> None:
+    x, y = (np.rint(values) for values in _data(np.float32, -40, 40))
+    cases = [f"Duplicate(c, 0.0f, count); {case}" for case in NEWER.values()]
+    got = _run(device, folder, cases, f"Duplicate(c, 0.0f, count); {NEWER[name]}", x, y, np.float32)
+    assert np.array_equal(got, np.concatenate([_newer(name, part) for part in x.reshape(4, 256)]))

@@ -13,7 +13,13 @@ from superkernel.sim import Device, Kernel
 # Argument 0 has words for cores, 1 data, 2 results, 3 says what to do.
 _SOURCE = """
 using namespace AscendC;
+static void ask_for_events() {
+    // No TPipe is made here.
+    const int first = (int)GetTPipePtr()->AllocEventID<HardEvent::MTE2_V>();
+    ((int32_t *)slot(2))[GetBlockIdx()] = 10 * first + (int)GetTPipePtr()->AllocEventID<HardEvent::MTE2_V>();
+}
 static void body() {
+    if (*slot(3) == 7) { return ask_for_events(); }
     GlobalTensor<int32_t> words, in, out;
     words.SetGlobalBuffer((__gm__ int32_t *)slot(0), 256);
     in.SetGlobalBuffer((__gm__ int32_t *)slot(1), 256);
@@ -135,6 +141,14 @@ def test_lists_of_tensors(device: Device, kernel: Kernel) -> None:
     assert out.numpy()[:4].tolist() == [2, 7, 9, 215]
     report = kernel.launch(slots, block_dim=2)
     assert "ListTensorDesc: tensor 2 of 2" in str(report.failure)
+
+
+def test_events_without_a_pipe(device: Device, kernel: Kernel) -> None:
+    out = device.buffer(np.zeros(4, np.int32))
+    words = device.buffer(1024)
+    for _ in range(2):
+        kernel.launch([words, words, out, device.buffer(number(7))], block_dim=4).raise_for_status()
+        assert out.numpy().tolist() == [1, 1, 1, 1]
 
 
 def test_fill(device: Device, kernel: Kernel) -> None:

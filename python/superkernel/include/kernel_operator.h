@@ -43,6 +43,7 @@
 #include "sk_host/vector_reduce.h"
 #include "sk_host/vector_sort.h"
 #include "sk_host/names.h"
+#include "sk_host/vector_names.h"
 #include "sk_host/data_slice.h"
 #include "sk_host/tensor_list.h"
 #include "sk_host/traits.h"

@@ -69,6 +69,12 @@ inline void LoadData(const LocalTensor<T> &dst, const GlobalTensor<T> &src, cons
 }
 
 template <class T>
+inline void LoadData(const LocalTensor<T> &dst, const LocalTensor<T> &, const LoadData2DParamsV2 &,
+                     sk_host::Site site = sk_host::Site::Here()) {
+    sk_host_no_load("LoadData with LoadData2DParamsV2", dst.GetPosition(), site);
+}
+
+template <class T>
 inline void LoadDataWithTranspose(const LocalTensor<T> &dst, const LocalTensor<T> &src,
                                   const LoadData2dTransposeParams &params, sk_host::Site site = sk_host::Site::Here()) {
     const char *call = "LoadDataWithTranspose";

@@ -46,6 +46,18 @@ struct LoadData2DParams {
 };
 using LoadData2dParams = LoadData2DParams;
 
+// A load of the other chip, so that code which can do without it here compiles.
+struct LoadData2DParamsV2 {
+    uint32_t mStartPosition = 0;
+    uint32_t kStartPosition = 0;
+    uint16_t mStep = 0;
+    uint16_t kStep = 0;
+    int32_t srcStride = 0;
+    uint16_t dstStride = 0;
+    bool ifTranspose = false;
+    uint8_t sid = 0;
+};
+
 // Squares of fractals.
 struct LoadData2dTransposeParams {
     uint16_t startIndex = 0;

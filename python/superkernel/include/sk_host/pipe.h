@@ -193,12 +193,12 @@ class TPipe {
     uint32_t events_ = 0;
 };
 
-// The pipe made last on this core.
-inline TPipe *GetTPipePtr(sk_host::Site site = sk_host::Site::Here()) {
-    if (sk_rt_core()->pipe == nullptr) {
-        sk_host::Violation(site, "GetTPipePtr: there is no TPipe on this core");
-    }
-    return static_cast<TPipe *>(sk_rt_core()->pipe);
+// The pipe made last on this core. Kernels that place their tensors themselves make none, and ask for event ids all the
+// same: for them there is one that nobody made. All that a pipe keeps begins as 0, as this memory does.
+inline TPipe *GetTPipePtr() {
+    alignas(TPipe) static __BLOCK_LOCAL__ uint8_t unmade[sizeof(TPipe)];
+    void *made = sk_rt_core()->pipe;
+    return static_cast<TPipe *>(made != nullptr ? made : unmade);
 }
 
 // A queue whose tensors are written at `source` and read at `target`. Where the device would wait for ever (no free
@@ -353,5 +353,8 @@ template <TPosition pos = TPosition::LCM> class TBuf {
 
 } // namespace
 } // namespace AscendC
+
+// Kernels call it without its namespace too.
+using AscendC::GetTPipePtr;
 
 #endif
