@@ -5,8 +5,9 @@
 
 use std::fs::{DirBuilder, DirEntry, File, FileType, Metadata, OpenOptions};
 use std::io::{BufRead, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::diagnostic::Diagnostic;
 
@@ -217,6 +218,43 @@ pub(crate) fn first_line(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
 /// Size, times and permissions of what a path leads to.
 pub(crate) fn metadata(path: &Path) -> Result<Metadata, FileError> {
     std::fs::metadata(path).map_err(FileError::on("inspect", path))
+}
+
+/// How a file looks without reading it. Whoever writes to it, or puts another in its place, changes the look: no user can
+/// set the time of the last change of any kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct FileLook {
+    device: u64,
+    inode: u64,
+    size: u64,
+    /// Of the content; seconds and nanoseconds.
+    modified: (i64, i64),
+    /// Of anything, names and times included.
+    changed: (i64, i64),
+}
+
+impl FileLook {
+    /// Looks at what `path` leads to.
+    pub(crate) fn of(path: &Path) -> Result<Self, FileError> {
+        let data = metadata(path)?;
+        Ok(Self {
+            device: data.dev(),
+            inode: data.ino(),
+            size: data.size(),
+            modified: (data.mtime(), data.mtime_nsec()),
+            changed: (data.ctime(), data.ctime_nsec()),
+        })
+    }
+
+    /// Was it last touched longer than `span` before `now`?
+    pub(crate) fn is_older(&self, now: SystemTime, span: Duration) -> bool {
+        let limit = now.checked_sub(span).and_then(|limit| limit.duration_since(UNIX_EPOCH).ok());
+        // A clock before 1970 tells nothing.
+        limit.is_some_and(|limit| {
+            let limit = (limit.as_secs() as i64, i64::from(limit.subsec_nanos()));
+            self.modified < limit && self.changed < limit
+        })
+    }
 }
 
 /// The path from the root, links resolved.

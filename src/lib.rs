@@ -4,7 +4,7 @@
 //! [`compare`] tells why it would be made again, [`build_op`] makes what goes into it.
 //!
 //! ```no_run
-//! use superkernel::build::{Request, Reuse};
+//! use superkernel::build::{Request, Reuse, Shared};
 //! use superkernel::cancel::Cancel;
 //! use superkernel::environment::{Environment, Intermediates, Settings};
 //!
@@ -12,7 +12,9 @@
 //!     let environment = Environment::new(settings, 1 << 30, headers.into())?;
 //!     println!("{}", superkernel::generate(&infos, "my_kernel", &environment.platform)?);
 //!     let (keep, reuse) = (Intermediates::Remove, Reuse::Allowed);
-//!     let request = Request { kernel_infos: infos, name: "my_kernel".into(), environment, keep, reuse };
+//!     let shared = Shared::with_jobs(environment.settings.jobs);
+//!     let name = "my_kernel".into();
+//!     let request = Request { kernel_infos: infos, name, environment, keep, reuse, shared };
 //!     Ok(superkernel::build(&request, &(), &Cancel::new())?.to_json().to_string())
 //! }
 //! ```
@@ -85,15 +87,15 @@ pub use sim::explore;
 
 use cancel::Cancel;
 use model::Platform;
-use phases::{OtherObjects, Prepared, UnreadableObjects};
+use phases::{Inputs, OtherObjects, Prepared, UnreadableObjects};
 use serde_json::Value;
 use stage::{Observer, Timings};
 
 /// Plans a super kernel: load, read, plan. Objects that cannot be read leave code sizes open.
 pub fn plan(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<Plan, Error> {
     let mut timings = Timings::start(&());
-    let prepared =
-        Prepared::load(kernel_infos, name, platform, UnreadableObjects::Warn, OtherObjects::Warn, &mut timings)?;
+    let (unreadable, other) = (UnreadableObjects::Warn, OtherObjects::Warn);
+    let prepared = Prepared::load(kernel_infos, name, platform, &Inputs::default(), unreadable, other, &mut timings)?;
     let program = prepared.program(&mut timings)?;
     Ok(Plan { kernel: prepared.kernel, sizes: prepared.sizes, program })
 }
@@ -101,8 +103,9 @@ pub fn plan(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<Pla
 /// The C++ source of a super kernel: load, read, plan, emit.
 pub fn generate(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<String, Error> {
     let mut timings = Timings::start(&());
-    Ok(Prepared::load(kernel_infos, name, platform, UnreadableObjects::Fail, OtherObjects::Warn, &mut timings)?
-        .source(&mut timings)?)
+    let (unreadable, other) = (UnreadableObjects::Fail, OtherObjects::Warn);
+    let inputs = Inputs::default();
+    Ok(Prepared::load(kernel_infos, name, platform, &inputs, unreadable, other, &mut timings)?.source(&mut timings)?)
 }
 
 /// Builds a super kernel, or finds that it is there already: load, read, compare, plan, emit, make, publish.

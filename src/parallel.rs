@@ -11,11 +11,15 @@ pub(crate) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     if rayon::current_thread_index().is_some() { work() } else { with_threads(None, work) }
 }
 
+/// So many as were asked for; `None`: one per processor.
+pub(crate) fn count(asked: Option<u32>) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST_THREADS));
+    asked.map_or_else(processors, |asked| asked as usize).max(1)
+}
+
 /// Runs `work` in a pool of `threads` threads; `None`: one per processor.
 pub(crate) fn with_threads<T: Send>(threads: Option<u32>, work: impl FnOnce() -> T + Send) -> T {
-    let processors = || std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST_THREADS));
-    let threads = threads.map_or_else(processors, |threads| threads as usize).max(1);
-    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+    match rayon::ThreadPoolBuilder::new().num_threads(count(threads)).build() {
         Ok(pool) => pool.install(work),
         // No threads to be had (a limit of the system): one on the spot, which needs no new thread.
         Err(_) => match rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::diagnostic::Diagnostic;
 use crate::emit::EmitError;
-use crate::model::{self, ModelError, Platform, SuperKernel};
-use crate::objects::{ObjectError, Objects, TextSizes};
+use crate::model::{self, ModelError, Platform, SubKernels, SuperKernel};
+use crate::objects::{BinFiles, ObjectError, Objects, TextSizes};
 use crate::options::{Influence, OptionName};
 use crate::plan::PlanError;
 use crate::program::Program;
@@ -78,6 +78,13 @@ impl OtherObjects {
     }
 }
 
+/// Files of sub-kernels that have been read, for all who need them again while they look the same.
+#[derive(Debug, Default)]
+pub(crate) struct Inputs {
+    kernels: SubKernels,
+    files: BinFiles,
+}
+
 /// A super kernel with everything read that its program depends on.
 #[derive(Debug)]
 pub(crate) struct Prepared {
@@ -96,12 +103,14 @@ impl Prepared {
         kernel_infos: &Value,
         name: &str,
         platform: &Platform,
+        inputs: &Inputs,
         unreadable: UnreadableObjects,
         other: OtherObjects,
         timings: &mut Timings<'_>,
     ) -> Result<Self, PhaseError> {
-        let mut kernel = timings.measure(Stage::Load, || model::load(kernel_infos, name, platform))?;
-        let read = timings.measure(Stage::Read, || Objects::read_and_measure(&kernel));
+        let mut kernel =
+            timings.measure(Stage::Load, || model::load_with(kernel_infos, name, platform, &inputs.kernels))?;
+        let read = timings.measure(Stage::Read, || Objects::read_and_measure(&kernel, &inputs.files));
         let (objects, sizes) = match (read, unreadable) {
             (Ok(read), UnreadableObjects::Fail | UnreadableObjects::Warn) => read,
             (Err(error), UnreadableObjects::Fail) => return Err(error.into()),

@@ -24,6 +24,9 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 #: What stops the builds of this context; signals stop those of the main thread anyway.
 cancellation: contextvars.ContextVar[_core.Cancel | None] = contextvars.ContextVar("superkernel_cancel", default=None)
 
+#: What the builds of this context share: turns of the tools, inputs that are read once.
+shared: contextvars.ContextVar[_core.SharedBuilds | None] = contextvars.ContextVar("superkernel_shared", default=None)
+
 #: Gets the reports of all builds of this context, if somebody wants them.
 reports: contextvars.ContextVar[list[dict[str, Any]] | None] = contextvars.ContextVar(
     "superkernel_reports", default=None
@@ -48,7 +51,9 @@ def build(
     """
     current = settings(use_cache=use_cache)
     with building(str(kernel_name)):
-        report = _core.build(kernel_infos, kernel_name, current, keep, rebuild, progress, cancellation.get())
+        report = _core.build(
+            kernel_infos, kernel_name, current, keep, rebuild, progress, cancellation.get(), shared.get()
+        )
         if announce:
             logger.info("%s", summary(report))
     told = reports.get()

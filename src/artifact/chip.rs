@@ -5,7 +5,7 @@ use std::fmt;
 use super::CoreKind;
 
 /// A chip generation: what decides about code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Chip {
     /// Architecture 2201.
     C220,

@@ -13,30 +13,30 @@ use crate::environment::Environment;
 use crate::model::SuperKernel;
 use crate::objects::UsedObject;
 use crate::store::work_dir::WorkDir;
-use crate::toolchain::{Executed, LinkJob, Places, Toolchain, ToolchainKind};
+use crate::toolchain::{Executed, LinkInput, LinkJob, Places, ToolSlots, Toolchain, ToolchainKind, Weight};
 
 /// The linked file's name in the work directory.
 const LINKED: &str = "linked.o";
 
-/// Links the objects, in their order; the bytes of the result and the commands that ran.
+/// Links what is given, in its order; the bytes of the result and the commands that ran.
 pub(crate) fn link(
-    objects: Vec<PathBuf>,
+    inputs: Vec<LinkInput>,
     kernel: &SuperKernel,
     environment: &Environment,
-    toolchain: &dyn Toolchain,
+    (toolchain, slots): (&dyn Toolchain, &ToolSlots),
     work: &WorkDir,
     places: &Places,
     cancel: &Cancel,
 ) -> Result<(Vec<u8>, Vec<Executed>), BuildError> {
     let job = LinkJob {
         title: format!("super kernel `{}`", kernel.name),
-        objects,
+        inputs,
         output: PathBuf::from(LINKED),
         debug_info: environment.debug_config().debug_info,
         work_dir: work.path().to_path_buf(),
         places: places.clone(),
     };
-    let executed = toolchain.link(&job, cancel)?;
+    let executed = slots.run(Weight::LAST_STEP, cancel, || toolchain.link(&job, cancel))?;
     let bytes = read_tool_output("the linker", &job.title, &work.file(LINKED))?;
     Ok((bytes, executed))
 }

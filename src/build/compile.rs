@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 use super::entry::{RunConfig, entry_source};
 use super::error::BuildError;
 use super::response_files;
@@ -15,8 +13,8 @@ use crate::fs;
 use crate::model::{Chip, CoreKind, SuperKernel, SuperKernelType, function_name_problem};
 use crate::store::work_dir::WorkDir;
 use crate::toolchain::{
-    CodeCopies, CompileJob, CompileUnit, DebugInfo, Executed, MemoryCheck, Optimization, Places, Toolchain,
-    ToolchainKind,
+    CodeCopies, CompileJob, CompileUnit, DebugInfo, Executed, MemoryCheck, Optimization, Places, ToolSlots, Toolchain,
+    ToolchainKind, Weight,
 };
 
 /// The super kernel's own code for one core kind, compiled.
@@ -42,10 +40,14 @@ pub(crate) struct Compilation<'a> {
     pub environment: &'a Environment,
     /// The tools.
     pub toolchain: &'a dyn Toolchain,
+    /// Who may run one of them.
+    pub slots: &'a ToolSlots,
     /// Where to work.
     pub work: &'a WorkDir,
     /// The generated source's file name in the work directory.
     pub source: PathBuf,
+    /// How long it will take to compile.
+    pub weight: Weight,
     /// Where the files can be found afterwards.
     pub places: Places,
 }
@@ -53,11 +55,22 @@ pub(crate) struct Compilation<'a> {
 impl Compilation<'_> {
     /// Compiles for all core kinds the kernel has, at the same time.
     pub(crate) fn run(&self, cancel: &Cancel) -> Result<Vec<CompiledKind>, BuildError> {
-        let kinds = self.kernel.kernel_type.class().kinds();
-        // In the build's own pool: as many tools at the same time as jobs were asked for.
-        let results: Vec<Result<CompiledKind, BuildError>> =
-            kinds.par_iter().map(|&kind| self.compile_kind(kind, cancel)).collect();
-        results.into_iter().collect()
+        // Threads that only wait for tools; how many tools run is decided where all builds of a model meet.
+        let compile = |kind| self.slots.run(self.weight, cancel, || self.compile_kind(kind, cancel));
+        match *self.kernel.kernel_type.class().kinds() {
+            [first, second] => std::thread::scope(|scope| {
+                let beside = std::thread::Builder::new().spawn_scoped(scope, move || compile(second));
+                let first = compile(first);
+                let second = match beside.map(std::thread::ScopedJoinHandle::join) {
+                    Ok(Ok(done)) => done,
+                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                    // No thread to be had (a limit of the system): one after the other.
+                    Err(_) => compile(second),
+                };
+                Ok(vec![first?, second?])
+            }),
+            ref kinds => kinds.iter().map(|&kind| compile(kind)).collect(),
+        }
     }
 
     fn compile_kind(&self, kind: CoreKind, cancel: &Cancel) -> Result<CompiledKind, BuildError> {

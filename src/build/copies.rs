@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -11,36 +13,41 @@ use super::compile::CompiledKind;
 use super::error::BuildError;
 use super::log::{BuildLog, LogStage};
 use crate::artifact::{META_SECTION_PREFIX, RUN_CONFIG, SHARED_SYMBOLS, SuperKernelSymbols, copy_name};
-use crate::elf::{self, Edits, Groups, Localize, Missing};
+use crate::elf::{self, Edits, ElfError, Groups, Localize, Missing};
+use crate::environment::Intermediates;
 use crate::fs::absolute;
 use crate::model::{CoreKind, SuperKernel};
 use crate::objects::{LinkGroup, ObjectBytes, ObjectError, UsedObject};
 use crate::store::digest::ContentDigest;
+use crate::store::shelf::Shelf;
 use crate::store::work_dir::WorkDir;
-use crate::toolchain::{Places, quote, shell_line};
+use crate::toolchain::{LinkInput, Places, quote, shell_line};
 
-/// The folder of sub-kernel objects in the work directory.
+/// The folder of sub-kernel objects in the work directory, if they are kept.
 const FOLDER: &str = "objects";
 
-/// Objects on disk, ready for the linker, as paths relative to the work directory.
+/// Files on disk, ready for the linker, as paths relative to the work directory.
 #[derive(Debug)]
 pub(crate) struct LinkInputs {
     /// The super kernel's own objects: entry, code, copies; per core kind.
     pub own: Vec<(CoreKind, Vec<PathBuf>)>,
-    /// The sub-kernels' objects with their copies, in op order; per group.
+    /// The sub-kernels' objects with their copies, in op order: an archive per group.
     pub subs: Vec<(LinkGroup, PathBuf)>,
 }
 
 impl LinkInputs {
     /// Link order: own cube code, cube ops, own vector code, vector ops, dynamic ops. A kernel with one core kind
     /// has its own code first.
-    pub(crate) fn in_order(&self) -> Vec<PathBuf> {
+    pub(crate) fn in_order(&self) -> Vec<LinkInput> {
         let own = |kind: CoreKind| {
-            self.own.iter().filter(move |(owner, _)| *owner == kind).flat_map(|(_, files)| files.iter().cloned())
+            let files = self.own.iter().filter(move |(owner, _)| *owner == kind).flat_map(|(_, files)| files);
+            files.cloned().map(LinkInput::Object)
         };
-        let subs =
-            |group: LinkGroup| self.subs.iter().filter(move |(owner, _)| *owner == group).map(|(_, file)| file.clone());
-        let mut order: Vec<PathBuf> = Vec::new();
+        let subs = |group: LinkGroup| {
+            let archives = self.subs.iter().filter(move |(owner, _)| *owner == group);
+            archives.map(|(_, archive)| LinkInput::Archive(archive.clone()))
+        };
+        let mut order: Vec<LinkInput> = Vec::new();
         if let [(kind, _)] = self.own.as_slice() {
             order.extend(own(*kind));
             LinkGroup::ALL.into_iter().for_each(|group| order.extend(subs(group)));
@@ -62,21 +69,74 @@ pub(crate) struct Copied<'a> {
     pieces: Vec<Piece<'a>>,
 }
 
-/// One file for the linker.
+/// One object for the linker.
 #[derive(Debug)]
 struct Piece<'a> {
+    /// Its name in the archive.
     file: String,
-    bytes: Cow<'a, [u8]>,
+    bytes: Bytes<'a>,
     /// Known for what was read. A copy made here is like no other: its functions are called like no others.
     digest: Option<ContentDigest>,
     /// How people would make it.
     log: Vec<(LogStage, String)>,
 }
 
-/// Makes every object its sub-kernel's own and adds the missing copies, in parallel.
-pub(crate) fn copy_subs<'a>(used: &'a [UsedObject<'a>], places: &Places) -> Result<Vec<Copied<'a>>, ObjectError> {
+impl Piece<'_> {
+    /// Where it is kept.
+    fn path(&self) -> PathBuf {
+        Path::new(FOLDER).join(&self.file)
+    }
+}
+
+/// The content of an object for the linker.
+#[derive(Debug)]
+enum Bytes<'a> {
+    /// As it was read.
+    Read(&'a [u8]),
+    /// Made from what was read.
+    Made(Arc<Vec<u8>>),
+}
+
+impl Deref for Bytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Read(bytes) => bytes,
+            Self::Made(bytes) => bytes,
+        }
+    }
+}
+
+/// What has been made of objects by edits, one after the other; `None`: they change nothing. Kernels of one model are
+/// made of the same few objects.
+#[derive(Debug, Default)]
+pub(crate) struct MadeCopies(Shelf<(ContentDigest, Vec<Edits>), Option<Arc<Vec<u8>>>>);
+
+impl MadeCopies {
+    /// What comes out when the last of `steps` is applied to `bytes`, which the others made of `object`.
+    fn edited<'a>(
+        &self,
+        object: &ObjectBytes<'a>,
+        steps: Vec<Edits>,
+        bytes: &[u8],
+    ) -> Result<Option<Arc<Vec<u8>>>, ElfError> {
+        let last = steps.last().cloned().unwrap_or_default();
+        self.0.get((object.digest, steps), || match elf::edit(bytes, &last)? {
+            Cow::Borrowed(_) => Ok(None),
+            Cow::Owned(made) => Ok(Some(Arc::new(made))),
+        })
+    }
+}
+
+/// Makes every object its sub-kernel's own and adds the missing copies, in parallel; not those that are made already.
+pub(crate) fn copy_subs<'a>(
+    used: &'a [UsedObject<'a>],
+    places: &Places,
+    made: &MadeCopies,
+) -> Result<Vec<Copied<'a>>, ObjectError> {
     let isolation = Isolation::of(used);
-    used.par_iter().enumerate().map(|(number, object)| copy_sub(number, object, &isolation, places)).collect()
+    used.par_iter().enumerate().map(|(number, object)| copy_sub(number, object, &isolation, places, made)).collect()
 }
 
 fn copy_sub<'a>(
@@ -84,11 +144,13 @@ fn copy_sub<'a>(
     used: &'a UsedObject<'a>,
     isolation: &Isolation<'_>,
     places: &Places,
+    made: &MadeCopies,
 ) -> Result<Copied<'a>, ObjectError> {
-    let file = |copy: u32| format!("{FOLDER}/{}.o", copy_name(&format!("{number:04}"), copy));
+    let file = |copy: u32| format!("{}.o", copy_name(&format!("{number:04}"), copy));
+    let place = |copy: u32| places.of(&Path::new(FOLDER).join(file(copy)));
     let failed = |copy| move |source| ObjectError::Copy { origin: used.origin(), copy, source };
     let read = |copy: u32, object: &ObjectBytes<'a>| {
-        let place = places.of(file(copy).as_ref());
+        let place = place(copy);
         let from = absolute(used.path);
         let unpack = match object.name {
             "" => shell_line([OsStr::new("cp"), from.as_os_str(), place.as_os_str()]),
@@ -99,10 +161,13 @@ fn copy_sub<'a>(
         };
         let mut log = vec![(LogStage::Unpack, unpack)];
         let edits = isolation.edits(object, used.path);
-        let bytes = elf::edit(object.bytes, &edits).map_err(failed(copy))?;
-        if let Cow::Owned(_) = &bytes {
-            log.push((LogStage::SplitSubObjects, objcopy(&edits, &place, &place)));
-        }
+        let bytes = match made.edited(object, vec![edits.clone()], object.bytes).map_err(failed(copy))? {
+            None => Bytes::Read(object.bytes),
+            Some(bytes) => {
+                log.push((LogStage::SplitSubObjects, objcopy(&edits, &place, &place)));
+                Bytes::Made(bytes)
+            }
+        };
         Ok(Piece { file: file(copy), bytes, digest: Some(object.digest), log })
     };
     let mut pieces = vec![read(0, &used.object)?];
@@ -111,11 +176,13 @@ fn copy_sub<'a>(
             Some(ready) => read(copy, ready)?,
             None => {
                 let edits = isolation.copy_edits(used, copy);
-                let line = objcopy(&edits, &places.of(file(0).as_ref()), &places.of(file(copy).as_ref()));
-                let bytes = elf::edit(&pieces[0].bytes, &edits).map_err(failed(copy))?;
+                let line = objcopy(&edits, &place(0), &place(copy));
+                let steps = vec![isolation.edits(&used.object, used.path), edits];
+                let bytes = made.edited(&used.object, steps, &pieces[0].bytes).map_err(failed(copy))?;
                 Piece {
                     file: file(copy),
-                    bytes: Cow::Owned(bytes.into_owned()),
+                    // A copy has other names, so it is never what it was made of.
+                    bytes: Bytes::Made(bytes.unwrap_or_else(|| Arc::new(pieces[0].bytes.to_vec()))),
                     digest: None,
                     log: vec![(LogStage::SplitSubObjects, line)],
                 }
@@ -218,25 +285,57 @@ fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
     names
 }
 
-/// Writes the objects for the linker; equal contents once.
+/// Writes the objects for the linker, equal contents once: an archive per group, since one file is written and read far
+/// faster than hundreds. People who want to see them get each in a file of its own as well.
 pub(crate) fn write_subs(
     copied: &[Copied<'_>],
+    intermediates: Intermediates,
     work: &WorkDir,
+    places: &Places,
     log: &mut BuildLog,
 ) -> Result<Vec<(LinkGroup, PathBuf)>, BuildError> {
-    crate::fs::create_directories(&work.file(FOLDER))?;
     let mut written = HashSet::new();
-    let mut files = Vec::new();
-    for object in copied {
-        for Piece { file, bytes, digest, log: lines } in &object.pieces {
-            if digest.is_none_or(|digest| written.insert(digest)) {
-                lines.iter().for_each(|(stage, line)| log.add(*stage, line));
-                work.write(file, bytes)?;
-                files.push((object.group, PathBuf::from(file)));
+    let mut archives = Vec::new();
+    match intermediates {
+        Intermediates::Remove => {}
+        Intermediates::Keep => crate::fs::create_directories(&work.file(FOLDER))?,
+    }
+    for group in LinkGroup::ALL {
+        let mut members: Vec<&Piece<'_>> = Vec::new();
+        for piece in copied.iter().filter(|object| object.group == group).flat_map(|object| &object.pieces) {
+            if piece.digest.is_none_or(|digest| written.insert(digest)) {
+                members.push(piece);
             }
         }
+        if members.is_empty() {
+            continue;
+        }
+        for piece in &members {
+            piece.log.iter().for_each(|(stage, line)| log.add(*stage, line));
+            match intermediates {
+                Intermediates::Remove => {}
+                Intermediates::Keep => drop(work.write(piece.path(), &piece.bytes)?),
+            }
+        }
+        let archive = archive_name(group);
+        let files = members.iter().map(|piece| places.of(&piece.path()));
+        let words = ["llvm-ar", "qcS"].map(OsString::from).into_iter();
+        let place = places.of(archive.as_ref()).into_os_string();
+        log.add(LogStage::SplitSubObjects, shell_line(words.chain([place]).chain(files.map(PathBuf::into_os_string))));
+        let members: Vec<(&str, &[u8])> = members.iter().map(|piece| (piece.file.as_str(), &*piece.bytes)).collect();
+        let packed = elf::archive::pack(&members).expect("our own short names fit");
+        work.write(archive, &packed)?;
+        archives.push((group, PathBuf::from(archive)));
     }
-    Ok(files)
+    Ok(archives)
+}
+
+fn archive_name(group: LinkGroup) -> &'static str {
+    match group {
+        LinkGroup::Static(CoreKind::Aic) => "objects_aic.a",
+        LinkGroup::Static(CoreKind::Aiv) => "objects_aiv.a",
+        LinkGroup::Dynamic => "objects_dynamic.a",
+    }
 }
 
 /// The super kernel's own objects for one kind, with copies where there is more than one.

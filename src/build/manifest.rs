@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::check::Sizes;
 use super::files::KernelFiles;
 use super::fingerprint::Fingerprint;
+use super::stamp::Stamped;
 use crate::fs;
 use crate::json::{Document, JsonError, JsonFile, JsonPath, Node};
 use crate::model::{OpIndex, Slot, SlotRole};
@@ -65,8 +66,8 @@ impl Manifest {
         Self { fingerprint, object, json, notes }
     }
 
-    /// As bytes of the file.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+    /// As bytes of the file; a stamp stands in its first line, where it is found without reading the rest.
+    pub(super) fn to_bytes(&self, stamp: Option<&Stamped>) -> Vec<u8> {
         let notes = &self.notes;
         let slot = |(number, slot): (usize, &Slot)| json!({"slot": number, "name": slot.name, "op": slot.op, "role": slot.role.as_str()});
         let file = json!({
@@ -83,7 +84,11 @@ impl Manifest {
         });
         let mut bytes = serde_json::to_vec_pretty(&file).expect("a JSON value can be written");
         bytes.push(b'\n');
-        bytes
+        match stamp {
+            None => bytes,
+            // In the place of the opening brace and the end of its line.
+            Some(stamp) => stamp.line().into_iter().chain(bytes.into_iter().skip(2)).collect(),
+        }
     }
 }
 
@@ -235,12 +240,12 @@ mod tests {
     #[test]
     fn reading_gives_what_was_written() {
         let written = manifest();
-        assert_eq!(parse(&written.to_bytes()).unwrap(), written);
+        assert_eq!(parse(&written.to_bytes(None)).unwrap(), written);
     }
 
     #[test]
     fn every_missing_key_and_every_other_version_is_told() {
-        let whole: Value = serde_json::from_slice(&manifest().to_bytes()).unwrap();
+        let whole: Value = serde_json::from_slice(&manifest().to_bytes(None)).unwrap();
         for key in whole.as_object().unwrap().keys().filter(|key| !["digest", "sizes"].contains(&key.as_str())) {
             let mut value = whole.clone();
             value.as_object_mut().unwrap().shift_remove(key);
@@ -268,7 +273,7 @@ mod tests {
         std::fs::write(files.object(), b"object").unwrap();
         assert!(matches!(standing(&files, &fingerprint("4")), Standing::Outdated(_)));
         std::fs::write(files.json(), b"json").unwrap();
-        std::fs::write(files.manifest(), manifest().to_bytes()).unwrap();
+        std::fs::write(files.manifest(), manifest().to_bytes(None)).unwrap();
         assert_eq!(standing(&files, &fingerprint("4")), Standing::UpToDate);
         let reasons = vec!["options: split-mode was `4`, is `2`".to_owned()];
         assert_eq!(standing(&files, &fingerprint("2")), Standing::Outdated(reasons));

@@ -30,6 +30,8 @@ pub(crate) mod reproducer;
 mod request;
 mod response_files;
 mod result_json;
+mod shared;
+mod stamp;
 mod stored_program;
 pub(crate) mod toolchains;
 
@@ -38,6 +40,7 @@ pub use manifest::Standing;
 pub use outcome::{Origin, Outcome};
 pub use request::{Request, Reuse};
 pub(crate) use result_json::{ResultJson, ResultOp};
+pub use shared::Shared;
 pub(crate) use stored_program::StoredProgram;
 
 use std::path::PathBuf;
@@ -51,6 +54,7 @@ use fingerprint::Fingerprint;
 use keep::Keeping;
 use log::{BuildLog, LogStage};
 use manifest::{Manifest, Notes};
+use stamp::Stamp;
 use toolchains::Needs;
 
 use crate::artifact::SuperKernelSymbols;
@@ -67,10 +71,15 @@ use crate::store::cache::CachedKernel;
 use crate::store::digest::ContentDigest;
 use crate::store::publish::publish;
 use crate::store::work_dir::WorkDir;
-use crate::toolchain::{Places, Toolchain, ToolchainKind};
+use crate::toolchain::{Executed, Places, Toolchain, ToolchainKind, Weight};
 
 pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel) -> Result<Outcome, BuildError> {
     let mut timings = Timings::start(observer);
+    // Before anything is read: what changes later is seen by whoever asks next.
+    let stamp = timings.measure(Stage::Load, || Stamp::take(request, cancel));
+    if let Some(outcome) = unchanged(request, stamp, &mut timings) {
+        return Ok(outcome);
+    }
     let prepared = prepare(request, &mut timings)?;
     let kernel = &prepared.kernel;
     let used = timings.measure(Stage::Read, || objects::used(kernel, &prepared.objects))?;
@@ -117,10 +126,13 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
             parameters: kernel.slots.slots.clone(),
             sizes: Some(made.sizes.clone()),
             timings: noted,
-            commands: made.commands,
+            commands: made.tools.iter().map(|(_, tool)| tool.command_line.clone()).collect(),
             call: request.call(),
         };
-        let manifest = Manifest::new(last.fingerprint.clone(), made.digest, &json, notes).to_bytes();
+        let counts = (kernel.ops.len(), prepared.objects.count());
+        let stamp = stamp
+            .and_then(|stamp| stamp.stored((made.digest, &json), counts, toolchain.kind().as_str(), &kernel.warnings));
+        let manifest = Manifest::new(last.fingerprint.clone(), made.digest, &json, notes).to_bytes(stamp.as_ref());
         let log = match origin {
             Origin::Built => Some(build.log.to_string()),
             Origin::Cache | Origin::UpToDate => None,
@@ -133,7 +145,20 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
         let cached = CachedKernel { kernel: kernel.name.clone(), json, object: made.object, digest: made.digest };
         cache.put(key, last.fingerprint.parts(), &cached);
     }
-    Ok(outcome(origin, because, &timings).with_sizes(made.sizes))
+    Ok(outcome(origin, because, &timings).with_sizes(made.sizes).with_tools(&made.tools))
+}
+
+/// The kernel on disk, if all that it depends on looks as it did before the build that made it.
+fn unchanged(request: &Request, stamp: Option<Stamp>, timings: &mut Timings<'_>) -> Option<Outcome> {
+    let files = KernelFiles::new(&request.environment.kernel_meta(), &request.name);
+    let stamped = timings.measure(Stage::Load, || match request.reuse {
+        Reuse::Allowed if request.has_what_it_keeps(&files) => stamp?.found_again(&files),
+        Reuse::Allowed | Reuse::Never => None,
+    })?;
+    for warning in &stamped.warnings {
+        ::log::warn!(target: "superkernel.compile", "{}: {warning}", request.name);
+    }
+    Some(Outcome::unchanged(&files, &stamped, timings))
 }
 
 /// What would make a build of `request` necessary now.
@@ -190,7 +215,7 @@ pub(crate) fn refusals(request: &Request, cancel: &Cancel) -> Vec<BuildError> {
         Err(error) => return vec![error],
     };
     let copied = objects::used(&prepared.kernel, &prepared.objects).map_err(BuildError::from).and_then(|used| {
-        copies::copy_subs(&used, &Places::inside(environment.kernel_meta()))?;
+        copies::copy_subs(&used, &Places::inside(environment.kernel_meta()), &request.shared.copies)?;
         Ok(())
     });
     let compared = Comparison::with_last_build(request, &prepared, cancel).map(drop);
@@ -199,9 +224,9 @@ pub(crate) fn refusals(request: &Request, cancel: &Cancel) -> Vec<BuildError> {
 }
 
 fn prepare(request: &Request, timings: &mut Timings<'_>) -> Result<Prepared, BuildError> {
-    let Request { kernel_infos, name, environment, .. } = request;
-    let other = OtherObjects::with_strict(environment.settings.strict);
-    Ok(Prepared::load(kernel_infos, name, &environment.platform, UnreadableObjects::Fail, other, timings)?)
+    let Request { kernel_infos, name, environment, shared, .. } = request;
+    let (unreadable, other) = (UnreadableObjects::Fail, OtherObjects::with_strict(environment.settings.strict));
+    Ok(Prepared::load(kernel_infos, name, &environment.platform, &shared.inputs, unreadable, other, timings)?)
 }
 
 /// What a build would do it with, and what the last one left.
@@ -215,7 +240,8 @@ struct Comparison {
 impl Comparison {
     fn with_last_build(request: &Request, prepared: &Prepared, cancel: &Cancel) -> Result<Self, BuildError> {
         let Prepared { kernel, objects, .. } = prepared;
-        let chosen = toolchains::choose(&request.environment, &Needs::Objects(objects, kernel), cancel)?;
+        let needs = Needs::Objects(objects, kernel);
+        let chosen = toolchains::choose(&request.environment, &needs, &request.shared.known_tools, cancel)?;
         refuse_sanitizer(kernel, &request.environment, chosen.toolchain.kind())?;
         // Reading has checked that every op has a file.
         let digests: Vec<ContentDigest> =
@@ -262,7 +288,8 @@ struct Made {
     object: Vec<u8>,
     digest: ContentDigest,
     sizes: Sizes,
-    commands: Vec<String>,
+    /// What ran for it.
+    tools: Vec<(Stage, Executed)>,
 }
 
 /// One build in its work directory.
@@ -299,7 +326,7 @@ impl Build<'_> {
             }
         };
         match self.check(&object) {
-            Ok(sizes) => Some(Made { object, digest, sizes, commands: Vec::new() }),
+            Ok(sizes) => Some(Made { object, digest, sizes, tools: Vec::new() }),
             Err(error) => unused(&error),
         }
     }
@@ -314,7 +341,8 @@ impl Build<'_> {
             keeping.check()?;
         }
         self.work.write(&source_file, source.as_bytes()).map_err(|error| output_directory(self.files, error))?;
-        let made = self.make_object(source_file, &keeping.places(), timings, cancel);
+        let weight = Weight::of_source(source.len());
+        let made = self.make_object(source_file, weight, &keeping.places(), timings, cancel);
         let kept = if keeps { keeping.save(self.work, &self.log, cancel) } else { Ok(()) };
         let made = made.map_err(|error| match (error, self.save_log()) {
             (BuildError::Toolchain(source), Some(log)) => BuildError::Tool { source: Box::new(source), log },
@@ -327,28 +355,31 @@ impl Build<'_> {
     fn make_object(
         &mut self,
         source: PathBuf,
+        weight: Weight,
         places: &Places,
         timings: &mut Timings<'_>,
         cancel: &Cancel,
     ) -> Result<Made, BuildError> {
         let (kernel, toolchain) = (self.kernel, self.toolchain);
         let symbols = SuperKernelSymbols::new(&kernel.name);
-        let environment = &self.request.environment;
-        let mut commands = Vec::new();
+        let Request { environment, shared, .. } = self.request;
+        let mut tools = Vec::new();
 
         let subs = timings.measure(Stage::Copy, || -> Result<_, BuildError> {
-            let copied = copies::copy_subs(self.used, places)?;
-            copies::write_subs(&copied, self.work, &mut self.log)
+            let copied = copies::copy_subs(self.used, places, &shared.copies)?;
+            copies::write_subs(&copied, self.request.intermediates(), self.work, places, &mut self.log)
         })?;
         let mut inputs = LinkInputs { own: Vec::new(), subs };
 
-        let (work, symbols) = (self.work, &symbols);
-        let compilation = Compilation { kernel, symbols, environment, toolchain, work, source, places: places.clone() };
+        let (work, symbols, slots) = (self.work, &symbols, &shared.tools);
+        let kept = places.clone();
+        let compilation =
+            Compilation { kernel, symbols, environment, toolchain, slots, work, source, weight, places: kept };
         let compiled = timings.measure(Stage::Compile, || compilation.run(cancel));
         let compiled = compiled.inspect_err(|error| self.log_failure(LogStage::Compile, error))?;
         for done in compiled.iter().flat_map(|kind| &kind.executed) {
             self.log.add(LogStage::Compile, &done.command_line);
-            commands.push(done.command_line.clone());
+            tools.push((Stage::Compile, done.clone()));
         }
         for kind in &compiled {
             let own = timings
@@ -357,12 +388,12 @@ impl Build<'_> {
         }
 
         let linked = timings.measure(Stage::Link, || {
-            assemble::link(inputs.in_order(), kernel, environment, toolchain, work, places, cancel)
+            assemble::link(inputs.in_order(), kernel, environment, (toolchain, slots), work, places, cancel)
         });
         let (linked, linking) = linked.inspect_err(|error| self.log_failure(LogStage::Fatbin, error))?;
-        for done in &linking {
+        for done in linking {
             self.log.add(LogStage::Fatbin, &done.command_line);
-            commands.push(done.command_line.clone());
+            tools.push((Stage::Link, done));
         }
         let inner = assemble::inner_functions(kernel, symbols, self.used);
         let object = timings.measure(Stage::Localize, || {
@@ -374,7 +405,7 @@ impl Build<'_> {
             })
         })?;
         let sizes = timings.measure(Stage::Check, || self.check(&object))?;
-        Ok(Made { digest: ContentDigest::of(&object), object, sizes, commands })
+        Ok(Made { digest: ContentDigest::of(&object), object, sizes, tools })
     }
 
     /// Reads a finished object again.

@@ -1,11 +1,16 @@
 //! What a build says about itself.
 
+use std::time::UNIX_EPOCH;
+
 use serde_json::{Value, json};
 
 use super::Comparison;
 use super::check::Sizes;
+use super::files::KernelFiles;
+use super::stamp::Stamped;
 use crate::phases::Prepared;
-use crate::stage::Timings;
+use crate::stage::{Stage, Timings};
+use crate::toolchain::Executed;
 
 /// Where the kernel came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +64,34 @@ impl Outcome {
             "timings_ms": timings.to_json(),
         });
         Self { origin, report }
+    }
+
+    /// Nothing has changed since the build that left this record.
+    pub(super) fn unchanged(files: &KernelFiles, stamped: &Stamped, timings: &Timings<'_>) -> Self {
+        let origin = Origin::UpToDate;
+        let report = json!({
+            "kernel": files.kernel(),
+            "origin": origin.as_str(),
+            "because": [],
+            "ops": stamped.ops,
+            "files": stamped.files,
+            "toolchain": stamped.toolchain,
+            "object": files.object().to_string_lossy(),
+            "json": files.json().to_string_lossy(),
+            "warnings": stamped.warnings,
+            "timings_ms": timings.to_json(),
+        });
+        Self { origin, report }
+    }
+
+    /// Adds when each tool began (seconds since 1970) and how long it took.
+    pub(super) fn with_tools(mut self, tools: &[(Stage, Executed)]) -> Self {
+        let row = |(stage, tool): &(Stage, Executed)| {
+            let began = tool.began.duration_since(UNIX_EPOCH).map_or(0.0, |age| age.as_secs_f64());
+            json!({"stage": stage.as_str(), "began": began, "seconds": tool.took.as_secs_f64()})
+        };
+        self.report["tools"] = tools.iter().map(row).collect();
+        self
     }
 
     pub(super) fn with_sizes(mut self, sizes: Sizes) -> Self {

@@ -1,11 +1,14 @@
 //! What a caller asks for.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::files::KernelFiles;
 use super::fingerprint::Fingerprint;
 use super::manifest::{Call, Standing, standing};
 use super::result_json::ResultJson;
+use super::shared::Shared;
 use crate::diagnostic::Diagnostic;
 use crate::environment::{Environment, Intermediates};
 use crate::fs::absolute;
@@ -36,6 +39,8 @@ pub struct Request {
     pub keep: Intermediates,
     /// May an earlier result be used?
     pub reuse: Reuse,
+    /// What it shares with other builds.
+    pub shared: Arc<Shared>,
 }
 
 impl Request {
@@ -62,16 +67,20 @@ impl Request {
             Reuse::Never => return Standing::Outdated(vec!["a rebuild was asked for".to_owned()]),
             Reuse::Allowed => {}
         }
-        match (standing(files, fingerprint), self.intermediates()) {
-            (Standing::UpToDate, Intermediates::Keep) if !self.has_intermediates(files) => {
+        match standing(files, fingerprint) {
+            Standing::UpToDate if !self.has_what_it_keeps(files) => {
                 Standing::Outdated(vec!["intermediate files were asked for, and there are none".to_owned()])
             }
-            (found, Intermediates::Keep | Intermediates::Remove) => found,
+            found => found,
         }
     }
 
-    fn has_intermediates(&self, files: &KernelFiles) -> bool {
-        files.repro().exists()
+    /// Are the intermediate files there, if any were asked for?
+    pub(super) fn has_what_it_keeps(&self, files: &KernelFiles) -> bool {
+        match self.intermediates() {
+            Intermediates::Remove => true,
+            Intermediates::Keep => files.repro().exists(),
+        }
     }
 
     /// The cache, if there is one that this user may trust.

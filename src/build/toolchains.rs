@@ -2,13 +2,16 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
+use super::response_files;
 use crate::cancel::Cancel;
 use crate::environment::{Environment, ToolchainChoice};
-use crate::fs;
+use crate::fs::{self, FileLook};
 use crate::model::SuperKernel;
 use crate::objects::Objects;
 use crate::store::digest::ContentDigest;
+use crate::store::shelf::Shelf;
 use crate::toolchain::{CannToolchain, HostToolchain, Toolchain, ToolchainError, ToolchainKind};
 
 /// Files in which a toolkit states its version.
@@ -20,6 +23,15 @@ pub(crate) struct Chosen {
     pub toolchain: Box<dyn Toolchain>,
     /// What a result depends on: programs, headers, variables.
     pub facts: Vec<(String, String)>,
+}
+
+/// What is known about tools among builds that share it.
+#[derive(Debug, Default)]
+pub(crate) struct KnownTools {
+    /// By folder: what identifies the headers in it.
+    headers: Shelf<PathBuf, String>,
+    /// Held while a compiler is asked about itself: one answer does for all.
+    asking: Mutex<()>,
 }
 
 /// What a toolchain must be able to link.
@@ -44,34 +56,23 @@ impl Needs<'_> {
 ///
 /// With `auto` the device compiler decides: where it is, a missing linker is an error and no reason to build silently
 /// for the simulator. Where it is not, an object for a device is: the machine's own tools could do nothing with it.
-pub(crate) fn choose(environment: &Environment, needs: &Needs<'_>, cancel: &Cancel) -> Result<Chosen, ToolchainError> {
-    let kind = match environment.settings.toolchain {
-        ToolchainChoice::Host => ToolchainKind::Host,
-        ToolchainChoice::Cann => ToolchainKind::Cann,
-        ToolchainChoice::Auto if environment.cann_search().has_compiler() => ToolchainKind::Cann,
-        ToolchainChoice::Auto => match needs.foreign() {
-            None => ToolchainKind::Host,
-            Some((object, machine)) => return Err(environment.cann_search().missing_compiler(object, machine)),
-        },
-    };
-    let (toolchain, headers): (Box<dyn Toolchain>, String) = match kind {
-        ToolchainKind::Host => {
-            let found = HostToolchain::find(
-                &environment.host_search(),
-                &environment.include_dir,
-                environment.settings.tool_timeout,
-                cancel,
-            )?;
-            let found = match &environment.variables.compiler_cache {
-                Some(launcher) => found.with_launcher(launcher),
-                None => found,
-            };
-            (Box::new(found), tree_content(&environment.include_dir))
+pub(crate) fn choose(
+    environment: &Environment,
+    needs: &Needs<'_>,
+    known: &KnownTools,
+    cancel: &Cancel,
+) -> Result<Chosen, ToolchainError> {
+    let found = Found::look_for(environment, || needs.foreign(), known, cancel)?;
+    let (toolchain, headers): (Box<dyn Toolchain>, String) = match found {
+        Found::Host(found) => {
+            let folder = &environment.include_dir;
+            let content = known.headers.get(folder.clone(), || Ok::<_, ToolchainError>(tree_content(folder)))?;
+            (Box::new(found), content)
         }
-        ToolchainKind::Cann => {
-            let found = CannToolchain::find(environment.cann_search(), environment.settings.tool_timeout)?;
-            let headers = toolkit_version(&found);
-            (Box::new(found), headers)
+        Found::Cann(found) => {
+            let folder = found.toolkit().to_path_buf();
+            let version = known.headers.get(folder, || Ok::<_, ToolchainError>(toolkit_version(&found)))?;
+            (Box::new(found), version)
         }
     };
     let options = match needs {
@@ -80,6 +81,74 @@ pub(crate) fn choose(environment: &Environment, needs: &Needs<'_>, cancel: &Canc
     };
     let facts = facts(environment, &*toolchain, headers, options);
     Ok(Chosen { toolchain, facts })
+}
+
+/// The tools of one family.
+enum Found {
+    Host(HostToolchain),
+    Cann(CannToolchain),
+}
+
+impl Found {
+    /// Those that the settings ask for; `foreign` tells of an object that the machine's own tools cannot link.
+    fn look_for(
+        environment: &Environment,
+        foreign: impl FnOnce() -> Option<(String, u16)>,
+        known: &KnownTools,
+        cancel: &Cancel,
+    ) -> Result<Self, ToolchainError> {
+        let kind = match environment.settings.toolchain {
+            ToolchainChoice::Host => ToolchainKind::Host,
+            ToolchainChoice::Cann => ToolchainKind::Cann,
+            ToolchainChoice::Auto if environment.cann_search().has_compiler() => ToolchainKind::Cann,
+            ToolchainChoice::Auto => match foreign() {
+                None => ToolchainKind::Host,
+                Some((object, machine)) => return Err(environment.cann_search().missing_compiler(object, machine)),
+            },
+        };
+        let limit = environment.settings.tool_timeout;
+        let _turn = known.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        match kind {
+            ToolchainKind::Host => {
+                let (search, headers) = (environment.host_search(), &environment.include_dir);
+                let found = HostToolchain::find(&search, headers, limit, cancel)?;
+                Ok(Self::Host(match &environment.variables.compiler_cache {
+                    Some(launcher) => found.with_launcher(launcher),
+                    None => found,
+                }))
+            }
+            ToolchainKind::Cann => Ok(Self::Cann(CannToolchain::find(environment.cann_search(), limit)?)),
+        }
+    }
+}
+
+/// How the tools and all that they read besides the inputs look from outside; `None` where that cannot be told.
+pub(super) fn looks(
+    environment: &Environment,
+    options: &[String],
+    files: &mut Vec<(String, FileLook)>,
+    known: &KnownTools,
+    cancel: &Cancel,
+) -> Option<Vec<(String, String)>> {
+    // An object for another machine was refused when it was first read, and looks the same since.
+    let (toolchain, headers): (Box<dyn Toolchain>, String) =
+        match Found::look_for(environment, || None, known, cancel).ok()? {
+            Found::Host(found) => {
+                let mut seen = true;
+                walk(&environment.include_dir, &mut |path| match FileLook::of(path) {
+                    Ok(look) => files.push((path.to_string_lossy().into_owned(), look)),
+                    Err(_) => seen = false,
+                });
+                (Box::new(found), seen.then(String::new)?)
+            }
+            Found::Cann(found) => {
+                let version = toolkit_version(&found);
+                (Box::new(found), version)
+            }
+        };
+    let mut told = facts(environment, &*toolchain, headers, options);
+    told.extend(response_files::facts(options, toolchain.kind()).ok()?);
+    Some(told)
 }
 
 fn facts(

@@ -12,7 +12,7 @@ use crate::model::{
     self, CoreClass, CoreCounts, CoreKind, DcciFlags, EarlyStartFlags, EventId, EventUse, Function, KernelType, Op,
     OpIndex, OtherEnd, ParamOffsets, Platform, SlotNumber, StreamId, SubKernel, SubKernelCode, SuperKernel, TaskType,
 };
-use crate::objects::Objects;
+use crate::objects::{BinFiles, Objects};
 use crate::options::{self, Separator};
 use crate::scope::Piece;
 use crate::store::digest::ContentDigest;
@@ -74,7 +74,8 @@ impl<'a> Known<'a> {
 
     fn subject(&self, name: &str, kernel: SuperKernel, names: &[String]) -> Result<Subject, CostError> {
         // Without the objects nothing is known of code fetches; the rest is predicted all the same.
-        let sizes = Objects::read_and_measure(&kernel).map(|(_, sizes)| sizes).unwrap_or_default();
+        let read = Objects::read_and_measure(&kernel, &BinFiles::default());
+        let sizes = read.map(|(_, sizes)| sizes).unwrap_or_default();
         Ok(Subject::new(name, kernel, sizes, names, &self.durations()))
     }
 

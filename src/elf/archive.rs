@@ -170,18 +170,36 @@ pub fn write(members: &[(&str, &[u8])]) -> Result<Vec<u8>, ElfError> {
     archive.extend_from_slice(MAGIC);
     let first_member = MAGIC.len() + index.size() + names_size;
     index.write(&mut archive, &exported, member_offsets(members, first_member));
+    push_members(&mut archive, members, &headers, long_names);
+    Ok(archive)
+}
+
+/// An archive of these members without a symbol table: for a linker that is told to take all of them.
+pub(crate) fn pack(members: &[(&str, &[u8])]) -> Result<Vec<u8>, ElfError> {
+    let mut long_names = Vec::new();
+    let headers = members.iter().map(|(name, _)| stored_name(name, &mut long_names)).collect::<Result<Vec<_>, _>>()?;
+    let body: usize = members.iter().map(|(_, data)| HEADER + data.len().next_multiple_of(2)).sum();
+    let mut archive = Vec::with_capacity(MAGIC.len() + HEADER + long_names.len() + 1 + body);
+    archive.extend_from_slice(MAGIC);
+    push_members(&mut archive, members, &headers, long_names);
+    Ok(archive)
+}
+
+fn push_members(archive: &mut Vec<u8>, members: &[(&str, &[u8])], headers: &[String], mut long_names: Vec<u8>) {
+    if long_names.len() % 2 == 1 {
+        long_names.push(b'\n');
+    }
     if !long_names.is_empty() {
-        push_header(&mut archive, "//", "", "", "", long_names.len());
+        push_header(archive, "//", "", "", "", long_names.len());
         archive.extend_from_slice(&long_names);
     }
-    for ((_, data), name) in members.iter().zip(&headers) {
-        push_header(&mut archive, name, "0", "0", "644", data.len());
+    for ((_, data), name) in members.iter().zip(headers) {
+        push_header(archive, name, "0", "0", "644", data.len());
         archive.extend_from_slice(data);
         if data.len() % 2 == 1 {
             archive.push(b'\n');
         }
     }
-    Ok(archive)
 }
 
 /// The name as it stands in the header; long ones go to their table.
@@ -268,4 +286,24 @@ impl SymbolIndex {
 fn push_header(out: &mut Vec<u8>, name: &str, time: &str, owner: &str, mode: &str, size: usize) {
     out.extend_from_slice(format!("{name:<16}{time:<12}{owner:<6}{owner:<6}{mode:<8}{size:<10}").as_bytes());
     out.extend_from_slice(END);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_is_read_again_in_its_order() {
+        let members: [(&str, &[u8]); 3] = [("b.o", b"\x7fELF no object at all"), ("a.o", b"odd"), ("a.o", b"")];
+        let packed = pack(&members).unwrap();
+        let read = read(&packed).unwrap();
+        let found: Vec<(&str, &[u8])> = read.iter().map(|member| (&*member.name, member.data)).collect();
+        assert_eq!(found, members);
+        // No table of symbols in front, and a long name needs its table.
+        assert_eq!(&packed[MAGIC.len()..][..4], b"b.o/");
+        let long = [("a_name_of_more_than_fifteen_letters.o", b"x".as_slice()), ("c.o", b"y")];
+        let packed = pack(&long).unwrap();
+        assert_eq!(super::read(&packed).unwrap()[0].name, long[0].0);
+        assert!(pack(&[("", b"x")]).is_err());
+    }
 }

@@ -13,21 +13,33 @@ use super::{
     SuperKernel, TaskType,
 };
 use super::{cores, events, keys, names, params, streams};
+use crate::fs::FileLook;
 use crate::json::{JsonPath, Node};
 use crate::options::{self, Options, Separator};
 use crate::parallel;
+use crate::store::shelf::Shelf;
 
 /// Checks `kernel_infos` and everything it names, and derives the facts of `contract` order: events, stream form,
 /// cores, feed-sync-all, parameters.
 ///
 /// Reads the sub-kernels' JSONs, each once; touches nothing else.
 pub fn load(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<SuperKernel, ModelError> {
+    load_with(kernel_infos, name, platform, &SubKernels::default())
+}
+
+/// The same, with JSONs that others may have read already.
+pub(crate) fn load_with(
+    kernel_infos: &Value,
+    name: &str,
+    platform: &Platform,
+    known: &SubKernels,
+) -> Result<SuperKernel, ModelError> {
     check_kernel_name(name)?;
     let root = Node::root(kernel_infos, JsonPath::default());
     let options = load_options(&root)?;
     let entries = load_entries(&root)?;
     let misspelt = shortened(keys::misspelt(&root)?);
-    let kernels = load_kernels(&entries, platform.chip())?;
+    let kernels = load_kernels(&entries, platform.chip(), known)?;
     let mut ops = Vec::with_capacity(entries.len());
     for (entry, kernel) in entries.into_iter().zip(kernels) {
         ops.push(make_op(entry, kernel, &options, platform)?);
@@ -70,6 +82,9 @@ pub fn assemble(name: &str, platform: &Platform, options: Options, ops: Vec<Op>)
         warnings,
     })
 }
+
+/// What JSONs say: by file and its look, and by what they are read as.
+pub(crate) type SubKernels = Shelf<(PathBuf, FileLook, TaskType, Chip), Arc<SubKernel>>;
 
 /// One `op_list` entry that names a JSON.
 struct Entry {
@@ -147,7 +162,7 @@ fn event_list(node: &Node<'_>, key: &str) -> Result<Vec<EventId>, ModelError> {
 }
 
 /// Reads each JSON once, however many ops name it. A JSON read as static and as dynamic counts as two.
-fn load_kernels(entries: &[Entry], chip: Chip) -> Result<Vec<Arc<SubKernel>>, ModelError> {
+fn load_kernels(entries: &[Entry], chip: Chip, known: &SubKernels) -> Result<Vec<Arc<SubKernel>>, ModelError> {
     let mut wanted: Vec<&Entry> = Vec::new();
     let mut numbers: HashMap<(&Path, bool), usize> = HashMap::new();
     let mut uses = Vec::with_capacity(entries.len());
@@ -160,14 +175,19 @@ fn load_kernels(entries: &[Entry], chip: Chip) -> Result<Vec<Arc<SubKernel>>, Mo
         uses.push(number);
     }
     let loaded: Vec<Result<Arc<SubKernel>, ModelError>> =
-        parallel::run(|| wanted.par_iter().map(|entry| load_kernel(entry, chip).map(Arc::new)).collect());
+        parallel::run(|| wanted.par_iter().map(|entry| load_kernel(entry, chip, known)).collect());
     // The first failure in op order is the one to report, whichever thread met it first.
     let loaded = loaded.into_iter().collect::<Result<Vec<_>, _>>()?;
     Ok(uses.into_iter().map(|number| Arc::clone(&loaded[number])).collect())
 }
 
-fn load_kernel(entry: &Entry, chip: Chip) -> Result<SubKernel, ModelError> {
-    SubKernelFile::read(&entry.json_path, &entry.place)?.sub_kernel(entry.task_type, chip)
+fn load_kernel(entry: &Entry, chip: Chip, known: &SubKernels) -> Result<Arc<SubKernel>, ModelError> {
+    let read = || Ok(Arc::new(SubKernelFile::read(&entry.json_path, &entry.place)?.sub_kernel(entry.task_type, chip)?));
+    match FileLook::of(&entry.json_path) {
+        Ok(look) => known.get((entry.json_path.clone(), look, entry.task_type, chip), read),
+        // Reading tells why.
+        Err(_) => read(),
+    }
 }
 
 fn make_op(entry: Entry, kernel: Arc<SubKernel>, options: &Options, platform: &Platform) -> Result<Op, ModelError> {

@@ -21,6 +21,7 @@ mod tests;
 
 pub use error::{ModelError, OpName};
 pub use ids::{ByPosition, EventId, OpIndex, OpPosition, SlotNumber, StreamId};
+pub(crate) use load::{SubKernels, load_with};
 pub use load::{assemble, load};
 pub(crate) use names::function_name_problem;
 pub use op::{

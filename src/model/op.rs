@@ -66,7 +66,7 @@ impl Op {
 }
 
 /// Normal or tiling-sink.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskType {
     /// Function and block count are known now.
     Normal,

@@ -6,6 +6,6 @@ mod sizes;
 mod used;
 
 pub(crate) use error::ObjectError;
-pub(crate) use read::{ObjectBytes, Objects};
+pub(crate) use read::{BinFiles, ObjectBytes, Objects};
 pub use sizes::TextSizes;
 pub(crate) use used::{LinkGroup, UsedObject, used};

@@ -9,10 +9,11 @@ use rayon::prelude::*;
 
 use super::{ObjectError, TextSizes};
 use crate::elf;
-use crate::fs;
+use crate::fs::{self, FileLook};
 use crate::model::{Function, Op, OpName, SubKernelCode, SuperKernel};
 use crate::parallel;
 use crate::store::digest::ContentDigest;
+use crate::store::shelf::Shelf;
 
 /// A sub-kernel file: one object, or an archive of them. The content tells which.
 #[derive(Debug)]
@@ -164,6 +165,19 @@ fn interface(object: &[u8]) -> Result<(Vec<String>, Vec<String>), elf::ElfError>
     Ok((exports, imports))
 }
 
+/// Files that have been read: by path and look.
+pub(crate) type BinFiles = Shelf<(PathBuf, FileLook), Arc<BinFile>>;
+
+/// The file at `path`, which others may have read already.
+fn read_once(path: &Path, op: &OpName, known: &BinFiles) -> Result<Arc<BinFile>, ObjectError> {
+    let read = || BinFile::read(path, op).map(Arc::new);
+    match FileLook::of(path) {
+        Ok(look) => known.get((path.to_path_buf(), look), read),
+        // Reading tells why.
+        Err(_) => read(),
+    }
+}
+
 /// The files of all ops, each read once.
 #[derive(Debug, Default)]
 pub(crate) struct Objects {
@@ -171,8 +185,8 @@ pub(crate) struct Objects {
 }
 
 impl Objects {
-    /// Reads the files of all ops of `kernel`, side by side.
-    pub(crate) fn read(kernel: &SuperKernel) -> Result<Self, ObjectError> {
+    /// Reads the files of all ops of `kernel`, side by side; not those that are known.
+    fn read(kernel: &SuperKernel, known: &BinFiles) -> Result<Self, ObjectError> {
         let mut wanted: Vec<(&Path, &Op)> = Vec::new();
         let mut seen = HashMap::new();
         for op in &kernel.ops {
@@ -181,12 +195,12 @@ impl Objects {
                 wanted.push((path, op));
             }
         }
-        let read: Vec<Result<BinFile, ObjectError>> =
-            parallel::run(|| wanted.par_iter().map(|(path, op)| BinFile::read(path, &op.name())).collect());
+        let read: Vec<Result<Arc<BinFile>, ObjectError>> =
+            parallel::run(|| wanted.par_iter().map(|(path, op)| read_once(path, &op.name(), known)).collect());
         let mut files = HashMap::new();
         for file in read {
             let file = file?;
-            files.insert(file.path.clone(), Arc::new(file));
+            files.insert(file.path.clone(), file);
         }
         Ok(Self { files })
     }
@@ -221,8 +235,8 @@ impl Objects {
     }
 
     /// Reads the files and the code sizes in them.
-    pub(crate) fn read_and_measure(kernel: &SuperKernel) -> Result<(Self, TextSizes), ObjectError> {
-        let objects = Self::read(kernel)?;
+    pub(crate) fn read_and_measure(kernel: &SuperKernel, known: &BinFiles) -> Result<(Self, TextSizes), ObjectError> {
+        let objects = Self::read(kernel, known)?;
         let sizes = objects.text_sizes(kernel)?;
         Ok((objects, sizes))
     }

@@ -10,7 +10,7 @@ use crate::elf::{self, Edits, Groups, Localize};
 use crate::fs;
 use crate::model::CoreClass;
 use crate::store::work_dir::WorkDir;
-use crate::toolchain::{DebugInfo, HostToolchain, LinkJob, Places, Toolchain};
+use crate::toolchain::{DebugInfo, HostToolchain, LinkInput, LinkJob, Places, Toolchain};
 
 /// The operator's file: a plain object or an archive, and what each function is called inside.
 pub(super) fn assemble(
@@ -94,19 +94,19 @@ fn dynamic_object(
     cancel: &Cancel,
 ) -> Result<(Vec<u8>, Vec<BuiltFunction>), OpBuildError> {
     let directory = work.subdirectory("link")?;
-    let mut objects = Vec::new();
+    let mut inputs = Vec::new();
     let mut functions = Vec::new();
     for unit in units {
         let path = directory.join(format!("{}.o", unit.function));
         fs::write(&path, &unit.object)?;
-        objects.push(path);
+        inputs.push(LinkInput::Object(path));
         let file = format!("{name}.o");
         functions.push(BuiltFunction { unit: unit.unit, name: unit.function, objects: vec![file] });
     }
     let output = directory.join("all.o");
     let job = LinkJob {
         title: format!("dynamic operator `{name}`"),
-        objects,
+        inputs,
         output: output.clone(),
         debug_info: DebugInfo::Keep,
         places: Places::inside(&directory),

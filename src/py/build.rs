@@ -1,7 +1,7 @@
 //! The native half of `superkernel.compile` and of the commands about builds and the cache.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,8 +13,8 @@ use super::interrupt::{PyCancel, interruptible, interruptible_by};
 use super::settings::environment;
 use crate::build::cached::CacheAnswer;
 use crate::build::manifest::Standing;
-use crate::build::toolchains::{self, Needs};
-use crate::build::{Request, Reuse, cached};
+use crate::build::toolchains::{self, KnownTools, Needs};
+use crate::build::{Request, Reuse, Shared, cached};
 use crate::environment::{Intermediates, Variables};
 use crate::fs::FileError;
 use crate::stage::{Observer, Stage};
@@ -25,6 +25,7 @@ use crate::store::work_dir::WorkDir;
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyCancel>()?;
     module.add_class::<ScratchFolder>()?;
+    module.add_class::<SharedBuilds>()?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(compare_build, module)?)?;
     module.add_function(wrap_pyfunction!(build_refusals, module)?)?;
@@ -41,9 +42,23 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cache_import, module)?)
 }
 
-/// Builds a kernel; the report of it. `progress` is called with the name of every stage as it begins, `cancel` stops it.
+/// What the builds of one model have in common: tools take turns, the longest first; files are read once.
+#[pyclass(frozen, module = "superkernel._core")]
+struct SharedBuilds(Arc<Shared>);
+
+#[pymethods]
+impl SharedBuilds {
+    /// All builds together run `jobs` tools at the same time.
+    #[new]
+    fn new(jobs: u32) -> Self {
+        Self(Shared::with_jobs(Some(jobs)))
+    }
+}
+
+/// Builds a kernel; the report of it. `progress` is called with the name of every stage as it begins, `cancel` stops it,
+/// `shared` is what it shares with other builds.
 #[pyfunction]
-#[pyo3(signature = (kernel_infos, kernel_name, settings, keep, rebuild, progress, cancel=None))]
+#[pyo3(signature = (kernel_infos, kernel_name, settings, keep, rebuild, progress, cancel=None, shared=None))]
 #[expect(clippy::too_many_arguments, reason = "Python passes them one by one")]
 fn build<'py>(
     py: Python<'py>,
@@ -54,6 +69,7 @@ fn build<'py>(
     rebuild: bool,
     progress: Option<Py<PyAny>>,
     cancel: Option<&Bound<'py, PyCancel>>,
+    shared: Option<&Bound<'py, SharedBuilds>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut request = request(py, kernel_infos, kernel_name, settings)?;
     if keep {
@@ -61,6 +77,9 @@ fn build<'py>(
     }
     if rebuild {
         request.reuse = Reuse::Never;
+    }
+    if let Some(shared) = shared {
+        request.shared = Arc::clone(&shared.get().0);
     }
     let observer = Progress(progress);
     let outcome = interruptible_by(py, PyCancel::of(cancel), |cancel| crate::build(&request, &observer, cancel))?;
@@ -107,7 +126,8 @@ fn build_refusals<'py>(
 #[pyfunction]
 fn toolchain_facts(py: Python<'_>, settings: &Bound<'_, PyDict>) -> PyResult<Vec<(String, String)>> {
     let environment = environment(py, settings)?;
-    match interruptible(py, |cancel| toolchains::choose(&environment, &Needs::Nothing, cancel))? {
+    match interruptible(py, |cancel| toolchains::choose(&environment, &Needs::Nothing, &KnownTools::default(), cancel))?
+    {
         Ok(chosen) => Ok(chosen.facts),
         Err(error) => Err(to_python(py, &error)),
     }
@@ -299,5 +319,6 @@ fn request<'py>(
     let kernel_infos: Value = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
     let name = convert::to_text(kernel_name, "called_kernel_name")?.map_err(|error| to_python(py, &error))?;
     let environment = environment(py, settings)?;
-    Ok(Request { kernel_infos, name, environment, keep: Intermediates::Remove, reuse: Reuse::Allowed })
+    let shared = Shared::with_jobs(environment.settings.jobs);
+    Ok(Request { kernel_infos, name, environment, keep: Intermediates::Remove, reuse: Reuse::Allowed, shared })
 }

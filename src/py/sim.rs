@@ -97,10 +97,11 @@ fn sim_run_program(
     py.detach(|| sim::program::run(settings, &arguments)).map_err(|error| to_python(py, &error))
 }
 
-/// Makes an arena of device memory: (address, file descriptor).
+/// Makes an arena of device memory, at `address` if it is given: (address, file descriptor).
 #[pyfunction]
-fn sim_arena_create(py: Python<'_>, size: u64) -> PyResult<(u64, i32)> {
-    arena::create(size).map_err(|error| to_python(py, &error))
+#[pyo3(signature = (size, address=None))]
+fn sim_arena_create(py: Python<'_>, size: u64, address: Option<u64>) -> PyResult<(u64, i32)> {
+    arena::create(size, address).map_err(|error| to_python(py, &error))
 }
 
 /// Maps an arena of another process.

@@ -14,8 +14,8 @@ const FIRST_ADDRESS: u64 = 0x1000_0000_0000;
 const SPACING: u64 = 0x40_0000_0000;
 const CANDIDATES: u64 = 64;
 
-/// Makes an arena; returns its address and its file descriptor.
-pub(crate) fn create(bytes: u64) -> Result<(u64, RawFd), SimError> {
+/// Makes an arena, at `wanted` or nowhere if that is given; returns its address and its file descriptor.
+pub(crate) fn create(bytes: u64, wanted: Option<u64>) -> Result<(u64, RawFd), SimError> {
     let failed = || SimError::Memory { bytes, source: std::io::Error::last_os_error() };
     // SAFETY: plain system calls; the name is terminated.
     let file = unsafe { libc::memfd_create(c"superkernel-gm".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
@@ -31,8 +31,9 @@ pub(crate) fn create(bytes: u64) -> Result<(u64, RawFd), SimError> {
         unsafe { libc::close(file) };
         return Err(error);
     }
-    for candidate in 0..CANDIDATES {
-        let address = FIRST_ADDRESS + candidate * SPACING;
+    let usual = (0..CANDIDATES).map(|candidate| FIRST_ADDRESS + candidate * SPACING);
+    // Anything else is not where arenas are.
+    for address in usual.filter(|address| wanted.is_none_or(|wanted| wanted == *address)) {
         if attach(file, address, bytes).is_ok() {
             return Ok((address, file));
         }
@@ -117,7 +118,7 @@ mod tests {
 
     #[test]
     fn nobody_changes_the_size_of_an_arena() {
-        let (address, file) = create(4 * PAGE).unwrap();
+        let (address, file) = create(4 * PAGE, None).unwrap();
         for size in [0, 8 * PAGE] {
             // SAFETY: a descriptor of ours.
             assert_eq!(unsafe { libc::ftruncate(file, size as i64) }, -1, "{size}");
@@ -129,7 +130,7 @@ mod tests {
 
     #[test]
     fn what_was_given_back_is_empty_when_opened_again() {
-        let (address, file) = create(4 * PAGE).unwrap();
+        let (address, file) = create(4 * PAGE, None).unwrap();
         protect(address, PAGE, Access::Open).unwrap();
         // SAFETY: an open page of the arena.
         unsafe { (address as *mut u8).write(7) };
@@ -145,7 +146,7 @@ mod tests {
     #[test]
     fn a_size_that_no_file_has_is_an_error() {
         for size in [0, u64::MAX, 1 << 63, 1 << 60] {
-            assert!(create(size).is_err(), "{size}");
+            assert!(create(size, None).is_err(), "{size}");
         }
     }
 }

@@ -46,7 +46,7 @@ const FAILED: i32 = 1;
 pub(crate) fn run(settings: Settings, arguments: &[String]) -> Result<i32, SimError> {
     let library = Library::open(&settings.library, arguments.first().map_or("", String::as_str))?;
     let main = library.symbol("main")?;
-    let (arena, _file) = arena::create(settings.memory)?;
+    let (arena, _file) = arena::create(settings.memory, None)?;
     *locked() = Some(Program { settings, arena, used: 0, buffers: Vec::new() });
     let texts: Vec<CString> = arguments.iter().filter_map(|text| CString::new(text.as_str()).ok()).collect();
     let mut pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();

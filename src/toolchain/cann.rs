@@ -250,7 +250,7 @@ impl Toolchain for CannToolchain {
         if job.debug_info == DebugInfo::Omit {
             merge = merge.arg("-x");
         }
-        let merge = merge.files(&job.objects).args(["-static", "-o"]).file(&job.output);
+        let merge = merge.inputs(&job.inputs).args(["-static", "-o"]).file(&job.output);
         let place = linker().arg("-Ttext=0").file(&job.output).args(["-static", "-o"]).file(&job.output).arg("-q");
         Ok(vec![merge.shortened(&job.work_dir)?.run(cancel)?, place.run(cancel)?])
     }

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::error::ToolchainError;
+use super::job::LinkInput;
 use super::places::Places;
 use super::watcher::Watcher;
 use crate::cancel::Cancel;
@@ -31,6 +32,10 @@ pub(crate) struct Executed {
     pub command_line: String,
     /// Its standard output.
     pub stdout: Vec<u8>,
+    /// When it was started.
+    pub began: SystemTime,
+    /// How long it ran.
+    pub took: Duration,
 }
 
 /// A program and how to run it.
@@ -113,10 +118,12 @@ impl Command {
         self
     }
 
-    /// Adds files.
-    pub(crate) fn files(mut self, paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
-        self.arguments.extend(paths.into_iter().map(|path| Argument::File(path.into())));
-        self
+    /// Adds what is to be linked.
+    pub(super) fn inputs(self, inputs: &[LinkInput]) -> Self {
+        inputs.iter().fold(self, |command, input| match input {
+            LinkInput::Object(path) => command.file(path),
+            LinkInput::Archive(path) => command.arg("--whole-archive").file(path).arg("--no-whole-archive"),
+        })
     }
 
     /// Sets the working directory.
@@ -172,7 +179,7 @@ impl Command {
             return Err(ToolchainError::Cancelled { title: self.title.clone() });
         }
         log::debug!(target: "superkernel.toolchain", "runs: {}", self.line());
-        let started = Instant::now();
+        let (began, started) = (SystemTime::now(), Instant::now());
         // First: it gets ready while the tool starts.
         let mut watcher = Watcher::start();
         let mut child = self.spawn()?;
@@ -182,11 +189,12 @@ impl Command {
         let stdout = drain(child.stdout.take());
         let stderr = drain(child.stderr.take());
         let end = self.wait(&mut child, started, cancel);
+        let took = started.elapsed();
         drop(watcher);
         let stdout = collect(&stdout);
         let stderr = collect(&stderr);
         match end.map_err(|source| self.start_error(source))? {
-            End::Exited(status) if status.success() => Ok(Executed { command_line: self.line(), stdout }),
+            End::Exited(status) if status.success() => Ok(Executed { command_line: self.line(), stdout, began, took }),
             End::Exited(status) => Err(ToolchainError::Failed {
                 program: self.program.display().to_string(),
                 title: self.title.clone(),

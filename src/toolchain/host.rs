@@ -228,7 +228,7 @@ impl Toolchain for HostToolchain {
         if job.debug_info == DebugInfo::Omit {
             command = command.arg("-x");
         }
-        command = command.files(&job.objects).arg("-o").file(&job.output);
+        command = command.inputs(&job.inputs).arg("-o").file(&job.output);
         Ok(vec![command.shortened(&job.work_dir)?.run(cancel)?])
     }
 }
@@ -346,7 +346,7 @@ fn split_options(options: &[String]) -> (Vec<String>, Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::super::Places;
-    use super::super::job::{CodeCopies, MemoryCheck};
+    use super::super::job::{CodeCopies, LinkInput, MemoryCheck};
     use super::*;
 
     fn job(directory: &Path, source: &str) -> CompileJob {
@@ -388,7 +388,7 @@ mod tests {
         assert_eq!(ran.len(), 1);
         let link = LinkJob {
             title: "a test".to_owned(),
-            objects: vec![job.output.clone()],
+            inputs: vec![LinkInput::Object(job.output.clone())],
             output: directory.path().join("out.o"),
             debug_info: DebugInfo::Omit,
             work_dir: directory.path().to_path_buf(),

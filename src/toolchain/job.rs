@@ -92,13 +92,22 @@ pub(crate) struct CompileJob {
     pub places: Places,
 }
 
+/// One file for the linker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LinkInput {
+    /// An object.
+    Object(PathBuf),
+    /// An archive of which every object is linked, in its order.
+    Archive(PathBuf),
+}
+
 /// Objects to link to one file.
 #[derive(Debug, Clone)]
 pub(crate) struct LinkJob {
     /// What is being made, for messages.
     pub title: String,
     /// In link order, each once.
-    pub objects: Vec<PathBuf>,
+    pub inputs: Vec<LinkInput>,
     /// The file to write.
     pub output: PathBuf,
     /// [`DebugInfo::Keep`] also keeps local symbols.

@@ -10,6 +10,7 @@ pub(crate) mod host;
 mod identity;
 pub mod job;
 mod places;
+mod slots;
 mod watcher;
 
 pub(crate) use cann::{CannSearch, CannToolchain};
@@ -18,9 +19,10 @@ pub use error::ToolchainError;
 pub(crate) use host::HostCompiler;
 pub use host::{HostSearch, HostToolchain};
 pub(crate) use identity::ToolIdentity;
-pub(crate) use job::{CodeCopies, CompileJob, CompileUnit, LinkJob};
+pub(crate) use job::{CodeCopies, CompileJob, CompileUnit, LinkInput, LinkJob};
 pub use job::{DebugInfo, MemoryCheck, Optimization};
 pub(crate) use places::Places;
+pub(crate) use slots::{ToolSlots, Weight};
 
 use crate::cancel::Cancel;
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import superkernel
 from superkernel.scope import Graph, compile_graph, kernels
-from superkernel.sim import BuiltOp, build_op
+from superkernel.sim import BuiltOp, Device, build_op
 
 distributed = pytest.importorskip("distributed")
 
@@ -75,6 +75,17 @@ def test_the_command_does_too(cluster: Any, output: Path, tmp_path: Path) -> Non
 
     assert main([*arguments, str(tmp_path)]) == 0
     assert commands(output) == [[], []]
+
+
+def test_seeds_of_a_check_are_run_by_workers(cluster: Any, output: Path, tmp_path: Path) -> None:
+    op = build_op(SOURCE.format(name="op", number=1), "op", None, "KERNEL_TYPE_AIV_ONLY", 2, out_dir=tmp_path / "ops")
+    superkernel.compile({"op_list": [op.entry(), op.entry()], "super_kernel_options": ""}, "checked")
+    with Device() as device, distributed.Client(cluster) as client, client.get_executor() as executor:
+        kernel = device.load(output / "checked.json")
+        buffers = {name: device.buffer(64) for name in ("x_0", "y_0", "x_1", "y_1")}
+        verdict = kernel.check(buffers, seeds=24, executor=executor)
+    assert verdict.ok and verdict.compared and len(verdict.seeds) == 24, verdict
+    assert verdict.last is None, "nothing was run in this process"
 
 
 def die_once(mark: str) -> int:

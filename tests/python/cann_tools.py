@@ -217,10 +217,15 @@ def lld(arguments: list[str]) -> None:
     if rest[0] == "-r":
         check(rest[1:3] == ["-Ttext=0", "-q"] and rest[-3:-1] == ["-static", "-o"], "the frame of the merge")
         discard = ["-x"] if rest[3] == "-x" else []
-        objects = rest[3 + len(discard) : -3]
+        inputs = rest[3 + len(discard) : -3]
+        whole = ["--whole-archive", "--no-whole-archive"]
+        objects = [word for word in inputs if word not in whole]
         check(all(Path(name).is_file() for name in objects), f"objects {objects}")
+        for name in (name for name in objects if name.endswith(".a")):
+            at = inputs.index(name)
+            check([inputs[at - 1], inputs[at + 1]] == whole, f"all of {name}")
         check(len(set(objects)) == len(objects), "each object once")
-        run(["ld", "-r", *discard, *objects, "-o", rest[-1]])
+        run(["ld", "-r", *discard, *inputs, "-o", rest[-1]])
     else:
         check(rest == ["-Ttext=0", rest[1], "-static", "-o", rest[1], "-q"], "the frame of the placement")
         placed = rest[1] + ".placed"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -105,6 +107,18 @@ def check_kernel(out: Path, name: str, inner: list[str], kinds: tuple[str, ...] 
     return content
 
 
+def whole(group: str) -> list[str]:
+    """How the linker is given all sub-kernels of a group."""
+    return ["--whole-archive", f"objects_{group}.a", "--no-whole-archive"]
+
+
+def packed(out: Path, name: str) -> dict[str, list[str]]:
+    """The objects in the archive of each group, as the log says it was made."""
+    lines = re.findall(r"^llvm-ar qcS .*", (out / f"{name}_{os.getpid()}.log").read_text(), re.MULTILINE)
+    found = [[Path(word).name for word in shlex.split(line)[2:]] for line in lines]
+    return {archive[len("objects_") : -len(".a")]: objects for archive, *objects in found}
+
+
 @pytest.mark.parametrize("name", ["class", "int", "AscendC", "__private"])
 def test_a_kernel_may_be_called_like_a_word_of_the_language(
     library: KernelLibrary, toolkit: Toolkit, out: Path, name: str
@@ -125,9 +139,10 @@ def test_a_mixed_kernel_by_the_documented_commands(library: KernelLibrary, toolk
     objects = merge[merge.index("-x") + 1 : -3]
     own = {kind: [f"device_mix_{kind}_entry.o", *(f"device_mix_{kind}_copy{n}.o" for n in range(4))]
            for kind in ("aic", "aiv")}  # fmt: skip
-    subs = [[f"objects/{n:04}{f'_split{copy}' if copy else ''}.o" for copy in range(4)] for n in range(4)]
+    subs = [[f"{n:04}{f'_split{copy}' if copy else ''}.o" for copy in range(4)] for n in range(4)]
+    assert objects == [*own["aic"], *whole("aic"), *own["aiv"], *whole("aiv")]
     # Cube: the mixed op and the cube op, in op order; vector: the first op and the mixed op.
-    assert objects == [*own["aic"], *subs[0], *subs[1], *own["aiv"], *subs[2], *subs[3]]
+    assert packed(out, "device") == {"aic": subs[0] + subs[1], "aiv": subs[2] + subs[3]}
     assert merge == ["-m", "aicorelinux", "-r", "-Ttext=0", "-q", "-x", *objects, "-static", "-o", "linked.o"]
     assert place == ["-m", "aicorelinux", "-Ttext=0", "linked.o", "-static", "-o", "linked.o", "-q"]
     inner = functions_of(ops, 4) + [f"_sk_device_mix_{k}{f'_{n}' if n else ''}" for k in own for n in range(4)]
@@ -163,8 +178,8 @@ def test_one_core_kind(library: KernelLibrary, toolkit: Toolkit, out: Path, kind
     assert toolkit.calls("ccec") == ([entry_command(toolkit, "single", kind)] if split > 1 else [])
     merge = toolkit.calls("ld.lld")[0]
     own = [f"single_mix_{kind}_entry.o", *(f"single_mix_{kind}_copy{n}.o" for n in range(split))]
-    subs = [f"objects/0000{f'_split{copy}' if copy else ''}.o" for copy in range(split)]
-    assert merge[6:-3] == (own if split > 1 else [f"single_mix_{kind}.o"]) + subs
+    assert merge[6:-3] == (own if split > 1 else [f"single_mix_{kind}.o"]) + whole(kind)
+    assert packed(out, "single") == {kind: [f"0000{f'_split{copy}' if copy else ''}.o" for copy in range(split)]}
     check_kernel(out, "single", functions_of([op], split), (kind,))
 
 
@@ -197,7 +212,8 @@ def test_c310_with_debug_output_and_a_dynamic_op(library: KernelLibrary, toolkit
     check_kernel(out, "big", functions_of([loud, sink], 2))
     # Dynamic objects come last.
     merge = toolkit.calls("ld.lld")[0]
-    assert merge[merge.index("-x") + 1 : -3][-2:] == ["objects/0002.o", "objects/0002_split1.o"]
+    assert merge[merge.index("-x") + 1 : -3][-3:] == whole("dynamic")
+    assert packed(out, "big")["dynamic"] == ["0002.o", "0002_split1.o"]
 
 
 def test_debug_flags(library: KernelLibrary, toolkit: Toolkit, out: Path):

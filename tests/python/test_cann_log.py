@@ -68,7 +68,7 @@ def test_the_commands_of_the_log_can_be_run_again(
         if words[:2] == ["ar", "p"]:
             del words[3]  # a member
         # Every file it names is there, by its full path, and nothing is taken apart by the shell.
-        files = [word for word in words[1:] if word.endswith((".o", ".cpp", ".rsp")) and not word.startswith("-")]
+        files = [word for word in words[1:] if word.endswith((".o", ".a", ".cpp", ".rsp")) and not word.startswith("-")]
         assert files and all(word.startswith("/") and Path(word).is_file() for word in files), line
         assert not any("superkernel-work" in word for word in words), line
         if stage in TOOLS:

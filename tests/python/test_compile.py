@@ -243,8 +243,8 @@ def test_identity_is_by_content(library: KernelLibrary, tmp_path: Path):
         "json_path": str(other_folder / "op.json"),
     }
     superkernel.compile(library.infos(one, twin, other, options="split-mode=1"), "identity")
-    links = [line for stage, line in read_log(tmp_path, "identity") if stage == "FATBIN"]
-    assert len(re.findall(r"objects/\d+\.o", links[0])) == 2
+    packed = [line for _, line in read_log(tmp_path, "identity") if line.startswith("llvm-ar qcS ")]
+    assert len(re.findall(r"objects/\d+\.o", packed[0])) == 2
 
 
 def test_two_contents_for_one_function(library: KernelLibrary, tmp_path: Path):

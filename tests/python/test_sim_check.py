@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import shlex
 from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +131,41 @@ def test_an_op_that_fails_alone_is_named(device: Device, folder: Path, entries: 
     kernel = device.load(folder / "kernel_meta" / "te_superkernel_clock.json")
     verdict = kernel.check({**_arguments(), "y_1": 0}, seeds=4)
     assert not verdict.ok and "op 1 `clock` alone: " in str(verdict) and "parameter y is 0" in str(verdict)
+
+
+# -- workers of an executor ---------------------------------------------------------------------------------------------
+
+
+class Broken(Executor):
+    def submit(self, *_: Any, **__: Any) -> Future[Any]:
+        raise BrokenExecutor("no worker is left")
+
+
+def test_workers_see_what_this_process_sees(device: Device, folder: Path, entries: dict[str, Any]) -> None:
+    """At the same addresses, whatever was allocated and freed before."""
+    right = device.load(folder / "kernel_meta" / "te_superkernel_right.json")
+    wrong = device.load(folder / "kernel_meta" / "te_superkernel_unordered.json")
+    device.buffer(5 * 4096).free()
+    kept = device.buffer(100)
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for kernel, findings in ((right, 0), (wrong, 2)):
+            here = kernel.check(_arguments(), seeds=20, most_findings=2)
+            elsewhere = kernel.check(_arguments(), seeds=20, most_findings=2, executor=pool)
+            assert len(here.findings) == findings and elsewhere.seeds == here.seeds
+            assert (elsewhere.steps, elsewhere.warnings) == (here.steps, here.warnings)
+            assert list(map(str, elsewhere.findings)) == list(map(str, here.findings))
+            # Only what was found is run here.
+            assert (elsewhere.last is None) == (findings == 0)
+    kept.free()
+
+
+def test_without_workers_seeds_are_run_here(
+    device: Device, folder: Path, entries: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    kernel = device.load(folder / "kernel_meta" / "te_superkernel_right.json")
+    verdict = kernel.check(_arguments(), seeds=2, executor=Broken())
+    assert verdict.ok and verdict.last is not None
+    assert "no worker is left" in caplog.text
 
 
 # -- the command -----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from superkernel import _core
-from superkernel._build import build, cache_directory, cancellation, compare
+from superkernel._build import build, cache_directory, cancellation, compare, shared
 from superkernel._config import BadValue, configure, repeatable
 from superkernel._config import check as check_setting
 from superkernel._environment import in_force, snapshot
@@ -180,7 +180,8 @@ def _checked_jobs(jobs: int | None) -> int:
 
 
 class _Shares:
-    """Divides the jobs among builds, so that all together never run more tools and threads than were asked for.
+    """Divides the jobs among builds, so that their own stages never have more threads than were asked for; tools take
+    turns by themselves (``SharedBuilds``).
 
     A build that starts gets an equal part of the jobs for every build that has not ended; those that run already
     got theirs when there were more of them.
@@ -208,12 +209,16 @@ def _build_all(planned: ScopePlan, jobs: int, progress: Progress | None, wish: _
     cancel = _core.Cancel()
     context = contextvars.copy_context()
     context.run(cancellation.set, cancel)
-    with ThreadPoolExecutor(max_workers=max(1, min(jobs, len(pieces)))) as pool:
+    builders = jobs
+    if wish.remote is None:
+        context.run(shared.set, _core.SharedBuilds(jobs))
+        # While tools run for some, others are read, planned and printed, or checked and published: no tool waits.
+        builders = jobs + jobs // 2 + 2
+    with ThreadPoolExecutor(max_workers=max(1, min(builders, len(pieces)))) as pool:
         # Settings made by `with superkernel.configure(...)` hold in this context only: take it along.
-        # Those with most ops first: a long one at the end would leave the others idle.
-        order = sorted(range(len(pieces)), key=lambda number: -len(pieces[number].members))
         started = {
-            number: pool.submit(context.copy().run, _build_one, pieces[number], round, shares, wish) for number in order
+            number: pool.submit(context.copy().run, _build_one, pieces[number], round, shares, wish)
+            for number in _order(pieces)
         }
         futures = [started[number] for number in range(len(pieces))]
         try:
@@ -227,6 +232,18 @@ def _build_all(planned: ScopePlan, jobs: int, progress: Progress | None, wish: _
             cancel.cancel()
             raise
     return [future.result() for future in futures]
+
+
+def _order(pieces: list[Piece]) -> list[int]:
+    """Those with most ops first: a long one at the end would leave the others idle. Who will only wait for an equal
+    one comes last."""
+    first: dict[str, int] = {}
+    for number, piece in enumerate(pieces):
+        first.setdefault(piece.kernel_name, number)
+    return sorted(
+        range(len(pieces)),
+        key=lambda number: (first[pieces[number].kernel_name] != number, -len(pieces[number].members)),
+    )
 
 
 def _build_one(piece: Piece, round: object, shares: _Shares, wish: _Wish) -> KernelResult:

@@ -9,9 +9,11 @@ nothing half done is ever seen, and a worker with other tools costs time but nev
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import os
+from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Executor
 from pathlib import Path
 from typing import Any
@@ -113,8 +115,9 @@ class Remote:
             _core.cache_import(cache_dir, cache_limit(), bool(snapshot()["cache_shared"]), str(file))
 
 
-def connect(address: str) -> Executor:
-    """The executor an address names: ``dask://HOST:PORT`` or ``processes://NUMBER``."""
+@contextlib.contextmanager
+def connect(address: str) -> Iterator[Executor]:
+    """The executor an address names, ``dask://HOST:PORT`` or ``processes://NUMBER``, as long as it is needed."""
     from superkernel._errors import make_error
 
     scheme, _, rest = address.partition("://")
@@ -123,18 +126,20 @@ def connect(address: str) -> Executor:
         from multiprocessing import get_context
 
         # Not by `fork`: this process has threads.
-        return ProcessPoolExecutor(int(rest), mp_context=get_context("spawn"))
-    if scheme == "dask" and rest:
+        with ProcessPoolExecutor(int(rest), mp_context=get_context("spawn")) as pool:
+            yield pool
+    elif scheme == "dask" and rest:
         try:
             distributed = importlib.import_module("distributed")
         except ImportError as error:
             raise make_error(
                 "SK1040", "executor `dask://` needs the package `distributed`", "install it: pip install distributed"
             ) from error
-        executor: Executor = distributed.Client(f"tcp://{rest}").get_executor()
-        return executor
-    raise make_error(
-        "SK1040",
-        f"no executor is called `{address[:80]}`",
-        "name a Dask scheduler, `dask://HOST:PORT`, or a number of processes, `processes://4`",
-    )
+        with distributed.Client(f"tcp://{rest}") as client, client.get_executor() as executor:
+            yield executor
+    else:
+        raise make_error(
+            "SK1040",
+            f"no executor is called `{address[:80]}`",
+            "name a Dask scheduler, `dask://HOST:PORT`, or a number of processes, `processes://4`",
+        )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +115,57 @@ class Verdict:
         return f"Verdict({self.kernel!r}, ok={self.ok}, {len(self.seeds)} seeds, {len(self.findings)} findings)"
 
 
+@dataclass(frozen=True)
+class Trial:
+    """A kernel whose memory is laid out, ready to be run seed by seed."""
+
+    kernel: Kernel
+    slots: Slots
+    #: What all memory holds before every run.
+    before: Mapping[Buffer, bytes]
+    #: What it holds after the ops ran alone, if that is known.
+    expected: Mapping[Buffer, bytes] | None
+    #: What of it must be the same, by name.
+    compared: Mapping[str, Buffer]
+    tolerance: tuple[float, float]
+    agents: Sequence[Agent]
+    #: Other arguments of :meth:`superkernel.sim.Kernel.launch`.
+    options: Mapping[str, Any]
+
+    def run(self, seed: int) -> tuple[Report, FailedSeed | None]:
+        """Runs one seed; what it found, if it did."""
+        _restore(self.before)
+        variation = Variation.of(seed)
+        cores = self.kernel.core_names(self.options.get("block_dim")) if variation.skewed_start else ()
+        report = self.kernel.launch(
+            self.slots,
+            schedule=variation.schedule,
+            seed=seed,
+            arrivals=variation.arrivals,
+            delays=variation.delays(cores),
+            agents=[*_partners(self.slots, seed), *self.agents],
+            **self.options,
+        )
+        if not report.ok:
+            return report, FailedSeed(variation, report.status, report.message, report)
+        if self.expected is not None:
+            different = "\n".join(_differences(self.compared, self.expected, self.tolerance))
+            if different:
+                return report, FailedSeed(variation, "different", different, report)
+        return report, None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is kept of one seed."""
+
+    steps: int
+    warnings: tuple[str, ...]
+    found: FailedSeed | None
+    #: Of a seed that was run in this process.
+    report: Report | None
+
+
 def check_kernel(
     kernel: Kernel,
     args: Any,
@@ -125,6 +177,7 @@ def check_kernel(
     ignore: Iterable[str],
     tiling_key: Mapping[Any, Any],
     options: Mapping[str, Any],
+    executor: Executor | None,
 ) -> Verdict:
     """See :meth:`superkernel.sim.Kernel.check`."""
     run = range(first_seed, first_seed + seeds)
@@ -137,7 +190,6 @@ def check_kernel(
     warnings: dict[str, None] = {}
     steps, tried = 0, 0
     last: Report | None = None
-    cores: tuple[str, ...] = ()
     try:
         expected = _alone(kernel, slots, tiling_key, rest.get("timeout"))
         if isinstance(expected, FailedSeed):
@@ -145,28 +197,12 @@ def check_kernel(
         if expected is None:
             warnings["the files do not say which ops it was made of: results are not compared with theirs"] = None
         compared = _compared(kernel, slots, set(ignore))
-        for seed in run:
-            _restore(before)
-            variation = Variation.of(seed)
-            if variation.skewed_start and not cores:
-                cores = kernel.core_names(rest.get("block_dim"))
-            report = kernel.launch(
-                slots,
-                schedule=variation.schedule,
-                seed=seed,
-                arrivals=variation.arrivals,
-                delays=variation.delays(cores),
-                agents=[*_partners(slots, seed), *agents],
-                **rest,
-            )
-            tried, steps, last = tried + 1, steps + report.steps, report
-            warnings.update(dict.fromkeys(report.warnings))
-            if not report.ok:
-                findings.append(FailedSeed(variation, report.status, report.message, report))
-            elif expected is not None:
-                different = "\n".join(_differences(compared, expected, tolerance))
-                if different:
-                    findings.append(FailedSeed(variation, "different", different, report))
+        trial = Trial(kernel, slots, before, expected, compared, tolerance, agents, rest)
+        for seen in _seen(trial, run, executor):
+            tried, steps, last = tried + 1, steps + seen.steps, seen.report or last
+            warnings.update(dict.fromkeys(seen.warnings))
+            if seen.found is not None:
+                findings.append(seen.found)
             if len(findings) >= most_findings:
                 break
     finally:
@@ -174,6 +210,18 @@ def check_kernel(
         slots.free()
     ran = tuple(run[:tried])
     return Verdict(kernel.name, ran, expected is not None, tuple(findings), steps, tuple(warnings), last)
+
+
+def _seen(trial: Trial, seeds: range, executor: Executor | None) -> Iterator[Seen]:
+    """What each seed shows, in their order."""
+    if executor is not None:
+        from superkernel.sim._remote import run_elsewhere
+
+        yield from run_elsewhere(trial, seeds, executor)
+        return
+    for seed in seeds:
+        report, found = trial.run(seed)
+        yield Seen(report.steps, report.warnings, found, report)
 
 
 def _restore(contents: Mapping[Buffer, bytes]) -> None:

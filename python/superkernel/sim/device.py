@@ -15,7 +15,7 @@ from superkernel._scratch import ScratchFolder, own_temporary_folder
 from superkernel.sim import _arguments as check
 from superkernel.sim import report as reports
 from superkernel.sim._child import Child, ChildDied, ChildTimedOut
-from superkernel.sim.kernel import Kernel
+from superkernel.sim.kernel import Kernel, Origin
 from superkernel.sim.memory import PAGE, Arena, Buffer
 
 __all__ = ["Device"]
@@ -38,6 +38,7 @@ class Device:
         memory: int = 8 << 30,
         isolation: str = "process",
         timeout: float | None = 300.0,
+        _address: int | None = None,
     ) -> None:
         if not isinstance(isolation, str) or isolation not in ("process", "in-process"):
             raise make_error("SK0902", f"isolation `{isolation}`", 'use "process" or "in-process"')
@@ -49,7 +50,7 @@ class Device:
         #: Seconds after which a launch in the child process is given up.
         self.timeout = timeout
         check.seconds("timeout", timeout)
-        self._arena = Arena(check.integer("memory", memory, 4 * PAGE, 1 << 46))
+        self._arena = Arena(check.integer("memory", memory, 4 * PAGE, 1 << 46), _address)
         self._buffers: dict[int, Buffer] = {}
         self._work = ScratchFolder("sim")
         #: The process it belongs to; a copy made by `fork` has its memory in common with it.
@@ -73,12 +74,12 @@ class Device:
 
     # -- memory ------------------------------------------------------------------------------------------------------
 
-    def buffer(self, data: Any, name: str | None = None) -> Buffer:
+    def buffer(self, data: Any, name: str | None = None, *, _address: int | None = None) -> Buffer:
         """Global memory with the content of an array or of anything bytes-like; an int gives that many zero bytes."""
         self.require_open()
         with self._memory_lock:
             self._drop_freed()
-            buffer = Buffer(self._arena, data, name if name is not None else f"buffer{len(self._buffers)}")
+            buffer = Buffer(self._arena, data, name if name is not None else f"buffer{len(self._buffers)}", _address)
             self._buffers[buffer.address] = buffer
             return buffer
 
@@ -122,7 +123,8 @@ class Device:
             self.soc,
             current_config()["strict"],
         )
-        return Kernel(self, description, self._library(description.object))
+        origin = Origin(Path(path), None if bin_path is None else Path(bin_path), functions, kernel_type, block_dim)
+        return Kernel(self, description, self._library(description.object), origin)
 
     def load_alone(self, json_path: os.PathLike[str], bin_path: os.PathLike[str] | None) -> Kernel:
         """A sub-kernel as a kernel of its own, with the cross-core flags that it has inside of a super kernel."""

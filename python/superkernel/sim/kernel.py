@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from superkernel import _core
 from superkernel.sim import _arguments as check
@@ -24,12 +25,25 @@ __all__ = ["Kernel"]
 _MOST_BLOCKS = 2**32 - 1
 
 
+class Origin(NamedTuple):
+    """What :meth:`superkernel.sim.Device.load` was called with."""
+
+    path: Path
+    bin_path: Path | None
+    functions: dict[str, str] | None
+    kernel_type: str | None
+    block_dim: int | None
+
+
 class Kernel:
     """A loaded kernel. Made by :meth:`superkernel.sim.Device.load`."""
 
-    def __init__(self, device: Device, description: _core.KernelDescription, library: Path) -> None:
+    def __init__(
+        self, device: Device, description: _core.KernelDescription, library: Path, origin: Origin | None = None
+    ) -> None:
         self._device = device
         self._library = library
+        self._origin = origin
         #: What its files say about it.
         self.description = description
 
@@ -162,6 +176,7 @@ class Kernel:
         poison_local_memory: bool = True,
         events: str = "ops",
         event_limit: int = 50_000,
+        executor: Executor | None = None,
     ) -> Verdict:
         """Runs the kernel in many ways and compares it with its ops, each run alone, one after another.
 
@@ -169,7 +184,9 @@ class Kernel:
         outer events that come late. What a seed does never changes: ``check(args, seeds=1, first_seed=N)`` repeats seed
         ``N`` exactly. Every run starts from the same memory, which is the same afterwards. ``ignore`` names parameters
         whose content need not be the same; scratch memory (``workspace``) is never compared; ``rtol`` and ``atol`` are
-        for floats. Stops after ``most_findings`` seeds that found something.
+        for floats. Stops after ``most_findings`` seeds that found something. With ``executor`` (any
+        ``concurrent.futures.Executor``) its workers run the seeds, from memory that is the same at the same addresses;
+        the verdict is the same. What a worker found is run again here, for its report.
         """
         self._device.require_open()
         options = {
@@ -192,6 +209,7 @@ class Kernel:
             ignore=[check.text("ignore", name) for name in check.listed("ignore", ignore)],
             tiling_key=_mapping("tiling_key", tiling_key or {}),
             options=options,
+            executor=executor,
         )
 
     def core_names(self, block_dim: int | None = None) -> tuple[str, ...]:

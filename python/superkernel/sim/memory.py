@@ -29,9 +29,9 @@ CANARY = _core.SIM_GUARD_BYTE
 class Arena:
     """The address space buffers are cut from. Pages outside of buffers cannot be touched."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, address: int | None = None) -> None:
         self.size = size
-        self.address, self.file = _core.sim_arena_create(size)
+        self.address, self.file = _core.sim_arena_create(size, address)
         # The first page tells where a run is; it never belongs to a buffer.
         _core.sim_arena_open(self.address, PAGE)
         #: Held by whoever touches the memory: it must not go meanwhile.
@@ -47,12 +47,21 @@ class Arena:
         if self.closed:
             raise refuse("the device was closed", "make a new device, and load and allocate there")
 
-    def allocate(self, size: int) -> int:
-        """Whole pages for ``size`` bytes, with an untouchable page behind them."""
+    def allocate(self, size: int, wanted: int | None = None) -> int:
+        """Whole pages for ``size`` bytes, with an untouchable page behind them; at the address ``wanted``, if given."""
         pages = _pages(size) + 1
         with self.lock:
             self.require_open()
-            position = next((at for at, (_, free) in enumerate(self._gaps) if free >= pages), None)
+            if wanted is not None:
+                self._cut_gap(wanted)
+            position = next(
+                (
+                    at
+                    for at, (start, free) in enumerate(self._gaps)
+                    if free >= pages and (wanted is None or start == wanted)
+                ),
+                None,
+            )
             if position is None:
                 raise make_error(
                     "SK0907",
@@ -64,6 +73,14 @@ class Arena:
             rest = [(address + pages * PAGE, free - pages)] if free > pages else []
             self._gaps[position : position + 1] = rest
             return address
+
+    def _cut_gap(self, address: int) -> None:
+        """Lets a gap begin at an address, if there is one around it. Both parts join again when something is freed."""
+        for position, (start, free) in enumerate(self._gaps):
+            before, odd = divmod(address - start, PAGE)
+            if 0 < before < free and not odd:
+                self._gaps[position : position + 1] = [(start, before), (address, free - before)]
+                return
 
     def release(self, address: int, size: int) -> None:
         """Takes the pages of a buffer back."""
@@ -114,7 +131,7 @@ def _pages(size: int) -> int:
 class Buffer:
     """A piece of global memory of a device. Made by :meth:`superkernel.sim.Device.buffer`."""
 
-    def __init__(self, arena: Arena, data: Any, name: str) -> None:
+    def __init__(self, arena: Arena, data: Any, name: str, address: int | None = None) -> None:
         self._arena = arena
         content, self._dtype, self._shape = _content(data)
         #: Number of bytes.
@@ -124,7 +141,7 @@ class Buffer:
         self._live = False
         with arena.lock:
             #: Address of the first byte, the same for Python and for kernel code.
-            self.address: int = arena.allocate(self.nbytes)
+            self.address: int = arena.allocate(self.nbytes, address)
             self._live = True
             # Fresh pages are zero.
             ctypes.memset(self.address + self.nbytes, CANARY, self.slack)

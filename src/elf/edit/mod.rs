@@ -26,7 +26,7 @@ use super::symbols::SymbolTable;
 /// All names are names of the *input*: with `rename: f → g`, `localize: f` means the symbol that ends up as a local
 /// `g`. The edits apply in the order of the fields. Section and file symbols have no name of the program and are
 /// never meant; a name means every symbol that has it, local ones included.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Edits {
     /// Old and new names, of definitions and references alike.
     pub rename: Vec<(String, String)>,
@@ -45,7 +45,7 @@ pub struct Edits {
 }
 
 /// Which definitions become local.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum Localize {
     /// None.
     #[default]
@@ -57,7 +57,7 @@ pub enum Localize {
 }
 
 /// What becomes of section groups.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Groups {
     /// They stay. One that no longer defines what its signature promises stops being COMDAT.
     #[default]
@@ -67,7 +67,7 @@ pub enum Groups {
 }
 
 /// What to do about names that the object does not have.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Missing {
     /// Fail, and list names that look alike.
     #[default]
