@@ -94,7 +94,7 @@ enum Bytes<'a> {
     /// As it was read.
     Read(&'a [u8]),
     /// Made from what was read.
-    Made(Arc<Vec<u8>>),
+    Made(MadeBytes),
 }
 
 impl Deref for Bytes<'_> {
@@ -111,7 +111,9 @@ impl Deref for Bytes<'_> {
 /// What has been made of objects by edits, one after the other; `None`: they change nothing. Kernels of one model are
 /// made of the same few objects.
 #[derive(Debug, Default)]
-pub(crate) struct MadeCopies(Shelf<(ContentDigest, Vec<Edits>), Option<Arc<Vec<u8>>>>);
+pub(crate) struct MadeCopies(Shelf<(ContentDigest, Vec<Edits>), Option<MadeBytes>>);
+
+type MadeBytes = Arc<Vec<u8>>;
 
 impl MadeCopies {
     /// What comes out when the last of `steps` is applied to `bytes`, which the others made of `object`.
@@ -120,7 +122,7 @@ impl MadeCopies {
         object: &ObjectBytes<'a>,
         steps: Vec<Edits>,
         bytes: &[u8],
-    ) -> Result<Option<Arc<Vec<u8>>>, ElfError> {
+    ) -> Result<Option<MadeBytes>, ElfError> {
         let last = steps.last().cloned().unwrap_or_default();
         self.0.get((object.digest, steps), || match elf::edit(bytes, &last)? {
             Cow::Borrowed(_) => Ok(None),

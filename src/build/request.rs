@@ -71,7 +71,7 @@ impl Request {
             Standing::UpToDate if !self.has_what_it_keeps(files) => {
                 Standing::Outdated(vec!["intermediate files were asked for, and there are none".to_owned()])
             }
-            found => found,
+            found @ (Standing::UpToDate | Standing::Absent | Standing::Outdated(_)) => found,
         }
     }
 
