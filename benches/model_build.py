@@ -3,9 +3,9 @@
     python benches/model_build.py [--scopes 60] [--jobs N]
 
 A model of 60 scopes of 20 ops over 40 distinct sub-kernels, no two scopes alike, split mode 4. Prints which part of the
-cores' time compilers were running from the call until the last of them started, as the tool runner noted their starts and
-ends; and how long the own stages took for one kernel, in this model and in one that is built kernel by kernel, where each
-kernel reads, hashes and copies its sub-kernels by itself.
+cores' time compilers were running from the call until the last of them started, as the tool runner noted their starts
+and ends; and how long reading, hashing and copying took per kernel: in the model, and where each kernel is built by itself
+and does it all alone.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import statistics
 import tempfile
 import time
 from pathlib import Path
@@ -22,11 +23,13 @@ import superkernel
 from build_speed import FUNCTION, SOURCE
 from ratios import ratio
 from superkernel import _build
-from superkernel.scope import Graph, kernels
+from superkernel.scope import Graph, ModelBuild, kernels
 from superkernel.sim import BuiltOp, build_op
 
 OPS, KERNELS = 20, 40
 TYPES = ("KERNEL_TYPE_AIV_ONLY", "KERNEL_TYPE_AIC_ONLY", "KERNEL_TYPE_MIX_AIC_1_2", "KERNEL_TYPE_AIV_ONLY")
+#: Kernels that are built by themselves, for comparison.
+ALONE = 5
 #: Stages whose work builds of one model share.
 SHARED = ("load", "read", "compare", "copy")
 
@@ -56,20 +59,20 @@ def model(built: list[BuiltOp], scopes: int) -> Graph:
 
 
 def utilisation(reports: list[dict[str, Any]], started: float, cores: int) -> tuple[float, float, int]:
-    """Which part of the cores compilers kept busy until the last one started; seconds until then; how many there were."""
+    """Which part of the cores compilers kept busy until the last one started; seconds until then; their number."""
     runs = [tool for report in reports for tool in report.get("tools", ()) if tool["stage"] == "compile"]
     last = max(run["began"] for run in runs)
     busy = sum(min(run["began"] + run["seconds"], last) - run["began"] for run in runs)
     return busy / (cores * (last - started)), last - started, len(runs)
 
 
-def own_stages(reports: list[dict[str, Any]]) -> float:
-    """Milliseconds of the stages that can be shared, all kernels together."""
-    return sum(report["timings_ms"].get(stage, 0.0) for report in reports for stage in SHARED)
+def shared_stages(reports: list[dict[str, Any]]) -> float:
+    """Milliseconds of the stages whose work can be shared: what half of the kernels stay under."""
+    return statistics.median(sum(report["timings_ms"].get(stage, 0.0) for stage in SHARED) for report in reports)
 
 
-def built_together(graph: Graph, folder: Path, jobs: int) -> tuple[list[dict[str, Any]], float, float]:
-    """The reports of all builds, when they started, and seconds of it all."""
+def built_together(graph: Graph, folder: Path, jobs: int) -> tuple[ModelBuild, list[dict[str, Any]], float]:
+    """The model, the reports of all builds, and when they started."""
     reports: list[dict[str, Any]] = []
     kernels.clear()
     token = _build.reports.set(reports)
@@ -81,7 +84,7 @@ def built_together(graph: Graph, folder: Path, jobs: int) -> tuple[list[dict[str
         _build.reports.reset(token)
     if done.counts()["compiled"] != len(done.results):
         raise SystemExit(f"not all were compiled: {done}")
-    return reports, started, time.time() - started
+    return done, reports, started
 
 
 def main() -> None:
@@ -94,11 +97,17 @@ def main() -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="superkernel-bench-")))
         stack.enter_context(superkernel.configure(toolchain="host", cache_dir=""))
         graph = model(make_kernels(folder / "ops"), options.scopes)
-        reports, started, seconds = built_together(graph, folder / "together", options.jobs)
+        built, reports, started = built_together(graph, folder / "together", options.jobs)
+        seconds = built.milliseconds / 1000
         part, until, compilers = utilisation(reports, started, options.jobs)
         print(f"{options.scopes} scopes x {OPS} ops, {options.jobs} jobs: {seconds:.1f} s, {compilers} compiler runs")
         print(f"compilers kept {part:.1%} of the cores busy until the last of them started, after {until:.1f} s")
         ratio("compiler utilisation of the cores, whole model", part)
+        with superkernel.configure(kernel_meta_parent_dir=folder / "alone"):
+            alone = [_build.build(piece.normalized_infos, piece.kernel_name) for piece in built.plan.pieces[:ALONE]]
+        together = shared_stages(reports)
+        print(f"{', '.join(SHARED)}: {together:.1f} ms per kernel, {shared_stages(alone):.1f} ms for one by itself")
+        ratio("reading, hashing and copying, kernel by itself / in a model", shared_stages(alone) / together)
 
 
 if __name__ == "__main__":

@@ -133,7 +133,7 @@ def test_an_op_that_fails_alone_is_named(device: Device, folder: Path, entries: 
     assert not verdict.ok and "op 1 `clock` alone: " in str(verdict) and "parameter y is 0" in str(verdict)
 
 
-# -- workers of an executor ---------------------------------------------------------------------------------------------
+# -- workers of an executor ------------------------------------------------------------------------------------------
 
 
 class Broken(Executor):

@@ -1,8 +1,8 @@
 """Seeds of a check run by the workers of an executor, each with a device of its own.
 
 A task carries everything: the kernel's files, the memory of the device with its addresses, the arguments of the launch.
-A worker lays the memory out at the same addresses, so that a seed does there exactly what it does here, and tells what it
-saw. What found something is run again here, where its report can be looked at.
+A worker lays the memory out at the same addresses, so that a seed does there exactly what it does here, and tells what
+it saw. What found something is run again here, where its report can be looked at.
 """
 
 from __future__ import annotations
