@@ -4,8 +4,8 @@
 
 A model of 60 scopes of 20 ops over 40 distinct sub-kernels, no two scopes alike, split mode 4. Prints which part of the
 cores' time compilers were running from the call until the last of them started, as the tool runner noted their starts
-and ends; and how long reading, hashing and copying took per kernel: in the model, and where each kernel is built by itself
-and does it all alone.
+and ends; and how long reading, hashing and copying took per kernel: in the model, and where each kernel is built by
+itself and does it all alone.
 """
 
 from __future__ import annotations
