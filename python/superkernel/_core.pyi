@@ -25,6 +25,7 @@ __all__ = [
     "ScopePlanned",
     "ScopeProblem",
     "ScratchFolder",
+    "SharedBuilds",
     "SimReport",
     "SimWorkOrder",
     "StoredCall",
