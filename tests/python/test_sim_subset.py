@@ -1,30 +1,43 @@
-"""The embedded AscendC: calls of every family against models in numpy, one kernel and one launch per element type."""
+"""The built-in AscendC: calls of every family against models in numpy, one operator and one launch per element type.
+
+The same operators are built with the vendor's headers where a tree of them is at hand.
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import sim_kernels
+import superkernel
 from core_model import Mask, Strided, width
-from superkernel.sim import INCLUDE_DIR, Device
+from superkernel.sim import INCLUDE_DIR, Device, build_op
+
+TREE = os.environ.get("SUPERKERNEL_ASCENDC", "")
+needs_tree = pytest.mark.skipif(not TREE, reason="SUPERKERNEL_ASCENDC names no tree of AscendC headers")
 
 N = 1024
 RESULT = 8192  # bytes of the result of a case
 Model = Callable[[np.ndarray, np.ndarray, np.ndarray], object]
+Results = tuple[np.ndarray, np.ndarray, np.ndarray]
 KINDS = {"f16": ("half", np.float16), "f32": ("float", np.float32)}
 
 # Every case works on `a` and `b` (N elements), fills `c`, which is clear, and may use `t`; `u32` and `bytes` make views
 # of tensors. `E` is the number of elements of a repeat.
 FRAME = """
+#include "kernel_operator.h"
 using namespace AscendC;
+using T = {kind};
+using M = uint{bits}_t;
 constexpr uint32_t N = {n}, E = 256 / sizeof(T);
 template <class U> static auto u32(const LocalTensor<U> &x) {{ return x.template ReinterpretCast<uint32_t>(); }}
 template <class U> static auto bytes(const LocalTensor<U> &x) {{ return x.template ReinterpretCast<uint8_t>(); }}
-static void body() {{
+extern "C" __global__ __aicore__ void calls(GM_ADDR x_, GM_ADDR y_, GM_ADDR z_, GM_ADDR word) {{
+    TPipe pipe;
     InitSocState();
     LocalMemAllocator<Hardware::UB> memory;
     LocalTensor<T> a = memory.Alloc<TPosition::VECIN, T, N>();
@@ -32,8 +45,8 @@ static void body() {{
     LocalTensor<T> c = memory.Alloc<TPosition::VECOUT, T>({result} / sizeof(T));
     LocalTensor<T> t(TPosition::VECCALC, 65536, 32768 / sizeof(T));
     GlobalTensor<T> x, y, z;
-    x.SetGlobalBuffer((__gm__ T *)slot(0), N);
-    y.SetGlobalBuffer((__gm__ T *)slot(1), N);
+    x.SetGlobalBuffer((__gm__ T *)x_, N);
+    y.SetGlobalBuffer((__gm__ T *)y_, N);
     {cases}
 }}
 """
@@ -44,7 +57,7 @@ CASE = """
     Duplicate(c, T(0), {result} / sizeof(T)); Duplicate(t, T(0), 32768 / sizeof(T)); PipeBarrier<PIPE_V>();
     {call}
     PipeBarrier<PIPE_ALL>();
-    z.SetGlobalBuffer((__gm__ T *)((uint8_t *)slot(2) + {result} * {number}), {result} / sizeof(T));
+    z.SetGlobalBuffer((__gm__ T *)(z_ + {result} * {number}), {result} / sizeof(T));
     DataCopy(z, c, {result} / sizeof(T));
     SetFlag<HardEvent::MTE3_V>(0); WaitFlag<HardEvent::MTE3_V>(0);
     SetFlag<HardEvent::MTE3_MTE2>(0); WaitFlag<HardEvent::MTE3_MTE2>(0);
@@ -375,52 +388,65 @@ CASES: dict[str, tuple[str, Model]] = {
     "small names": (
         'static_assert(IsSameType<Conditional<sizeof(T) == 2, half, float>::type, T>::value, "");'
         " assert(DivCeil(33, 32) == 2 && AlignUp(33, 32) == 64 && CeilDivision(64, 32) == 2);"
-        " WriteGmByPassDCache((uint32_t *)slot(3), (uint32_t)41);"
-        " u32(c).SetValue(0, ReadGmByPassDCache((uint32_t *)slot(3)) + 1); u32(c).SetValue(1, memory.GetCurAddr());"
+        " WriteGmByPassDCache((uint32_t *)word, (uint32_t)41);"
+        " u32(c).SetValue(0, ReadGmByPassDCache((uint32_t *)word) + 1); u32(c).SetValue(1, memory.GetCurAddr());"
         " u32(c).SetValue(2, uint32_t(block_idx + get_block_idx() + GetBlockNum()));",
         store(0, lambda a, b: np.array([42, 2 * a.nbytes + RESULT, 1], np.uint32)),
     ),
 }
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[np.ndarray, ...]]]:
+def run(folder: Path, tree: str | None = None) -> dict[str, Results]:
     """Inputs and results of all cases, by element type."""
     found = {}
     generator = np.random.default_rng(11)
-    with Device("Ascend910_93") as device:
-        for kind, (name, dtype) in KINDS.items():
-            cases = "".join(
-                CASE.format(call=call, number=at, result=RESULT) for at, (call, _) in enumerate(CASES.values())
-            )
-            source = f"using T = {name}; using M = uint{8 * width(kind)}_t;\n" + FRAME.format(
-                n=N, result=RESULT, cases=cases
-            )
-            kernel = sim_kernels.kernel(device, tmp_path_factory.mktemp(kind), source, "0:1", ("-O0",))
-            # Whole numbers, so that sums do not depend on the order.
-            x, y = (generator.integers(-9, 9, N, endpoint=True).astype(dtype) for _ in range(2))
+    numbered = enumerate(CASES.values())
+    cases = "".join(CASE.format(call=call, number=at, result=RESULT) for at, (call, _) in numbered)
+    for kind, (name, dtype) in KINDS.items():
+        source = FRAME.format(kind=name, bits=8 * width(kind), n=N, result=RESULT, cases=cases)
+        with pytest.MonkeyPatch.context() as environment, superkernel.configure(ascendc=tree):
+            environment.delenv("SUPERKERNEL_ASCENDC", raising=False)
+            built = build_op(source, "calls", compile_options=["-O0"], watch_accesses=False, out_dir=folder)
+        # Whole numbers, so that sums do not depend on the order.
+        x, y = (generator.integers(-9, 9, N, endpoint=True).astype(dtype) for _ in range(2))
+        with Device("Ascend910_93") as device:
             output = device.buffer(np.zeros(len(CASES) * RESULT, np.uint8))
             arguments = [device.buffer(x), device.buffer(y), output, device.buffer(64)]
-            report = kernel.launch(arguments, block_dim=1, pipes="checked")
+            report = device.load(built.json_path).launch(arguments, block_dim=1, pipes="checked")
             assert report.ok, report
             found[kind] = (x, y, output.numpy().reshape(len(CASES), -1))
-        yield found
+    return found
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_call(results: dict[str, tuple[np.ndarray, ...]], kind: str, name: str) -> None:
-    x, y, output = results[kind]
+def check(name: str, x: np.ndarray, y: np.ndarray, output: np.ndarray) -> None:
     expected = np.zeros(RESULT // x.itemsize, x.dtype)
     CASES[name][1](x, y, expected)
     # Zeros have two signs, and arithmetic may give either.
     found = output[list(CASES).index(name)].copy().view(x.dtype)
     found[found == 0], expected[expected == 0] = 0, 0
-    np.testing.assert_array_equal(found.view(np.uint8), expected.view(np.uint8))
+    np.testing.assert_array_equal(found.view(np.uint8), expected.view(np.uint8), name)
 
 
-def test_four_bits(tmp_path: Path) -> None:
-    """Halves to integers of 4 bits and back, by queues and moves that count elements."""
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
+    return run(tmp_path_factory.mktemp("subset"))
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_call(results: dict[str, Results], kind: str, name: str) -> None:
+    check(name, *results[kind])
+
+
+@needs_tree
+def test_calls_of_the_vendors_headers(tmp_path: Path) -> None:
+    for found in run(tmp_path, TREE).values():
+        for name in CASES:
+            check(name, *found)
+
+
+def test_narrow_elements(tmp_path: Path) -> None:
+    """Halves to integers of 4 bits and back, by queues and moves that count elements; output; bytes transposed."""
     source = """
 using namespace AscendC;
 static void body() {
@@ -450,19 +476,39 @@ static void body() {
     DumpTensor(x, 7, 2);
     SetFlag<HardEvent::V_MTE3>(0); WaitFlag<HardEvent::V_MTE3>(0);
     DataCopy(z, h, 256);
+    LocalTensor<int16_t> square(TPosition::VECCALC, 8192, 256), turned(TPosition::VECCALC, 16384, 512);
+    CreateVecIndex(square, 0, 256u);
+    Transpose(turned, square);
+    LocalTensor<uint8_t> to[16], from[16];
+    for (uint32_t i = 0; i < 16; ++i) {
+        from[i] = square.ReinterpretCast<uint8_t>()[32 * i];
+        to[i] = turned.ReinterpretCast<uint8_t>()[512 + 32 * i];
+    }
+    Duplicate(turned[256], (int16_t)0, 256);
+    TransDataTo5HD<uint8_t>(to, from, TransDataTo5HDParams(true, false, 1, 0, 0));
+    GlobalTensor<int16_t> w;
+    w.SetGlobalBuffer((__gm__ int16_t *)slot(3), 512);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(w, turned, 512);
     out.FreeTensor(n); in.FreeTensor(h);
 }
 """
     with Device("Ascend910_93") as device:
         kernel = sim_kernels.kernel(device, tmp_path, source, "0:1")
         data = (np.arange(256) % 40 / 2 - 10).astype(np.float16)
-        packed, back = device.buffer(128), device.buffer(512)
-        report = kernel.launch([device.buffer(data), packed, back], block_dim=1)
+        packed, back, turned = device.buffer(128), device.buffer(512), device.buffer(1024)
+        report = kernel.launch([device.buffer(data), packed, back, turned], block_dim=1)
         report.raise_for_status()
         expected = np.clip(np.rint(data), -8, 7).astype(np.int8)
         nibbles = np.frombuffer(packed.read(), np.uint8)
         assert np.array_equal(nibbles & 15, expected[::2] & 15) and np.array_equal(nibbles >> 4, expected[1::2] & 15)
         assert np.array_equal(np.frombuffer(back.read(), np.float16), expected.astype(np.float16))
+        square = np.arange(256, dtype=np.int16).reshape(16, 16)
+        assert np.array_equal(turned.numpy().view(np.int16)[:256], square.T.ravel())
+        # The first half of rows of 32 bytes, into the second half of others.
+        halves = turned.numpy()[512:].view(np.uint8).reshape(16, 32)
+        assert not halves[:, :16].any()
+        assert np.array_equal(halves[:, 16:], square.view(np.uint8).reshape(16, 32)[:, :16].T)
         assert report.output == (
             "[AIV0] DumpTensor 5: 4 x int4b_t in UB, shape [4]",
             "[AIV0] -8 -8 -8 -8",
