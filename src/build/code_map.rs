@@ -17,6 +17,7 @@ pub(super) fn add(
     program: &Program,
     symbols: &SuperKernelSymbols,
     used: &[UsedObject<'_>],
+    own: &[OwnObject],
 ) -> Result<Vec<u8>, ElfError> {
     let linked = Defined::of(object)?;
     let ops = kernel.ops.iter().map(|op| (op.index.0, op.kernel.kernel_name.clone())).collect();
@@ -51,14 +52,33 @@ pub(super) fn add(
         }
     }
     for kind in kernel.kernel_type.class().kinds() {
-        let mut own = vec![MappedCopy { symbol: symbols.entry(*kind), code: None }];
+        let mapped = |symbol: String| -> Result<MappedCopy, ElfError> {
+            for object in own.iter().filter(|object| object.kind == *kind) {
+                let own = Defined::of(&object.bytes)?;
+                if own.places.contains_key(&symbol) {
+                    return Ok(MappedCopy { code: placed(&linked, &own, &symbol, &symbol), symbol });
+                }
+            }
+            Ok(MappedCopy { symbol, code: None })
+        };
+        let mut own_function = |symbols: Vec<String>| -> Result<(), ElfError> {
+            let copies = symbols.into_iter().map(mapped).collect::<Result<_, _>>()?;
+            functions.push(MappedFunction { kind: kind.as_str().to_owned(), ops: Vec::new(), copies });
+            Ok(())
+        };
+        own_function(vec![symbols.entry(*kind)])?;
         if copies > 1 {
-            own = (0..copies).map(|copy| MappedCopy { symbol: symbols.copy(*kind, copy), code: None }).collect();
+            own_function((0..copies).map(|copy| symbols.copy(*kind, copy)).collect())?;
         }
-        functions.push(MappedFunction { kind: kind.as_str().to_owned(), ops: Vec::new(), copies: own });
     }
     let object = CodeMap::new(&kernel.name, ops, functions).store(object)?;
     StoredProgram::of(program).store(&object)
+}
+
+/// An object with code of the super kernel itself, as it was linked.
+pub(super) struct OwnObject {
+    pub(super) kind: CoreKind,
+    pub(super) bytes: Vec<u8>,
 }
 
 /// The functions of an op with the kinds that run them.

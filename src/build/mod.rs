@@ -47,6 +47,7 @@ use std::path::PathBuf;
 
 use cached::CacheAnswer;
 use check::Sizes;
+use code_map::OwnObject;
 use compile::Compilation;
 use copies::LinkInputs;
 use files::KernelFiles;
@@ -399,8 +400,12 @@ impl Build<'_> {
         let object = timings.measure(Stage::Localize, || {
             assemble::localize(&linked, kernel, symbols, inner, toolchain.kind(), places, &mut self.log)
         })?;
-        let object = timings.measure(Stage::Localize, || {
-            code_map::add(&object, kernel, self.program, symbols, self.used).map_err(|error| {
+        let object = timings.measure(Stage::Localize, || -> Result<_, BuildError> {
+            let mut own = Vec::new();
+            for (kind, file) in inputs.own.iter().flat_map(|(kind, files)| files.iter().map(move |file| (kind, file))) {
+                own.push(OwnObject { kind: *kind, bytes: fs::read(&work.file(file))? });
+            }
+            code_map::add(&object, kernel, self.program, symbols, self.used, &own).map_err(|error| {
                 compile::bad_output("the linker", &format!("super kernel `{}`", kernel.name), error.to_string())
             })
         })?;

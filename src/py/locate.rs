@@ -51,6 +51,7 @@ impl Location {
         words.push(match (ops.as_slice(), self.core.is_some(), self.certain) {
             ([], true, true) => "the super kernel's own code".to_owned(),
             ([], true, false) => "behind the super kernel's own code".to_owned(),
+            ([], false, _) if self.kernel.is_some() => "in front of all code that is known".to_owned(),
             ([], false, _) => "no op is known: the object has no map of its code".to_owned(),
             (ops, _, true) => ops.join(" or "),
             (ops, _, false) => format!("probably {}", ops.join(" or ")),

@@ -125,12 +125,12 @@ fn tiny_ops(kernel: &SuperKernel, sizes: &TextSizes) -> Option<Lint> {
     let ops: Vec<OpIndex> = tiny.map(|(_, op)| op.index).collect();
     let subject = match ops.as_slice() {
         [] => return None,
-        [one] => format!("op {one} has"),
-        several => format!("ops {} each have", listed(several)),
+        [one] => format!("op {one} has no more than {TINY_CODE} bytes of code and runs"),
+        several => format!("ops {} each have no more than {TINY_CODE} bytes of code and run", listed(several)),
     };
     let text = format!(
-        "{subject} no more than {TINY_CODE} bytes of code and run on all cores: fewer blocks may do (code size is a \
-         hint; `superkernel predict` with a profile knows times)"
+        "{subject} on all cores: fewer blocks may do (code size is a hint; `superkernel predict` with a profile knows \
+         times)"
     );
     Some(Lint { kind: LintKind::TinyOp, ops, text })
 }

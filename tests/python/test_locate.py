@@ -102,6 +102,22 @@ def test_the_super_kernel_itself_is_told(kernel: Path) -> None:
         assert "own code" in str(found)
 
 
+def test_what_the_super_kernel_brings_along_is_its_own(kernel: Path) -> None:
+    """Its entries, and the helpers of each copy of its code, which have no symbols left."""
+    functions = _functions(kernel)
+    for core in ("aic", "aiv"):
+        (found,) = superkernel.locate(kernel, functions[f"{NAME}_mix_{core}"][0])
+        assert (found.core, found.ops, found.certain) == (core, [], True)
+    copies = {name: start for name, (start, _) in functions.items() if name.startswith("_sk_")}
+    assert len(copies) == 4
+    for name, start in copies.items():
+        # Helpers stand in front of the function.
+        before, at = superkernel.locate(kernel, [start - 1, start])
+        assert before.symbol is None and before.certain and before.ops == []
+        assert (before.core, before.copy) == (at.core, at.copy) and at.core is not None and at.core in name
+    assert {superkernel.locate(kernel, start)[0].copy for start in copies.values()} == {0, 1}
+
+
 def test_loaded_code_logs_and_json(kernel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     functions = _functions(kernel)
     name = next(name for name in functions if name.startswith("second_middle") and not name.endswith("_split1"))

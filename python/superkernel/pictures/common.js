@@ -5,6 +5,11 @@
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const SVG = "http://www.w3.org/2000/svg";
 
+/** `1 op`, `2 ops`. */
+function counted(number, what) {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
+}
+
 /** An HTML element: `make("td", {class: "number"}, "12")`. */
 function make(name, attributes = {}, ...children) {
   return fill(document.createElement(name), attributes, children);

@@ -313,7 +313,7 @@ function summary() {
   panel(
     make("h2", {}, DATA.kernel_name),
     make("div", {}, `${DATA.kernel_type.replace("KERNEL_TYPE_", "")}, ${DATA.block_num} blocks, ` +
-      `${DATA.two_streams ? "several streams" : "one stream"}, ${DATA.split_mode} code copies, for ${DATA.soc}`),
+      `${DATA.two_streams ? "several streams" : "one stream"}, ${DATA.split_mode} code ${DATA.split_mode === 1 ? "copy" : "copies"}, for ${DATA.soc}`),
     make("div", {class: "soft"}, "Click an op or a mark. Wheel: zoom; drag: move; shift and wheel: sideways. " +
       "Keys: / search, f everything, + and - zoom, arrows: next op."),
     ...DATA.warnings.map((text) => make("div", {class: "warn"}, `warning: ${text}`)),
@@ -332,7 +332,7 @@ drawOps();
 drawMarks();
 const order = drawOrder();
 const bar = document.querySelector(".facts");
-bar.append(make("span", {class: "chip"}, `${ops.length} ops`), " ", make("span", {class: "chip"}, `${steps.length} steps`), " ",
+bar.append(make("span", {class: "chip"}, counted(ops.length, "op")), " ", make("span", {class: "chip"}, counted(steps.length, "step")), " ",
   make("span", {class: "link", click: summary}, "summary and legend"));
 if (DATA.order.length > 0) {
   const box = make("input", {type: "checkbox", change: () => order.classList.toggle("hidden", !box.checked)});

@@ -48,7 +48,7 @@ function scopePart(scope) {
   ];
   return [
     make("h3", {}, `${scope.name}${scope.branch ? ` in ${scope.branch}` : ""}`),
-    make("div", {}, `${scope.outcome}: ${scope.members.length} ops in ${scope.pieces.length} super kernels (${scope.pieces.join(", ") || "none"})`),
+    make("div", {}, `${scope.outcome}: ${counted(scope.members.length, "op")} in ${counted(scope.pieces.length, "super kernel")} (${scope.pieces.join(", ") || "none"})`),
     rows.length > 0 ? table(["", "op", "why"], rows) : make("div", {class: "soft"}, "fused as marked: no cut, nothing left out"),
   ];
 }
@@ -68,7 +68,7 @@ for (const kernel of DATA.kernels) counts.set(kernel.origin, (counts.get(kernel.
 const told = messages();
 root.append(
   make("h1", {}, DATA.title),
-  make("p", {}, ...[`${DATA.kernels.length} super kernels`, ...[...counts].map(([state, count]) => `${count} ${state}`), time(DATA.milliseconds), `for ${DATA.soc}`]
+  make("p", {}, ...[counted(DATA.kernels.length, "super kernel"), ...[...counts].map(([state, many]) => `${many} ${state}`), time(DATA.milliseconds), `for ${DATA.soc}`]
     .flatMap((text) => [make("span", {class: "chip"}, text), " "])),
   DATA.excluded.length > 0 ? make("p", {class: "warn"}, `run alone, because they could not be built into a super kernel: ${DATA.excluded.join(", ")}`) : "",
   DATA.scope_picture ? make("p", {}, make("a", {href: DATA.scope_picture}, "picture of the scopes")) : "",

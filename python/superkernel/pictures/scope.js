@@ -45,7 +45,7 @@ function drawBands() {
         x: xOf(least) - 7, y: row.get(stream) - 7, width: (most - least) * STEP + BOX + 14, height: ROW + 14, rx: 9,
         fill: colour(number, 60), opacity: 0.28, click: () => showPiece(number),
       });
-      layers.bands.append(tips.set(band, `super kernel ${piece.name}\n${piece.ops.length} ops, kernel ${piece.kernel_name}`));
+      layers.bands.append(tips.set(band, `super kernel ${piece.name}\n${counted(piece.ops.length, "op")}, kernel ${piece.kernel_name}`));
     }
   });
 }
@@ -140,7 +140,7 @@ function showPiece(number) {
   panel(
     make("h2", {id: "chosen"}, piece.name),
     make("div", {class: "mono"}, piece.kernel_name),
-    make("div", {}, `scope ${piece.scope}, main stream ${piece.main_stream}, ${piece.ops.length} ops`),
+    make("div", {}, `scope ${piece.scope}, main stream ${piece.main_stream}, ${counted(piece.ops.length, "op")}`),
     piece.options ? make("div", {class: "mono"}, piece.options) : null,
     DATA.links[piece.name] ? make("p", {}, make("a", {href: DATA.links[piece.name]}, "its program")) : null,
     ...piece.problems.map((problem) => make("p", {class: "bad"}, `${problem.message} [${problem.id}]: ${problem.solution}`)),
@@ -152,7 +152,7 @@ function showPiece(number) {
 function summary() {
   panel(
     make("h2", {}, plan.graph || "graph"),
-    make("div", {}, `${nodes.length} nodes on ${streams.length} streams, ${plan.pieces.length} super kernels, ${cuts.length} cuts, ${leftOut.size} left out; mode ${plan.mode}`),
+    make("div", {}, `${counted(nodes.length, "node")} on ${counted(streams.length, "stream")}, ${counted(plan.pieces.length, "super kernel")}, ${counted(cuts.length, "cut")}, ${leftOut.size} left out; mode ${plan.mode}`),
     make("div", {class: "soft"}, "A box is an op, in the colour of its super kernel; hatched: marked, but left out; a dashed line: a cut. Keys: / search, f everything, + and -."),
     plan.status === "planned" ? null : make("p", {class: "bad"}, `nothing was planned: ${plan.status}`),
     ...plan.scopes.flatMap((scope) => [
@@ -174,8 +174,8 @@ drawEvents();
 drawNodes();
 drawCuts();
 document.querySelector(".facts").append(
-  make("span", {class: "chip"}, `${nodes.length} nodes`), " ", make("span", {class: "chip"}, `${plan.pieces.length} super kernels`), " ",
-  make("span", {class: cuts.length > 0 ? "chip bad" : "chip"}, `${cuts.length} cuts`), " ", make("span", {class: "link", click: summary}, "summary"));
+  make("span", {class: "chip"}, counted(nodes.length, "node")), " ", make("span", {class: "chip"}, counted(plan.pieces.length, "super kernel")), " ",
+  make("span", {class: cuts.length > 0 ? "chip bad" : "chip"}, counted(cuts.length, "cut")), " ", make("span", {class: "link", click: summary}, "summary"));
 controls(view);
 search(nodes.map((node, number) => ({text: `${node.id} ${node.name}  ${node.type} stream ${node.stream}`, go: () => { showNode(number); goTo(node.name); }})));
 tips.follow(document.querySelector(".drawing"));
