@@ -43,6 +43,7 @@ mod races;
 pub(crate) mod report;
 pub(crate) mod request;
 mod run;
+mod scalar_services;
 mod schedule;
 mod signals;
 mod sites;

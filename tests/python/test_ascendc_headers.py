@@ -90,6 +90,71 @@ def run(
     return report, output.numpy()
 
 
+#: The first element of the result, before and after it is moved there.
+_LOOKS = (
+    "LocalTensor<TYPE> a = qx.AllocTensor",
+    "float seen = zg.GetValue(0); LocalTensor<TYPE> a = qx.AllocTensor",
+)
+_FLUSH = "DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(zg);"
+
+
+def modes(
+    device: sim.Device, folder: Path, *changes: tuple[str, str], seeds: int = 0, **options: object
+) -> list[tuple[sim.Report, bool]]:
+    """Reports of a sum in a mode of the core, and whether its values are right, after ``changes``."""
+    source = _OPERATOR.replace("BODY", "Add(c, a, b, n);").replace("COUNT", str(COUNT))
+    for old, new in changes:
+        assert old in source
+        source = source.replace(old, new, 1)
+    source = source.replace("RESULT", "float").replace("TYPE", "float")
+    path = folder / "own.cpp"
+    path.write_text(source)
+    with superkernel.configure(ascendc=TREE):
+        built = sim.build_op(path, "own_operator", block_dim=1, out_dir=folder, compile_options=["-g1"])
+    kernel = device.load(built.json_path)
+    found = []
+    for seed in range(seeds) if seeds else [None]:
+        x, y = numbers(1, np.float32), numbers(2, np.float32)
+        output = device.buffer(np.zeros(COUNT, np.float32))
+        report = kernel.launch([device.buffer(x), device.buffer(y), output], seed=seed, **options)
+        found.append((report, bool(np.array_equal(output.numpy(), x + y))))
+    return found
+
+
+@needs_tree
+def test_modes_of_the_core(device: sim.Device, tmp_path: Path) -> None:
+    for options in ({"pipes": "checked"}, {"cache": "strict"}, {"pipes": "reordered", "seeds": 5}):
+        for report, is_right in modes(device, tmp_path, **options):
+            report.raise_for_status()
+            assert is_right
+
+
+@needs_tree
+def test_pipes_that_nothing_orders(device: sim.Device, tmp_path: Path) -> None:
+    # An event of either queue would order both copies.
+    calls = ("qx.EnQue(a);", "qy.EnQue(b);", "a = qx.DeQue<TYPE>();", "b = qy.DeQue<TYPE>();")
+    broken = [(call, "") for call in calls]
+    ((report, _),) = modes(device, tmp_path, *broken, pipes="checked")
+    finding = next(finding for finding in report.findings if finding.kind == "unordered")
+    assert finding.missing == "SetFlag<HardEvent::MTE2_V> and WaitFlag<HardEvent::MTE2_V>"
+    lines = (tmp_path / "own.cpp").read_text().splitlines()
+    for party, call in ((finding.first, "DataCopy(a, xg, n);"), (finding.second, "Add(c, a, b, n);")):
+        assert party is not None
+        assert party["file"] == str(tmp_path / "own.cpp")
+        assert call in lines[party["line"] - 1], "the line of the operator, not of the headers"
+    assert not all(is_right for _, is_right in modes(device, tmp_path, *broken, pipes="reordered", seeds=20))
+
+
+@needs_tree
+def test_a_line_of_the_cache_that_was_not_refreshed(device: sim.Device, tmp_path: Path) -> None:
+    for flush, status, is_copied in (("", "cache", False), (_FLUSH, "ok", True)):
+        tail = ("qz.FreeTensor(c);", f"{flush} zg.SetValue(1, zg.GetValue(0) + seen); {flush}")
+        ((report, _),) = modes(device, tmp_path, _LOOKS, tail, cache="strict")
+        assert report.status == status, report
+        kinds = {finding.kind for finding in report.findings}
+        assert kinds == (set() if is_copied else {"stale-read"})
+
+
 def numbers(seed: int, dtype: type) -> np.ndarray:
     return np.random.default_rng(seed).uniform(-4, 4, COUNT).astype(dtype)
 

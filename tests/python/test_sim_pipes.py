@@ -323,6 +323,32 @@ def test_flags_of_results_that_never_change(device: Device, folder: Path) -> Non
     assert (finding.first["line"], finding.second["line"]) == (11, 11)
 
 
+def test_what_pads_blocks_and_fractals_need_not_be_written(device: Device, folder: Path) -> None:
+    source = """
+    static void body() {
+        if (ASCEND_IS_AIC) {
+            half *a = (half *)sk_rt_core()->l0a;
+            create_cbuf_matrix((half *)0, 1ull << 16 | 1, half(1)); // 32 bytes of L1
+            set_flag(PIPE_MTE2, PIPE_MTE1, EVENT_ID0);
+            wait_flag(PIPE_MTE2, PIPE_MTE1, EVENT_ID0);
+            load_cbuf_to_ca(a, (half *)FROM, 0, 1, 1, 0, 0, 0, 0); // 512 of them
+            return;
+        }
+        set_vector_mask(0, 1);
+        vector_dup((float *)0, 1, 1, 1, 1, 8, 0); // 4 bytes of UB
+        set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+        wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+        copy_ubuf_to_gm((float *)slot(1), (float *)0, 0, 1, BLOCKS, 0, 0);
+    }
+    """
+    for start, blocks, found in ((0, 1, []), (512, 1, ["L1"]), (0, 2, ["UB"])):
+        kernel = sim_kernels.kernel(device, folder, source, "1:1", (f"-DFROM={start}", f"-DBLOCKS={blocks}"))
+        report = kernel.launch([device.buffer(64), device.buffer(64)], block_dim=1, pipes="checked")
+        told = [finding.text for finding in report.findings]
+        assert [finding.kind for finding in report.findings] == ["never-written"] * len(found), told
+        assert all(memory in text for memory, text in zip(found, told))
+
+
 def test_only_small_products_need_a_barrier(device: Device, folder: Path) -> None:
     report, _ = cube(device, folder, 0, 0, out=0)
     assert only(report, "unordered").missing == "PipeBarrier<PIPE_M>"

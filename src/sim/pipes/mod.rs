@@ -12,6 +12,7 @@ mod shadow;
 pub(crate) mod timeline;
 mod unit_flags;
 pub(crate) mod watch;
+mod words;
 
 use crate::aicore::Pipe;
 

@@ -7,17 +7,21 @@ use std::rc::Rc;
 use super::order::{AutoSync, Flag, PipeClock, PipeOrder, Stamp};
 use super::shadow::{Actor, Shadow, Touch};
 use super::unit_flags::{Stuck, UnitFlags};
+use super::words::finding;
 use super::{missing_order, overlap};
 use crate::aicore::operand::{Access, Operand};
 use crate::aicore::{LocalMemory, Memory, OnResults, OpCode, Pipe, UnitFlag};
 use crate::sim::access::Site;
-use crate::sim::findings::{Finding, FindingKind, Party};
+use crate::sim::findings::{Finding, FindingKind};
 use crate::sim::memory::GlobalMemory;
 use crate::sim::sites::Sites;
 
 /// What fills local memories before an operator: bytes that still hold it were written by nobody, not even by accesses
 /// that cannot be seen.
 pub(crate) const POISON: u8 = 0xa5;
+
+/// Bytes of a block of UB.
+const BLOCK: u64 = 32;
 
 /// A core as far as the watcher must know it.
 pub(crate) struct Scene<'a> {
@@ -41,10 +45,10 @@ pub(crate) struct Issue<'a> {
 
 /// A buffer of a queue.
 #[derive(Debug, Clone)]
-struct QueueBuffer {
-    bytes: u64,
+pub(super) struct QueueBuffer {
+    pub(super) bytes: u64,
     /// `VECIN`.
-    position: String,
+    pub(super) position: String,
     /// The pipe that fills it, once known.
     filling: Option<Pipe>,
     /// It was enqueued here and is still in the queue.
@@ -55,21 +59,21 @@ struct QueueBuffer {
 #[derive(Debug)]
 pub(crate) struct PipeWatch {
     /// Of the core.
-    name: String,
+    pub(super) name: String,
     order: PipeOrder,
     /// By [`Memory`]; global memory last.
     shadows: [Shadow; 8],
     /// Operators entered so far, and their names.
     epoch: u32,
-    ops: Vec<Option<String>>,
+    pub(super) ops: Vec<Option<String>>,
     /// By address.
-    buffers: HashMap<u64, QueueBuffer>,
+    pub(super) buffers: HashMap<u64, QueueBuffer>,
     /// Where events were raised that are not lowered yet.
     raised: HashMap<Flag, Site>,
     /// Flags of L0C.
     unit_flags: UnitFlags,
-    sites: Sites,
-    found: Vec<Finding>,
+    pub(super) sites: Sites,
+    pub(super) found: Vec<Finding>,
 }
 
 impl PipeWatch {
@@ -133,6 +137,9 @@ impl PipeWatch {
         for operand in issue.operands {
             let actor = Actor::Instruction(issue.op, operand.name);
             let touch = Rc::new(self.touch(stamp, actor, operand.access, issue.site));
+            if operand.access == Access::Read {
+                self.check_written(operand.memory, |visit| operand.for_each_row(visit), &touch, scene);
+            }
             operand.for_each_row(|bytes| self.access(operand.memory, bytes, &touch, &clock, scene));
         }
         if issue.on_results.large {
@@ -173,6 +180,9 @@ impl PipeWatch {
         let holds = |memory: &Memory| scene.memories[*memory as usize].offset_of(bytes.start).is_some();
         let memory = Memory::LOCAL.into_iter().find(holds).unwrap_or(Memory::Gm);
         let touch = Rc::new(self.touch(stamp, Actor::Scalar, access, site));
+        if access == Access::Read {
+            self.check_written(memory, |visit| visit(bytes.clone()), &touch, scene);
+        }
         self.access(memory, bytes, &touch, &clock, scene);
     }
 
@@ -277,9 +287,6 @@ impl PipeWatch {
     }
 
     fn access(&mut self, memory: Memory, bytes: Range<u64>, touch: &Rc<Touch>, clock: &PipeClock, scene: &Scene<'_>) {
-        if memory != Memory::Gm && touch.access == Access::Read {
-            self.check_written(memory, bytes.clone(), touch, scene);
-        }
         // One of each pipe and kind is enough.
         let mut met: Vec<(Touch, Range<u64>)> = Vec::new();
         self.shadows[memory as usize].touch(bytes, touch, |earlier, bytes| {
@@ -293,25 +300,39 @@ impl PipeWatch {
         }
     }
 
-    fn check_written(&mut self, memory: Memory, bytes: Range<u64>, touch: &Touch, scene: &Scene<'_>) {
-        let epoch = self.epoch;
-        let parts = self.shadows[memory as usize].unwritten(bytes, |write| write.epoch == epoch);
-        for part in parts {
-            // SAFETY: inside a local memory of the core: operands were checked, scalar accesses found by their memory.
-            let content =
-                unsafe { std::slice::from_raw_parts(part.start as *const u8, (part.end - part.start) as usize) };
-            if content.iter().any(|byte| *byte != POISON) {
-                continue;
-            }
-            let place = self.place(memory, &part, scene);
-            let text = format!(
-                "{} reads {place}, which nothing has written{}",
-                self.party(touch).describe(),
-                if self.epoch > 0 { " since the operator began" } else { "" }
-            );
-            self.find(FindingKind::NeverWritten, text, Some(place), None, None, touch);
+    /// Local memory is read, the stretches that `rows` tells: has somebody written it?
+    ///
+    /// Instructions read whole blocks and fractals, whose rest means nothing. Of UB every block must have been written in
+    /// part, of what feeds the cube unit something. The scalar unit reads what it wants.
+    fn check_written(
+        &mut self,
+        memory: Memory,
+        rows: impl FnOnce(&mut dyn FnMut(Range<u64>)),
+        touch: &Touch,
+        scene: &Scene<'_>,
+    ) {
+        if memory == Memory::Gm {
             return;
         }
+        let is_scalar = touch.actor == Actor::Scalar;
+        let (shadow, epoch) = (&self.shadows[memory as usize], self.epoch);
+        let (mut missing, mut has_any) = (None, false);
+        rows(&mut |bytes| {
+            let length = bytes.end - bytes.start;
+            let mut parts = shadow.unwritten(bytes, |write| write.epoch == epoch);
+            parts.retain(holds_poison);
+            has_any |= parts.iter().map(|part| part.end - part.start).sum::<u64>() < length;
+            let counts = |part: &&Range<u64>| is_scalar || memory != Memory::Ub || has_whole_block(part);
+            missing = missing.take().or_else(|| parts.iter().find(counts).cloned());
+        });
+        let Some(part) = missing.filter(|_| is_scalar || memory == Memory::Ub || !has_any) else { return };
+        let place = self.place(memory, &part, scene);
+        let text = format!(
+            "{} reads {place}, which nothing has written{}",
+            self.party(touch).describe(),
+            if self.epoch > 0 { " since the operator began" } else { "" }
+        );
+        self.find(FindingKind::NeverWritten, text, Some(place), None, None, touch);
     }
 
     fn unordered(&mut self, memory: Memory, first: &Touch, second: &Touch, bytes: Range<u64>, scene: &Scene<'_>) {
@@ -337,66 +358,18 @@ impl PipeWatch {
         let first = Some(self.party(first));
         self.find(FindingKind::Unordered, text, Some(place), Some(missing), first, second);
     }
-
-    /// Bytes in the words of the kernel: offsets in a memory, the queue they belong to, names of buffers.
-    fn place(&self, memory: Memory, bytes: &Range<u64>, scene: &Scene<'_>) -> String {
-        let length = bytes.end - bytes.start;
-        let Some(local) = scene.memories.get(memory as usize) else {
-            return format!("{length} bytes of GM at {}", scene.global.describe(bytes.start));
-        };
-        let start = bytes.start - local.base as u64;
-        let holds = |(address, buffer): &(&u64, &QueueBuffer)| {
-            **address <= bytes.start && bytes.start < **address + buffer.bytes
-        };
-        let queue = self.buffers.iter().find(holds);
-        let queue = queue.map(|(_, buffer)| format!(" (a buffer of a {} queue)", buffer.position));
-        format!("bytes {start} to {} of {}{}", start + length, memory.name(), queue.unwrap_or_default())
-    }
-
-    fn party(&self, touch: &Touch) -> Party {
-        let (file, line) = self.sites.resolve(touch.site).unzip();
-        Party {
-            what: match touch.actor {
-                Actor::Instruction(op, _) => op.name().to_owned(),
-                Actor::Scalar => "a scalar access".to_owned(),
-            },
-            pipe: touch.stamp.pipe.name().into(),
-            core: self.name.clone(),
-            op: self.ops.get(touch.epoch as usize).cloned().flatten(),
-            file,
-            line,
-        }
-    }
-
-    fn event_party(&self, what: &str, pipe: Pipe, site: Site) -> Party {
-        let (file, line) = self.sites.resolve(site).unzip();
-        let op = self.ops.last().cloned().flatten();
-        Party { what: what.to_owned(), pipe: pipe.name().into(), core: self.name.clone(), op, file, line }
-    }
-
-    fn find(
-        &mut self,
-        kind: FindingKind,
-        text: String,
-        memory: Option<String>,
-        missing: Option<String>,
-        first: Option<Party>,
-        second: &Touch,
-    ) {
-        let second = self.party(second);
-        self.found.push(finding(kind, text, memory, missing, first, Some(second)));
-    }
 }
 
-fn finding(
-    kind: FindingKind,
-    text: String,
-    memory: Option<String>,
-    missing: Option<String>,
-    first: Option<Party>,
-    second: Option<Party>,
-) -> Finding {
-    Finding { kind, text, memory, missing, first, second }
+/// Are these bytes of a local memory as they were before the operator? Accesses that cannot be seen may have changed them.
+fn holds_poison(bytes: &Range<u64>) -> bool {
+    // SAFETY: inside a local memory of the core: operands were checked, scalar accesses found by their memory.
+    let content = unsafe { std::slice::from_raw_parts(bytes.start as *const u8, (bytes.end - bytes.start) as usize) };
+    content.iter().all(|byte| *byte == POISON)
+}
+
+/// Is there a whole block of 32 bytes in it? Local memories start at pages.
+fn has_whole_block(bytes: &Range<u64>) -> bool {
+    bytes.start.next_multiple_of(BLOCK) + BLOCK <= bytes.end
 }
 
 fn is_ordered(earlier: &Touch, touch: &Touch, clock: &PipeClock) -> bool {

@@ -1,0 +1,125 @@
+//! What loads and stores of the scalar unit, and its registers, mean for a run.
+
+use std::ops::Range;
+
+use super::access::Site;
+use super::access_log::{AccessLog, ScalarAccess};
+use super::pipes::watch::Scene;
+use super::report::Status;
+use super::run::{Next, Run};
+use crate::aicore::operand::Access;
+use crate::aicore::{Memory, Pipe, Register};
+
+/// From here on UB belongs to AscendC's headers.
+const SCRATCH: u64 = 188_416;
+/// Bit of the register FPC that lowers all flags of L0C.
+const RESET_UNIT_FLAGS: u64 = 1 << 63;
+
+/// `SkAccess` of the header.
+mod access {
+    pub(super) const WRITE: u32 = 1;
+    pub(super) const TENSOR: u32 = 2;
+}
+
+impl Run {
+    /// The scalar unit is about to access memory, says a header of ours.
+    pub(super) fn announced(&mut self, bytes: Range<u64>, bits: u32, site: Site) -> Next {
+        self.machine.core().announced = bytes.clone();
+        let kind = if bits & access::WRITE != 0 { Access::Write } else { Access::Read };
+        self.scalar(bytes, ScalarAccess::Data(kind), bits & access::TENSOR != 0, site)
+    }
+
+    /// The same, says the hook in front of a load or store. Whether the access is one of a tensor cannot be seen, so that
+    /// it counts as one: compilers order those with the pipes.
+    pub(super) fn hooked(&mut self, bytes: Range<u64>, access: ScalarAccess, site: Site) -> Next {
+        self.after_scrambling();
+        let announced = &self.machine.core().announced;
+        if announced.start <= bytes.start && bytes.end <= announced.end {
+            return Next::Continue;
+        }
+        let (start, extent) = self.machine.memory.extent();
+        let is_global = bytes.start.wrapping_sub(start) < extent;
+        if is_global && !self.machine.memory.holds(bytes.start, bytes.end - bytes.start) {
+            let place = self.machine.memory.describe(bytes.start);
+            let (what, length) = (access.words(), bytes.end - bytes.start);
+            self.fail_at(
+                Status::Api,
+                format!("{what} of {length} bytes of GM at {place}: they are in no buffer"),
+                site,
+            );
+            return Next::Stop;
+        }
+        if !is_global && self.is_header_scratch(bytes.start) {
+            return Next::Continue;
+        }
+        self.scalar(bytes, access, true, site)
+    }
+
+    /// Headers have filled local memories with random numbers. Those are nobody's data: what reads them is found out.
+    pub(super) fn after_scrambling(&mut self) {
+        let scrambled = self.observer.log.as_mut().is_some_and(AccessLog::take_scrambled);
+        if scrambled && !self.observer.pipes.is_empty() {
+            self.machine.poison();
+        }
+    }
+
+    /// The end of UB, which AscendC's headers keep for themselves: in their CPU mode the scalar unit leaves scalars and
+    /// addresses there without any flag, which the device has no need to.
+    fn is_header_scratch(&self, address: u64) -> bool {
+        let ub = &self.machine.cores[self.current()].unit.memories[Memory::Ub as usize];
+        ub.offset_of(address).is_some_and(|offset| offset >= SCRATCH)
+    }
+
+    fn scalar(&mut self, bytes: Range<u64>, access: ScalarAccess, is_tensor: bool, site: Site) -> Next {
+        let current = self.current();
+        if let Some(watch) = self.observer.pipes.get_mut(current) {
+            let kind = if access.writes() { Access::Write } else { Access::Read };
+            let unit = &self.machine.cores[current].unit;
+            let scene = Scene { memories: &unit.memories, global: &self.machine.memory };
+            watch.scalar(bytes.clone(), kind, is_tensor, site, &scene);
+            self.collect_findings();
+        }
+        if is_tensor && self.scalar_waits() == Next::Stop {
+            return Next::Stop;
+        }
+        self.scalar_through_cache(bytes, access, site);
+        Next::Continue
+    }
+
+    /// The scalar unit waits where the compiler has put waits in.
+    fn scalar_waits(&mut self) -> Next {
+        let current = self.current();
+        let Some(pipes) = self.machine.delayed.get(current) else { return Next::Continue };
+        let pipes = pipes.before_scalar();
+        self.drain(pipes)
+    }
+
+    /// A special register is written.
+    pub(super) fn set_register(&mut self, register: u32, value: u64) {
+        let current = self.current();
+        if register == Register::Fpc as u32
+            && value & RESET_UNIT_FLAGS != 0
+            && let Some(watch) = self.observer.pipes.get_mut(current)
+        {
+            watch.reset_unit_flags();
+        }
+        self.machine.core().unit.registers.set_number(register, value);
+    }
+
+    /// A special register is read. Those that the vector unit leaves something in are waited for where the compiler has put
+    /// that in; the count of kept elements always is.
+    pub(super) fn get_register(&mut self, register: u32) -> u64 {
+        let current = self.current();
+        if register >= Register::AccVal as u32 && register <= Register::Vms4Sr as u32 {
+            if let Some(watch) = self.observer.pipes.get_mut(current) {
+                watch.order().scalar_reads_result();
+            }
+            if register == Register::RsvdCnt as u32 {
+                self.drain(&[Pipe::V]);
+            } else {
+                self.scalar_waits();
+            }
+        }
+        self.machine.core().unit.registers.get_number(register)
+    }
+}
