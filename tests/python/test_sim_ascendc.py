@@ -134,7 +134,13 @@ def test_functions(device: Device, folder: Path, compute: str) -> None:
 
 def test_bits(device: Device, folder: Path) -> None:
     x, y = _data(np.int16, -1000, 1000)
-    cases = {"And(c, a, b, count)": x & y, "Or(c, a, b, count)": x | y, "Not(c, a, count)": ~x}
+    cases = {
+        "And(c, a, b, count)": x & y,
+        "Or(c, a, b, count)": x | y,
+        "Not(c, a, count)": ~x,
+        "ShiftRight(c, a, (int16_t)2, count)": x >> 2,
+        "ShiftRight(c, a, (int16_t)2, 128, 2, {1, 1, 8, 8}, true)": (x >> 2) + (x >> 1 & 1),
+    }
     for compute, expected in cases.items():
         assert np.array_equal(_run(device, folder, cases, compute, x, y, np.int16), expected)
 

@@ -67,6 +67,14 @@ def test_narrower_integers_saturate(device: Device, folder: Path, wide: type, na
     assert found[:4].tolist() == [limits.max, limits.min, 7, -7]
 
 
+def test_integers_become_halves_by_a_scale(device: Device, folder: Path) -> None:
+    data = np.arange(-32, 32, dtype=np.int32) * 1001
+    body = "SetDeqScale(half(0.125f)); Cast(at<half>(4096), at<int32_t>(0), RoundMode::CAST_NONE, 64u);"
+    report, found = run(device, folder, body, data, np.float16)
+    report.raise_for_status()
+    np.testing.assert_array_equal(found, (data * 0.125).astype(np.float16))
+
+
 @pytest.mark.parametrize(
     ("mode", "expected"),
     [("RINT", 16777216), ("ROUND", 16777218), ("FLOOR", 16777216), ("CEIL", 16777218), ("TRUNC", 16777216)],

@@ -104,11 +104,6 @@ inline void sk_host_vmins(T *dst, T *src, T scalar, uint64_t repeat, uint64_t ds
                           uint64_t srcRep, sk_core::Source source) {
     vmins(dst, src, scalar, repeat, dstBlk, srcBlk, dstRep, srcRep, 0, 0, source);
 }
-template <class T>
-inline void sk_host_vshr(T *dst, T *src, T distance, uint64_t repeat, uint64_t dstBlk, uint64_t srcBlk, uint64_t dstRep,
-                         uint64_t srcRep, sk_core::Source source) {
-    vshr(dst, src, static_cast<uint64_t>(distance), repeat, dstBlk, srcBlk, dstRep, srcRep, 0, source);
-}
 
 SK_HOST_BINARY(Add, vadd, half, float, int16_t, int32_t)
 SK_HOST_BINARY(Sub, vsub, half, float, int16_t, int32_t)
@@ -138,7 +133,6 @@ SK_HOST_SCALAR(Maxs, sk_host_vmaxs, half, float, int16_t, int32_t)
 SK_HOST_SCALAR(Mins, sk_host_vmins, half, float, int16_t, int32_t)
 SK_HOST_SCALAR(LeakyRelu, vlrelu, half, float)
 SK_HOST_SCALAR(ShiftLeft, vshl, int16_t, uint16_t, int32_t, uint32_t)
-SK_HOST_SCALAR(ShiftRight, sk_host_vshr, int16_t, uint16_t, int32_t, uint32_t)
 
 #undef SK_HOST_MASKED_SCALAR
 #undef SK_HOST_SCALAR
@@ -146,6 +140,35 @@ SK_HOST_SCALAR(ShiftRight, sk_host_vshr, int16_t, uint16_t, int32_t, uint32_t)
 #undef SK_HOST_UNARY
 #undef SK_HOST_MASKED_BINARY
 #undef SK_HOST_BINARY
+
+// With `roundEn` the last bit that is shifted out is added.
+template <class T>
+inline void sk_host_shift_right(const SkHostElements &elements, const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                                T distance, const UnaryRepeatParams &params, bool roundEn, sk_host::Site site) {
+    SK_HOST_REQUIRE_TYPE("ShiftRight", T, int16_t, uint16_t, int32_t, uint32_t);
+    sk_host_require_vector_core("ShiftRight", site);
+    T *out = elements.In(dst, params.dstBlkStride, params.dstRepStride, "ShiftRight", site);
+    T *in = elements.In(src, params.srcBlkStride, params.srcRepStride, "ShiftRight", site);
+    vshr(out, in, static_cast<uint64_t>(distance), elements.Repeats(), params.dstBlkStride, params.srcBlkStride,
+         params.dstRepStride, params.srcRepStride, roundEn, sk_host_source(site));
+}
+template <class T, bool isSetMask = true, class U>
+inline void ShiftRight(const LocalTensor<T> &dst, const LocalTensor<T> &src, const U &distance, int32_t count,
+                       sk_host::Site site = sk_host::Site::Here()) {
+    sk_host_shift_right(SkHostElements::InARow<T>(count), dst, src, static_cast<T>(distance), UnaryRepeatParams(), false,
+                        site);
+    SkHostElements::Release();
+}
+#define SK_HOST_MASKED(name, maskParameter)                                                                            \
+    template <class T, bool isSetMask = true, class U>                                                                 \
+    inline void name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const U &distance, maskParameter,           \
+                     uint8_t repeats, const UnaryRepeatParams &params, bool roundEn = false,                           \
+                     sk_host::Site site = sk_host::Site::Here()) {                                                     \
+        sk_host_shift_right(SkHostElements::Masked<T, isSetMask>(mask, repeats, #name, site), dst, src,                \
+                            static_cast<T>(distance), params, roundEn, site);                                          \
+    }
+SK_HOST_FOR_BOTH_MASKS(SK_HOST_MASKED, ShiftRight)
+#undef SK_HOST_MASKED
 
 // There is no instruction for it; headers multiply.
 template <class T>
