@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from common import VEC, Studio, claim, run, show
+from common import CUBE, VEC, Studio, claim, run, show
 from superkernel.sim import Kernel, Report
 
 CHECKED: dict[str, Any] = {"pipes": "checked"}
@@ -33,6 +33,9 @@ TWINS = [
     Twin("EVENT_RAISED_TWICE", CHECKED, "event-doubled", "which is raised already"),
     Twin("EVENT_LEFT", CHECKED, "event-left", "event 2 from MTE3 to V is still raised at the end"),
     Twin("QUEUE_NOT_DRAINED", CHECKED, "queue-left", "a tensor of a VECIN queue was enqueued and never dequeued"),
+    # On a cube core.
+    Twin("PRODUCT_RAISES_NO_FLAG", CHECKED, "unit-flag", "waits for the flags of bytes 0 to 512 of L0C"),
+    Twin("RESULT_WAITS_FOR_NO_FLAG", CHECKED, "unordered", "SetFlag<HardEvent::M_FIX> and WaitFlag<HardEvent::M_FIX>"),
     # These end the run in every mode.
     Twin("NO_ENQUE", {}, "api", "EnQue is missing"),
     Twin("EVENT_OUT_OF_RANGE", {}, "api", "event id 8; ids are 0 to 7"),
@@ -53,7 +56,7 @@ NUMBERS = {twin.mistake: number for number, twin in enumerate(TWINS, 1)}
 
 def build(place: Studio) -> Kernel:
     flags = [f"-D{mistake}={number}" for mistake, number in NUMBERS.items()]
-    ops = [place.op("add_one", VEC, 1, compile_options=flags)]
+    ops = [place.op("add_one", VEC, 1, compile_options=flags), place.op("square", CUBE, 1, compile_options=flags)]
     for function in ("look", "announce", "answer"):
         ops.append(place.op(function, VEC, 2, source="hand_over", compile_options=flags))
     return place.fuse([op.entry() for op in ops])
@@ -65,13 +68,17 @@ def launch(place: Studio, kernel: Kernel, mistake: str | None, mode: dict[str, A
     result, words, answer = buffer(np.zeros(192, np.float32), "y"), buffer(256, "words"), buffer(256, "answer")
     chosen = buffer(NUMBERS.get(mistake or "", 0).to_bytes(4, "little"), "mistake")
     scratch = buffer(64, "workspace")
+    matrix = np.arange(256, dtype=np.float16).reshape(16, 16) % 7
+    product = buffer(np.zeros((16, 16), np.float32), "product")
+    square = [buffer(matrix, "matrix"), product, chosen, scratch]
     hand_over = [words, answer, chosen, scratch]
-    arguments = [buffer(x, "x"), result, chosen, scratch, *hand_over, *hand_over, *hand_over]
+    arguments = [buffer(x, "x"), result, chosen, scratch, *square, *hand_over, *hand_over, *hand_over]
     report = kernel.launch(arguments, **mode)
     counted = np.frombuffer(words.read(), np.int32)[16:].sum() == 2
     answered = np.frombuffer(answer.read(), np.int32)[0] == 7
     added = np.array_equal(result.numpy()[:64], x + 1)
-    return report, bool(added and counted and answered)
+    squared = np.array_equal(product.numpy(), matrix.astype(np.float32) @ matrix.T.astype(np.float32))
+    return report, bool(added and squared and counted and answered)
 
 
 def right(place: Studio) -> None:

@@ -144,7 +144,19 @@ def test_events_between_pipes_that_a_core_does_not_have_are_nothing(device: Devi
     assert report.findings == ()
 
 
-VECTOR_CASES = ["NONE", "GM", "OUTSIDE", "VECTOR_EVENT", "VECTOR_NONE", "MASK", "ATOMIC", "SUM", "KEPT", "SCALARS"]
+VECTOR_CASES = [
+    "NONE",
+    "GM",
+    "OUTSIDE",
+    "VECTOR_EVENT",
+    "VECTOR_NONE",
+    "MASK",
+    "ATOMIC",
+    "SUM",
+    "KEPT",
+    "SCALARS",
+    "RESET",
+]
 VECTOR = f"""
 using namespace AscendC;
 enum Case : uint64_t {{ {", ".join(VECTOR_CASES)} }};
@@ -193,6 +205,14 @@ static void body() {{
         copy_ubuf_to_gm(to, out, 0, 1, 32, 0, 0);
         set_atomic_none();
         return;
+    case RESET: {{
+        set_mask_count();
+        set_vector_mask(0, 1);
+        set_atomic_f32();
+        TPipe pipe;
+        vector_dup(out, 1, 4, 1, 1, 8, 0);
+        break;
+    }}
     case SUM:
     case KEPT:
         copy_gm_to_ubuf(in, from, 0, 1, 32, 0, 0);
@@ -291,6 +311,12 @@ def test_results_in_registers_need_a_wait_but_the_count_of_kept_elements(device:
     assert seen("SUM") == {total}, "compilers put the wait in"
     assert 0 in seen("SUM", auto_sync=False), "without it the value may be the old one"
     assert seen("KEPT", auto_sync=False) == {128}
+
+
+def test_a_pipe_resets_masks_and_atomics(device: Device, vector: Kernel) -> None:
+    report, result = run_vector(device, vector, "RESET")
+    report.raise_for_status()
+    np.testing.assert_array_equal(result[:256], np.ones(256))
 
 
 def test_scalar_helpers_and_registers(device: Device, vector: Kernel) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,7 +51,9 @@ CAUSES = {
         "offset 260 of UB is not a multiple of 32",
         "which are not all in one buffer",
         "is still in the data cache of AIV0: dcci after the write is missing",
-        "from its data cache, as it was before op 2 `announce` on AIV0",
+        "from its data cache, as it was before op 3 `announce` on AIV0",
+        "waits for the flags of bytes 0 to 512 of L0C",
+        "does not wait for pipe M: SetFlag<HardEvent::M_FIX> and WaitFlag<HardEvent::M_FIX> between them is missing",
         "two cores must not write to one line",
     ),
 }
@@ -64,6 +67,15 @@ def test_gallery(name: str, faulty: bool) -> None:
     assert ("  | " in output) is faulty
     told = "\n".join(line for line in output.splitlines() if line.startswith("  | "))
     assert [cause for cause in CAUSES[name] if cause not in told] == ([] if faulty else list(CAUSES[name]))
+
+
+def test_every_kind_of_finding_has_a_twin() -> None:
+    source = (EXAMPLES.parent / "src" / "sim" / "findings.rs").read_text()
+    variants = re.findall(r"^    ([A-Z]\w+),$", source.split("enum FindingKind {")[1].split("\n}")[0], re.MULTILINE)
+    kinds = {re.sub(r"(?<!^)([A-Z])", r"-\1", variant).lower() for variant in variants}
+    script = (EXAMPLES / "gallery" / "inside_a_core.py").read_text()
+    assert "unordered" in kinds
+    assert kinds == set(re.findall(r'Twin\(\s*"\w+",\s*(?:CHECKED|STRICT),\s*"([a-z-]+)"', script))
 
 
 def test_every_script_of_the_gallery_is_tested() -> None:

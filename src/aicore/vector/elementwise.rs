@@ -72,6 +72,11 @@ fn exists(op: OpCode, dst: ElementType, src: ElementType) -> bool {
     }
 }
 
+/// A function in double precision, rounded once. Not a pointer to it: short ones become part of the loop.
+fn exactly<T: Real>(mode: Arithmetic, function: impl Fn(f64) -> f64) -> impl Fn(T, T, T) -> T {
+    move |a, _, _| T::from_f64(function(a.to_f64()), mode)
+}
+
 impl Elementwise {
     /// Decodes a record; `None` if it is of another family.
     pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
@@ -191,7 +196,6 @@ impl Elementwise {
         use OpCode::*;
         let mode = self.mode;
         let scalar = T::from_word(self.scalar);
-        let function = |f: fn(f64) -> f64| move |a: T, _: T, _: T| T::from_f64(f(a.to_f64()), mode);
         // SAFETY: the caller's promise is handed on.
         unsafe {
             match self.op {
@@ -207,11 +211,11 @@ impl Elementwise {
                 Vmadd => self.map(|a: T, b, old| a.fused(old, b, mode)),
                 Vmaddrelu => self.map(|a: T, b, old| a.fused(old, b, mode).relu()),
                 Vabs => self.map(|a: T, _, _| a.abs()),
-                Vexp => self.map(function(f64::exp)),
-                Vln => self.map(function(f64::ln)),
-                Vsqrt => self.map(function(f64::sqrt)),
-                Vrsqrt => self.map(function(|a| 1.0 / a.sqrt())),
-                Vrec => self.map(function(|a| 1.0 / a)),
+                Vexp => self.map(exactly::<T>(mode, f64::exp)),
+                Vln => self.map(exactly::<T>(mode, f64::ln)),
+                Vsqrt => self.map(exactly::<T>(mode, f64::sqrt)),
+                Vrsqrt => self.map(exactly::<T>(mode, |a| 1.0 / a.sqrt())),
+                Vrec => self.map(exactly::<T>(mode, |a| 1.0 / a)),
                 Vrelu => self.map(|a: T, _, _| a.relu()),
                 Vcopy => self.map(|a: T, _, _| a),
                 Vadds => self.map(|a: T, _, _| a.add(scalar, mode)),
