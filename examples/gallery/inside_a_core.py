@@ -41,6 +41,8 @@ TWINS = [
     Twin("EVENT_OUT_OF_RANGE", {}, "api", "event id 8; ids are 0 to 7"),
     Twin("MISALIGNED", {}, "api", "is not a multiple of 32"),
     Twin("OUTSIDE_OF_BUFFERS", {}, "api", "which are not all in one buffer"),
+    # This one too, where loads and stores are looked at.
+    Twin("LOAD_OUTSIDE_OF_BUFFERS", CHECKED, "api", "0 bytes behind the end of `x`: they are in no buffer"),
     # These need two cores.
     Twin(
         "NO_DCCI_AFTER_WRITE",

@@ -26,6 +26,7 @@ pub(super) struct RawLog {
     base: [u64; WATCHED],
     size: [u64; WATCHED],
     keeps: u64,
+    tells: u64,
     used: u64,
     capacity: u64,
     entries: *mut Entry,
@@ -93,14 +94,15 @@ pub(super) struct AccessLog {
 }
 
 impl AccessLog {
-    /// An empty log that watches the memories given as (first byte, size): global, local. It keeps accesses to the
-    /// former if somebody checks order; those who ask to hear of accesses hear of both.
-    pub(super) fn new(watched: [(u64, u64); WATCHED], keeps: bool) -> Self {
+    /// An empty log that watches the memories given as (first byte, size): global, local. `keeps`: it keeps accesses to
+    /// the former; `tells`: the simulator hears of accesses to both before they happen.
+    pub(super) fn new(watched: [(u64, u64); WATCHED], keeps: bool, tells: bool) -> Self {
         let mut entries = vec![Entry { begin: 0, end: 0, code: 0, kind: 0 }; CAPACITY].into_boxed_slice();
         let raw = RawLog {
             base: watched.map(|(base, _)| base),
             size: watched.map(|(_, size)| size),
             keeps: u64::from(keeps),
+            tells: u64::from(tells),
             used: 0,
             capacity: CAPACITY as u64,
             entries: entries.as_mut_ptr(),
@@ -183,7 +185,7 @@ mod tests {
 
     #[test]
     fn what_lies_in_a_row_is_joined() {
-        let mut log = AccessLog::new([(0, 0), (0, 0)], true);
+        let mut log = AccessLog::new([(0, 0), (0, 0)], true, false);
         assert!(log.is_empty());
         for (begin, code, kind) in [(8, 1, 0), (0, 1, 0), (4, 1, 0), (4, 2, 1), (8, 2, 0), (8, 2, 2)] {
             put(&mut log, begin, 4, code, kind);

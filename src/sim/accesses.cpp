@@ -15,6 +15,7 @@ struct SkAccessLog {
     uint64_t base[2]; // watched memories: global, local
     uint64_t size[2];
     uint64_t keeps;   // accesses to global memory go into the log
+    uint64_t tells;   // the simulator hears of every access before it happens
     uint64_t used;
     uint64_t capacity;
     SkAccessRun *runs;
@@ -28,7 +29,7 @@ __attribute__((visibility("default"), section("sk_shim_state"))) SkAccessLog *sk
 
 static __attribute__((noinline)) void sk_log_watched(SkAccessLog *log, uint64_t at, uint64_t bytes, uint64_t kind,
                                                      uint64_t code) {
-    if (sk_rt_watch != 0) {
+    if (log->tells != 0) {
         // Before the access, so that it finds what a cache holds. The frame is that of the kernel's function: the hook
         // between it and us has none.
         uint64_t &idle = log->idle[(code ^ code >> 8) & 255];

@@ -495,8 +495,8 @@ fn watches(request: &Request, machine: &Machine, sites: &Sites) -> Vec<PipeWatch
 /// What code built with hooks tells its loads and stores to, if anybody wants to know.
 fn access_log(request: &Request, machine: &Machine, checks_order: bool) -> Option<AccessLog> {
     let watches = request.pipes != PipesSpec::InOrder || request.cache == CacheSpec::Strict;
-    let local = if watches { machine.local.extent() } else { (0, 0) };
-    (checks_order || watches).then(|| AccessLog::new([machine.memory.extent(), local], checks_order))
+    let memories = [machine.memory.extent(), if watches { machine.local.extent() } else { (0, 0) }];
+    (checks_order || watches).then(|| AccessLog::new(memories, checks_order, watches))
 }
 
 /// What the compiler puts in for a core.

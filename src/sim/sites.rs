@@ -4,7 +4,7 @@
 //! headers it is a line of theirs: there the calls that led to it are kept, and looked up in the library's debug
 //! information when somebody asks. So are loads and stores, of which only the code is known.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
 use std::fmt;
@@ -50,6 +50,8 @@ struct Table {
     resolved: RefCell<HashMap<Site, Option<(String, u32)>>>,
     /// By the literal that a header passes: is it a file of the vendor's headers?
     foreign: RefCell<HashMap<*const c_char, bool>>,
+    /// The last one that was none: most instructions of an operator come from one file.
+    own: Cell<Option<*const c_char>>,
 }
 
 impl fmt::Debug for Sites {
@@ -143,8 +145,14 @@ impl Sites {
     }
 
     fn is_foreign(&self, file: *const c_char) -> bool {
-        !file.is_null()
-            && *self.0.foreign.borrow_mut().entry(file).or_insert_with(|| is_header(Path::new(&literal(file))))
+        if file.is_null() || self.0.own.get() == Some(file) {
+            return false;
+        }
+        let foreign = *self.0.foreign.borrow_mut().entry(file).or_insert_with(|| is_header(Path::new(&literal(file))));
+        if !foreign {
+            self.0.own.set(Some(file));
+        }
+        foreign
     }
 }
 

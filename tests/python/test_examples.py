@@ -50,6 +50,7 @@ CAUSES = {
         "event id 8; ids are 0 to 7",
         "offset 260 of UB is not a multiple of 32",
         "which are not all in one buffer",
+        "a scalar load of 4 bytes of GM at 0 bytes behind the end of `x`: they are in no buffer",
         "is still in the data cache of AIV0: dcci after the write is missing",
         "from its data cache, as it was before op 3 `announce` on AIV0",
         "waits for the flags of bytes 0 to 512 of L0C",

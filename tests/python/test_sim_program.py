@@ -161,6 +161,19 @@ int main(int argc, char **argv) {
     assert "ended by SIGILL" in capfd.readouterr().err
 
 
+def test_modes_of_the_core(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    modes = ["sim", "--ascendc", "", "--pipes", "checked", "--cache", "strict"]
+    assert main([*modes, str(write(tmp_path, _ADD)), "4"]) == 0, capfd.readouterr().err
+    text = _ADD
+    for call in ("qx.EnQue(a);", "qy.EnQue(b);", "a = qx.DeQue<T>();", "b = qy.DeQue<T>();"):
+        text = text.replace(call, "")
+    assert main([*modes, str(write(tmp_path, text)), "4"]) == 1
+    told = capfd.readouterr().err
+    line = next(number for number, text in enumerate(_ADD.splitlines(), 1) if "Add(c, a, b, part);" in text)
+    assert f"vadd ({tmp_path}/add.asc:{line})" in told
+    assert "SetFlag<HardEvent::MTE2_V> and WaitFlag<HardEvent::MTE2_V> between them is missing" in told
+
+
 def test_the_toolkit_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SUPERKERNEL_ASCENDC", raising=False)
     monkeypatch.setenv("ASCEND_HOME_PATH", str(tmp_path))

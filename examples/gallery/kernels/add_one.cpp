@@ -26,6 +26,10 @@ extern "C" __global__ __aicore__ void add_one(GM_ADDR x, GM_ADDR y, GM_ADDR mist
         Duplicate(ones, 1.0f, TILE);
     }
 
+    if (wrong == LOAD_OUTSIDE_OF_BUFFERS) {
+        Adds(ones, ones, ((__gm__ float *)x)[TILE], TILE);
+    }
+
     LocalTensor<float> in = inputs.AllocTensor<float>();
     DataCopy(in, input[wrong == OUTSIDE_OF_BUFFERS ? 1u << 20 : 0u], TILE);
     if (wrong != NO_ENQUE) {
