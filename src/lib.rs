@@ -93,10 +93,25 @@ use stage::{Observer, Timings};
 
 /// Plans a super kernel: load, read, plan. Objects that cannot be read leave code sizes open.
 pub fn plan(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<Plan, Error> {
-    let mut timings = Timings::start(&());
+    plan_loaded(load(kernel_infos, name, platform)?)
+}
+
+/// The same for a caller who does not need `kernel_infos` again: its memory serves for the program.
+#[cfg(feature = "python")]
+pub(crate) fn plan_once(kernel_infos: Value, name: &str, platform: &Platform) -> Result<Plan, Error> {
+    let prepared = load(&kernel_infos, name, platform)?;
+    drop(kernel_infos);
+    plan_loaded(prepared)
+}
+
+fn load(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<Prepared, Error> {
     let (unreadable, other) = (UnreadableObjects::Warn, OtherObjects::Warn);
-    let prepared = Prepared::load(kernel_infos, name, platform, &Inputs::default(), unreadable, other, &mut timings)?;
-    let program = prepared.program(&mut timings)?;
+    let mut timings = Timings::start(&());
+    Ok(Prepared::load(kernel_infos, name, platform, &Inputs::default(), unreadable, other, &mut timings)?)
+}
+
+fn plan_loaded(prepared: Prepared) -> Result<Plan, Error> {
+    let program = prepared.program(&mut Timings::start(&()))?;
     Ok(Plan { kernel: prepared.kernel, sizes: prepared.sizes, program })
 }
 

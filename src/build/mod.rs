@@ -124,7 +124,7 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
     timings.measure(Stage::Publish, || -> Result<(), BuildError> {
         let notes = Notes {
             because: because.clone(),
-            parameters: kernel.slots.slots.clone(),
+            parameters: kernel.slots.slots.to_vec(),
             sizes: Some(made.sizes.clone()),
             timings: noted,
             commands: made.tools.iter().map(|(_, tool)| tool.command_line.clone()).collect(),

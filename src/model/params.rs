@@ -1,5 +1,7 @@
 //! The parameter block: one slot of 8 bytes for every address the kernel is given.
 
+use std::sync::Arc;
+
 use super::{Chip, ModelError, Op, OpIndex, ParamOffsets, SlotNumber};
 use crate::options::Options;
 
@@ -107,8 +109,8 @@ impl SlotRole {
 /// All slots, and where the super kernel's own ones are.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SlotLayout {
-    /// In order: a slot's number is its place here.
-    pub slots: Vec<Slot>,
+    /// In order: a slot's number is its place here. Shared by all who need them: there are several for each op.
+    pub slots: Arc<[Slot]>,
     /// The FFTS address.
     pub ffts: Option<SlotNumber>,
     /// The workspace.
@@ -124,24 +126,30 @@ impl SlotLayout {
         let number = |place: usize| SlotNumber(place as u32);
         let (ffts, workspace) = (own(SlotRole::FftsAddress).map(number), own(SlotRole::Workspace).map(number));
         let profiling = own(SlotRole::Profiling).map(number);
-        Self { slots, ffts, workspace, profiling }
+        Self { slots: slots.into(), ffts, workspace, profiling }
     }
 
     /// The slot with the task id.
     pub(crate) fn task_id(&self) -> Option<SlotNumber> {
         self.profiling.map(|slot| slot.after(1))
     }
+}
 
+/// The slots while they become more.
+#[derive(Default)]
+struct Slots(Vec<Slot>);
+
+impl Slots {
     fn add(&mut self, name: String, op: Option<OpIndex>, role: SlotRole) -> SlotNumber {
         let number = self.next();
-        self.slots.push(Slot { name, op, role });
+        self.0.push(Slot { name, op, role });
         number
     }
 
     /// The number of the slot that is added next.
     fn next(&self) -> SlotNumber {
         // `lay_out` has checked that the count fits.
-        SlotNumber(self.slots.len() as u32)
+        SlotNumber(self.0.len() as u32)
     }
 }
 
@@ -153,29 +161,29 @@ pub(super) fn lay_out(
     has_debug_output: bool,
 ) -> Result<SlotLayout, ModelError> {
     check_size(ops)?;
-    let mut layout = SlotLayout::default();
+    let mut slots = Slots::default();
     if chip.has_ffts_slot() {
-        layout.ffts = Some(layout.add(FFTS_PARAMETER.to_owned(), None, SlotRole::FftsAddress));
+        slots.add(FFTS_PARAMETER.to_owned(), None, SlotRole::FftsAddress);
     }
     for op in ops.iter_mut() {
-        lay_out_op(op, &mut layout);
+        lay_out_op(op, &mut slots);
     }
     if has_debug_output || options.feed_sync_all {
-        layout.workspace = Some(layout.add("workspace".to_owned(), None, SlotRole::Workspace));
+        slots.add("workspace".to_owned(), None, SlotRole::Workspace);
     }
     if options.profiling {
-        layout.profiling = Some(layout.add("profiling".to_owned(), None, SlotRole::Profiling));
-        layout.add("task_id".to_owned(), None, SlotRole::TaskId);
+        slots.add("profiling".to_owned(), None, SlotRole::Profiling);
+        slots.add("task_id".to_owned(), None, SlotRole::TaskId);
     }
-    Ok(layout)
+    Ok(SlotLayout::of(slots.0))
 }
 
-fn lay_out_op(op: &mut Op, layout: &mut SlotLayout) {
+fn lay_out_op(op: &mut Op, layout: &mut Slots) {
     let index = op.index;
     let owner = Some(index);
     let mut offsets = ParamOffsets { param: layout.next(), ..ParamOffsets::default() };
     for name in &op.kernel.params {
-        layout.slots.push(Slot::of_sub_kernel(name, owner));
+        layout.0.push(Slot::of_sub_kernel(name, owner));
     }
     if op.is_dynamic() {
         offsets.tiling_key = Some(layout.add(format!("__ac_dynamic_tiling_key_{index}"), owner, SlotRole::TilingKey));

@@ -83,19 +83,19 @@ pub(super) fn one_of_each_class(program: &Program) -> Vec<CoreId> {
 /// The steps that a core takes, for any core: who takes what is decided once per kind of condition.
 pub(crate) struct Takers {
     /// By step: which condition.
-    conditions: Vec<usize>,
+    conditions: Vec<u32>,
     /// The conditions.
     groups: Vec<Cores>,
 }
 
 impl Takers {
     pub(crate) fn of(program: &Program) -> Self {
-        let mut known: HashMap<Cores, usize> = HashMap::new();
+        let mut known: HashMap<Cores, u32> = HashMap::new();
         let mut groups = Vec::new();
         let mut number = |cores: Cores| {
             *known.entry(cores).or_insert_with(|| {
                 groups.push(cores);
-                groups.len() - 1
+                groups.len() as u32 - 1
             })
         };
         let conditions = program.steps.iter().map(|step| number(step.cores)).collect();
@@ -105,7 +105,7 @@ impl Takers {
     /// Numbers of the steps that `core` takes, in order.
     pub(crate) fn steps_of(&self, core: CoreId) -> impl Iterator<Item = usize> + '_ {
         let takes: Vec<bool> = self.groups.iter().map(|group| group.contain(core)).collect();
-        self.conditions.iter().enumerate().filter(move |(_, group)| takes[**group]).map(|(step, _)| step)
+        self.conditions.iter().enumerate().filter(move |(_, group)| takes[**group as usize]).map(|(step, _)| step)
     }
 }
 

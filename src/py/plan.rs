@@ -55,7 +55,7 @@ fn plan(
     aic_num: Option<u32>,
     aiv_num: Option<u32>,
 ) -> PyResult<Planned> {
-    call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), crate::plan).map(Planned)
+    call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), crate::plan_once).map(Planned)
 }
 
 /// The device program as data for a picture.
@@ -70,7 +70,7 @@ fn plan_picture<'py>(
     aiv_num: Option<u32>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let value = call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), |infos, name, platform| {
-        Ok(crate::plan(infos, name, platform)?.to_picture())
+        Ok(crate::plan_once(infos, name, platform)?.to_picture())
     })?;
     convert::to_python(py, &value)
 }
@@ -87,7 +87,7 @@ fn plan_explained<'py>(
     aiv_num: Option<u32>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let value = call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), |infos, name, platform| {
-        Ok(serde_json::json!(crate::plan(infos, name, platform)?.to_explanation(infos)))
+        Ok(serde_json::json!(crate::plan(&infos, name, platform)?.to_explanation(&infos)))
     })?;
     convert::to_python(py, &value)
 }
@@ -103,7 +103,9 @@ fn generate(
     aic_num: Option<u32>,
     aiv_num: Option<u32>,
 ) -> PyResult<String> {
-    call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), crate::generate)
+    call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), |infos, name, platform| {
+        crate::generate(&infos, name, platform)
+    })
 }
 
 /// The device program in its text form. Objects that are missing leave sizes open.
@@ -118,7 +120,7 @@ fn program_text(
     aiv_num: Option<u32>,
 ) -> PyResult<String> {
     call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), |infos, name, platform| {
-        Ok(crate::plan(infos, name, platform)?.program.text())
+        Ok(crate::plan_once(infos, name, platform)?.program.text())
     })
 }
 
@@ -138,10 +140,10 @@ fn call<T: Send>(
     kernel_infos: &Bound<'_, PyAny>,
     kernel_name: &Bound<'_, PyAny>,
     (soc, aic_num, aiv_num): (&str, Option<u32>, Option<u32>),
-    work: impl FnOnce(&Value, &str, &Platform) -> Result<T, Error> + Send,
+    work: impl FnOnce(Value, &str, &Platform) -> Result<T, Error> + Send,
 ) -> PyResult<T> {
     let infos = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
     let name = convert::to_text(kernel_name, "kernel_name")?.map_err(|error| to_python(py, &error))?;
-    let done = py.detach(|| work(&infos, &name, &Platform::new(soc, aic_num, aiv_num)?));
+    let done = py.detach(|| work(infos, &name, &Platform::new(soc, aic_num, aiv_num)?));
     done.map_err(|error| to_python(py, error.diagnostic()))
 }

@@ -29,7 +29,7 @@ fn names_are_written_so_that_they_can_be_read() {
         let mut program = KernelBuilder::new("").op(OpBuilder::aiv(2)).plan();
         program.kernel_name = name.to_owned();
         program.functions[0].name = name.to_owned();
-        program.requires.slots.slots[0].name = name.to_owned();
+        std::sync::Arc::make_mut(&mut program.requires.slots.slots)[0].name = name.to_owned();
         program.ops[superkernel::model::OpPosition::FIRST].kernel_name = name.to_owned();
         assert_eq!(Program::read(&program.text()), Ok(program));
     }

@@ -2,13 +2,15 @@
 //! that makes sense on that core alone. Order between cores is the business of [`super::launch`].
 
 mod asked;
+mod of_ops;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::classes::Takers;
 use super::{Action, Barrier, CoreId, EarlyStartConfig, Program, Step, SyncAllRecords, Violation};
 use crate::model::{ByPosition, EventId, OpPosition, StreamForm};
-use asked::{is_duty, is_repeatable, of_op, setup, uses_flags, uses_slots, waits_outside};
+use asked::{is_duty, is_repeatable, setup, uses_flags, uses_slots, waits_outside};
+use of_ops::OpDuties;
 
 /// Walks the steps of one core of each class.
 pub(super) fn check(program: &Program, cores: &[CoreId]) -> Vec<Violation> {
@@ -37,14 +39,12 @@ struct Walk<'a> {
     core: CoreId,
     found: &'a mut Found,
     setup: Vec<Duty>,
-    /// For the ops: what must be done, in order.
-    duties: Vec<(OpPosition, Action)>,
-    /// How often each is still to be done.
-    open: HashMap<(OpPosition, Action), u32>,
+    /// For the ops: what must be done.
+    duties: OpDuties,
     /// Events that are still to be waited for.
     unseen: HashSet<(OpPosition, EventId)>,
     /// Ops that are still to be called.
-    uncalled: HashSet<OpPosition>,
+    uncalled: ByPosition<bool>,
     /// The early-start classes stored last.
     config: Option<EarlyStartConfig>,
     /// The dynamic op whose functions have been picked.
@@ -70,17 +70,15 @@ struct Duty {
 
 impl<'a> Walk<'a> {
     fn new(program: &'a Program, core: CoreId, found: &'a mut Found) -> Self {
-        let of_op = |op| of_op(program, core, op).into_iter().map(move |action| (op, action));
-        let duties: Vec<(OpPosition, Action)> = program.ops.positions().flat_map(of_op).collect();
-        let mut open: HashMap<(OpPosition, Action), u32> = HashMap::with_capacity(duties.len());
-        let (mut unseen, mut uncalled) = (HashSet::new(), HashSet::new());
-        for (op, action) in &duties {
-            *open.entry((*op, action.clone())).or_default() += 1;
+        let duties = OpDuties::of(program, core);
+        let mut unseen = HashSet::new();
+        let mut uncalled = ByPosition::filled(program.ops.len(), false);
+        for (op, action) in duties.actions() {
             if let Action::WaitEvent { event, .. } = action {
-                unseen.insert((*op, *event));
+                unseen.insert((op, *event));
             }
             if let Action::Call { .. } = action {
-                uncalled.insert(*op);
+                uncalled[op] = true;
             }
         }
         Self {
@@ -89,7 +87,6 @@ impl<'a> Walk<'a> {
             found,
             setup: setup(program, core).into_iter().map(|action| Duty { action, done: false }).collect(),
             duties,
-            open,
             unseen,
             uncalled,
             config: None,
@@ -132,14 +129,14 @@ impl<'a> Walk<'a> {
             let again = is_repeatable(&step.action) && same.peek().is_some();
             return same.find(|duty| !duty.done).map(|duty| duty.done = true).is_some() || again;
         };
-        let Some(left) = self.open.get_mut(&(op, step.action.clone())) else { return false };
+        let Some(left) = self.duties.left(op, &step.action) else { return false };
         let first = *left > 0;
         *left = left.saturating_sub(1);
         if let Action::WaitEvent { event, .. } = &step.action {
             self.unseen.remove(&(op, *event));
         }
         if let Action::Call { .. } = &step.action {
-            self.uncalled.remove(&op);
+            self.uncalled[op] = false;
         }
         first || is_repeatable(&step.action)
     }
@@ -175,7 +172,7 @@ impl<'a> Walk<'a> {
             Action::Barrier(Barrier::All) => self.fed.is_some().then_some("auto sync-all is switched off"),
             Action::Call { .. } | Action::CallPicked { .. } => self.lacks_at_call(op, &step.action),
             Action::PreloadPicked { .. } => (self.picked != Some(op)).then_some("its functions are picked"),
-            Action::EndSyncAll => self.uncalled.contains(&op).then_some("the call"),
+            Action::EndSyncAll => self.uncalled[op].then_some("the call"),
             Action::ComplementSyncAll => (self.fed != required.records).then_some("auto sync-all is switched on"),
             Action::ClearEvent { event, .. } => {
                 self.unseen.contains(&(op, *event)).then_some("the event is waited for")
@@ -295,13 +292,9 @@ impl<'a> Walk<'a> {
         for action in self.setup.iter().filter_map(undone).collect::<Vec<_>>() {
             self.report((None, None, action), |core| Violation::Missing { core, action, op: None });
         }
-        let mut duties = std::mem::take(&mut self.duties).into_iter().peekable();
         for op in program.ops.positions() {
-            let mut missing = Vec::new();
-            while let Some(duty) = duties.next_if(|(of, _)| *of == op) {
-                let action = duty.1.name();
-                missing.extend(self.open.get(&duty).is_some_and(|left| *left > 0).then_some(action));
-            }
+            let open = self.duties.of_op(op).iter().filter(|duty| duty.left > 0);
+            let mut missing: Vec<&'static str> = open.map(|duty| duty.action.name()).collect();
             if self.lacks_flush(op) {
                 missing.push(Action::Flush.name());
             }

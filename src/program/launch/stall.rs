@@ -70,26 +70,48 @@ pub(super) fn check(program: &Program, cast: &Cast) -> Vec<Violation> {
 struct Scripts<'a> {
     program: &'a Program,
     cast: &'a Cast,
-    /// By micro step of the cast.
-    moves: Vec<Move>,
     /// The ops that come after each op.
-    followers: ByPosition<Vec<OpPosition>>,
+    followers: Followers,
 }
 
 impl<'a> Scripts<'a> {
     fn of(program: &'a Program, cast: &'a Cast) -> Self {
-        let mut followers = ByPosition::filled(program.ops.len(), Vec::new());
-        for (op, required) in program.requires.ops.enumerate() {
-            for first in &required.after {
-                followers[*first].push(op);
-            }
-        }
-        Self { program, cast, moves: cast.micros.iter().copied().map(Move::from).collect(), followers }
+        Self { program, cast, followers: Followers::of(program) }
     }
 
     fn next(&self, core: usize, place: usize) -> Option<Move> {
         let entry = self.cast.script(core).entries.get(place)?;
-        Some(self.moves[entry.micro as usize])
+        Some(Move::from(self.cast.micros[entry.micro as usize]))
+    }
+}
+
+/// The ops that come after each op: one list, cut into pieces.
+struct Followers {
+    /// By op: where its piece begins.
+    starts: Vec<u32>,
+    list: Vec<OpPosition>,
+}
+
+impl Followers {
+    fn of(program: &Program) -> Self {
+        let mut pairs: Vec<(OpPosition, OpPosition)> = Vec::new();
+        for (op, required) in program.requires.ops.enumerate() {
+            pairs.extend(required.after.iter().map(|first| (*first, op)));
+        }
+        pairs.sort_unstable();
+        let mut starts = vec![0; program.ops.len() + 1];
+        for (first, _) in &pairs {
+            starts[first.0 + 1] += 1;
+        }
+        for op in 1..starts.len() {
+            starts[op] += starts[op - 1];
+        }
+        Self { starts, list: pairs.into_iter().map(|(_, op)| op).collect() }
+    }
+
+    fn of_op(&self, op: OpPosition) -> &[OpPosition] {
+        let [start, end] = [op.0, op.0 + 1].map(|at| self.starts[at] as usize);
+        &self.list[start..end]
     }
 }
 
@@ -317,7 +339,7 @@ impl Outside {
 
     fn close(&mut self, mut done: Vec<OpPosition>, scripts: &Scripts<'_>) {
         while let Some(op) = done.pop() {
-            for &follower in &scripts.followers[op] {
+            for &follower in scripts.followers.of_op(op) {
                 self.open[follower] -= 1;
                 if self.open[follower] == 0 && self.unheard[follower] == 0 {
                     done.push(follower);
