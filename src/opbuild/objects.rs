@@ -50,8 +50,11 @@ fn isolate(object: &[u8], function: &str, on_headers: bool) -> Result<Vec<u8>, O
 pub(super) fn header_checks(object: &[u8]) -> Result<Vec<(String, String)>, OpBuildError> {
     const CHECKS: &str = "_ZN7AscendC5check";
     const ANSWER: &str = "sk_rt_agree";
+    /// Not a question, but a number: `definitions.h` has it.
+    const SIZE: &str = "GetHardWarebufferSize";
     let symbols = elf::symbols(object)?;
-    let asked = symbols.iter().filter(|symbol| !symbol.is_defined() && symbol.name.starts_with(CHECKS));
+    let asks = |name: &str| name.starts_with(CHECKS) && !name.contains(SIZE);
+    let asked = symbols.iter().filter(|symbol| !symbol.is_defined() && asks(&symbol.name));
     Ok(asked.map(|symbol| (symbol.name.to_string(), ANSWER.to_owned())).collect())
 }
 

@@ -326,6 +326,15 @@ int main() {
 
 
 @needs_tree
+def test_checks_of_the_high_level_interface_know_the_memories(tmp_path: Path) -> None:
+    with superkernel.configure(ascendc=TREE):
+        text = _ADD.replace("Adds(c, c, (T)tiling.extra, part);", "Tanh(c, a, part);")
+        build_program(write(tmp_path, text), tmp_path / "tanh.so")
+    done = run_program(tmp_path / "tanh.so", ["4"], capture_output=True, text=True)
+    assert done.returncode == 3, done.stderr  # no sum, but a result
+
+
+@needs_tree
 def test_a_core_that_polls_through_ub(tmp_path: Path) -> None:
     with superkernel.configure(ascendc=TREE):
         build_program(write(tmp_path, _POLL), tmp_path / "poll.so")

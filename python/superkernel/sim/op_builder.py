@@ -100,7 +100,7 @@ def build_op(
     own kernel type if a mapping is given.
 
     ``watch_accesses`` has every load and store of the code tell the simulator, whose order checking then knows them one
-    by one. Without it the code is faster, and checked by what it changes.
+    by one, as do ``pipes`` and ``cache`` of a launch. Without it the code is faster, and checked by what it changes.
 
     Raises ``SuperKernelError`` for forbidden names, arguments that contradict the source, and compiler errors.
     """
