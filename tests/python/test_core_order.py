@@ -40,7 +40,8 @@ def only(report: Report) -> Finding:
 
 
 #: C = A * A twice over, moved out twice and read again: whatever orders two steps can be left out.
-CUBE_CASES = ["NONE", "MTE2_MTE1", "MTE1_M", "M_M", "M_FIX", "FIX_FIX", "FIX_MTE2", "TABLE", "SCALAR", "BIAS", "PAIRS"]
+CUBE_CASES = ["NONE", "MTE2_MTE1", "MTE1_M", "M_M", "M_FIX", "FIX_FIX", "FIX_EVENT", "FIX_MTE2"]
+CUBE_CASES += ["TABLE", "SCALAR", "BIAS", "PAIRS"]
 CUBE = f"""
 using namespace AscendC;
 enum Case : uint64_t {{ {", ".join(CUBE_CASES)} }};
@@ -79,7 +80,12 @@ static void body() {{
     mad(c, a, b, 16, 16, 16, 0, 0, 0, 0);
     UNLESS(M_FIX, ORDER(M, FIX));
     copy_matrix_cc_to_gm(to, c, 0, 16, 16, 32, 16, 0, NoQuant, 0, 0, 0);
-    UNLESS(FIX_FIX, pipe_barrier(PIPE_FIX));
+    if (which == FIX_EVENT) {{
+        SetFlag<HardEvent::FIX_FIX>(0);
+        WaitFlag<HardEvent::FIX_FIX>(0);
+    }} else {{
+        UNLESS(FIX_FIX, pipe_barrier(PIPE_FIX));
+    }}
     copy_matrix_cc_to_gm(to, c, 0, 16, 16, 32, 16, 0, NoQuant, 0, 0, 0);
     UNLESS(FIX_MTE2, ORDER(FIX, MTE2));
     copy_gm_to_cbuf(l1, (half *)to, 0, 1, 32, 0, 0, 0);
@@ -144,6 +150,12 @@ def test_events_between_pipes_that_a_core_does_not_have_are_nothing(device: Devi
     assert report.findings == ()
 
 
+def test_an_event_from_the_fixpipe_to_itself_is_a_barrier(device: Device, cube: Kernel) -> None:
+    report, _ = run_cube(device, cube, "FIX_EVENT")
+    report.raise_for_status()
+    assert report.findings == ()
+
+
 VECTOR_CASES = [
     "NONE",
     "GM",
@@ -156,6 +168,7 @@ VECTOR_CASES = [
     "KEPT",
     "SCALARS",
     "RESET",
+    "WIDE",
 ]
 VECTOR = f"""
 using namespace AscendC;
@@ -212,6 +225,16 @@ static void body() {{
         TPipe pipe;
         vector_dup(out, 1, 4, 1, 1, 8, 0);
         break;
+    }}
+    case WIDE: {{
+        LocalTensor<int64_t> local(TPosition::VECCALC, (int64_t *)(sk_rt_core()->unifiedBuffer + 4096), 32);
+        GlobalTensor<int64_t> global;
+        global.SetGlobalBuffer((int64_t *)slot(0), 128);
+        DataCopyPad(local, global, DataCopyExtParams{{1, 16, 0, 0, 0}}, DataCopyPadExtParams<int64_t>{{true, 1, 0, 9}});
+        set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+        wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+        copy_ubuf_to_gm(to, out, 0, 1, 1, 0, 0);
+        return;
     }}
     case SUM:
     case KEPT:
@@ -317,6 +340,13 @@ def test_a_pipe_resets_masks_and_atomics(device: Device, vector: Kernel) -> None
     report, result = run_vector(device, vector, "RESET")
     report.raise_for_status()
     np.testing.assert_array_equal(result[:256], np.ones(256))
+
+
+def test_elements_of_8_bytes_are_padded_by_two_of_4(device: Device, vector: Kernel) -> None:
+    report, result = run_vector(device, vector, "WIDE")
+    report.raise_for_status()
+    element = int(np.ones(2, np.float32).view(np.int64)[0])
+    assert result.view(np.int64)[:4].tolist() == [9 << 32 | 9, element, element, 9 << 32 | 9]
 
 
 def test_scalar_helpers_and_registers(device: Device, vector: Kernel) -> None:
