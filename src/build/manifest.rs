@@ -86,8 +86,7 @@ impl Manifest {
         bytes.push(b'\n');
         match stamp {
             None => bytes,
-            // In the place of the opening brace and the end of its line.
-            Some(stamp) => stamp.line().into_iter().chain(bytes.into_iter().skip(2)).collect(),
+            Some(stamp) => stamp.put_into(&bytes),
         }
     }
 }

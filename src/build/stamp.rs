@@ -24,8 +24,6 @@ use crate::store::digest::ContentDigest;
 /// A file that was changed so shortly before it was looked at could be changed again and look the same: file systems
 /// count time in steps, some of two seconds.
 const SETTLED: Duration = Duration::from_secs(3);
-/// The longest first line of a record.
-const LONGEST: u64 = 1 << 20;
 /// How the first line of a record with a stamp begins.
 const HEAD: &[u8] = b"{\"stamp\":";
 
@@ -49,6 +47,14 @@ pub(super) struct Stamped {
     pub files: usize,
     pub toolchain: String,
     pub warnings: Vec<String>,
+}
+
+/// The first line of a record.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    stamp: Stamped,
+    /// Digest of the other lines.
+    rest: String,
 }
 
 impl Stamp {
@@ -102,17 +108,26 @@ impl Stamp {
 }
 
 impl Stamped {
-    /// The first line of a record: its first key, and nothing else.
-    pub(super) fn line(&self) -> Vec<u8> {
-        let mut line = HEAD.to_vec();
-        line.extend(serde_json::to_vec(self).expect("plain data can be written"));
-        line.extend(b",\n");
-        line
+    /// A record with this stamp: it takes the place of the opening brace and the end of its line.
+    pub(super) fn put_into(&self, record: &[u8]) -> Vec<u8> {
+        let rest = record.strip_prefix(b"{\n").unwrap_or(record);
+        let line = Line { stamp: self.clone(), rest: ContentDigest::of(rest).to_string() };
+        let mut stamped = serde_json::to_vec(&line).expect("plain data can be written");
+        // The object goes on.
+        stamped.pop();
+        stamped.extend_from_slice(b",\n");
+        stamped.extend_from_slice(rest);
+        stamped
     }
 
+    /// The stamp of a record that nobody has touched since it was written.
     fn read(record: &Path) -> Option<Self> {
-        let line = fs::first_line(record, LONGEST).ok()?;
-        serde_json::from_slice(line.strip_prefix(HEAD)?.strip_suffix(b",")?).ok()
+        let bytes = fs::read(record).ok()?;
+        let end = memchr::memchr(b'\n', &bytes)?;
+        let mut line = bytes[..end].strip_suffix(b",").filter(|line| line.starts_with(HEAD))?.to_vec();
+        line.push(b'}');
+        let line: Line = serde_json::from_slice(&line).ok()?;
+        ContentDigest::of(&bytes[end + 1..]).is(&line.rest).then_some(line.stamp)
     }
 }
 
@@ -147,8 +162,7 @@ mod tests {
         let results = (ContentDigest::of(b"object"), b"json".as_slice());
         assert_eq!(stamp("a", false).stored(results, (1, 1), "host", &[]), None);
         let stored = stamp("a", true).stored(results, (7, 2), "host", &["beware".to_owned()]).unwrap();
-        let mut record = stored.line();
-        record.extend(b"  \"version\": 2\n}\n");
+        let record = stored.put_into(b"{\n  \"version\": 2\n}\n");
         assert_eq!(serde_json::from_slice::<Value>(&record).unwrap()["version"], 2);
         std::fs::write(files.manifest(), &record).unwrap();
         std::fs::write(files.json(), b"json").unwrap();
@@ -158,8 +172,10 @@ mod tests {
         assert_eq!(stamp("b", true).found_again(&files), None);
         std::fs::write(files.object(), b"tampered").unwrap();
         assert_eq!(stamp("a", true).found_again(&files), None);
-        std::fs::write(files.manifest(), b"{\n  \"version\": 2\n}\n").unwrap();
-        assert_eq!(Stamped::read(&files.manifest()), None);
+        for damaged in [&record[..record.len() - 3], b"{\n  \"version\": 2\n}\n", b""] {
+            std::fs::write(files.manifest(), damaged).unwrap();
+            assert_eq!(Stamped::read(&files.manifest()), None);
+        }
     }
 
     #[test]
