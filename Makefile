@@ -23,38 +23,44 @@ endif
 .PHONY: docs bench deny stress compare clean
 
 # Builds two operators, fuses them, runs the result on the simulator.
-demo: develop
+demo: develop setup
 	cd examples/minimal && python superkernel_runtime_ascendc_basic.py
 
 quick: setup
 	@scripts/quick
 
-# All parts run even if one fails; the last line tells. Side by side: most of them keep only one core busy. Cargo lets one
-# of them compile at a time: what needs no Python starts while that is being set up.
+# First what the longest part, the Python tests, waits for. Then all parts side by side, since most of them keep only one
+# core busy; all of them run even if one fails, and the last line tells.
 test:
-	@$(MAKE) --keep-going --no-print-directory --jobs 3 --output-sync=target rust-test python-test lint \
+	@$(MAKE) --no-print-directory --jobs 3 develop setup packages \
+	  && $(MAKE) --keep-going --no-print-directory --jobs 3 --output-sync=target python-test rust-test lint \
 	  && echo "make test: everything passed" \
 	  || { echo "make test: FAILED, see above"; exit 1; }
 
 setup: $(VENV)/.ready
 
-$(VENV)/.ready: requirements-dev.txt scripts/setup-python
-	scripts/setup-python $(VENV)
+$(VENV)/.ready: requirements-dev.txt scripts/setup-python $(VENV)/.builder
+	scripts/setup-python $(VENV) -r requirements-dev.txt
+	touch $@
+
+# Building needs one package only, and takes long enough for the others to be installed beside it.
+$(VENV)/.builder: scripts/setup-python requirements-dev.txt
+	scripts/setup-python $(VENV) "$$(grep maturin requirements-dev.txt)"
 	touch $@
 
 # Tools some tests compare with. Installed where that is possible, otherwise named.
 packages:
 	@if [ -x scripts/test-packages ]; then scripts/test-packages; fi
 
-# The development profile is lightly optimised (Cargo.toml) and shares its dependencies with `cargo test`.
-develop: setup
+# The development profile shares its dependencies with `cargo test` (Cargo.toml).
+develop: $(VENV)/.builder
 	maturin develop --quiet
 
 release: setup
 	maturin develop --quiet --release
 
 # The listings that follow from the tables of options and settings (CONTRIBUTING.md), written anew.
-tables: develop
+tables: develop setup
 	SUPERKERNEL_BLESS=1 pytest -q tests/python/test_tables.py tests/python/test_errors.py -k "test_a_listing or SK0010"
 
 wheel: setup
@@ -77,14 +83,14 @@ $(VENV)/.docs-ready: requirements-docs.txt | setup
 
 # What needs a browser, an emulator, a cluster, wheels for other machines or the library as a crate of its own (examples
 # in its comments). `make test` needs none of these.
-test-extra: develop wheels $(VENV)/.docs-ready
+test-extra: develop setup wheels $(VENV)/.docs-ready
+	scripts/no-warnings cargo check --quiet
 	cargo test --quiet --doc
 	pytest tests/extra
 
-lint: develop
+lint: develop setup
 	cargo fmt --check
 	cargo clippy --quiet --all-targets --features python -- -D warnings
-	scripts/no-warnings cargo check --quiet
 	ruff check --quiet .
 	ruff format --check --quiet .
 	mypy
@@ -98,7 +104,7 @@ deny: setup
 rust-test:
 	cargo test --quiet --lib
 
-python-test: develop packages
+python-test: develop setup packages
 	pytest -n auto --dist worksteal
 
 # Times depend on optimisation: these run the release build. Fails if a ratio is a third worse than the one on record.
@@ -130,7 +136,7 @@ stress: release packages
 	pytest --timeout 14400
 
 # One model with and without super kernels, on the simulator.
-compare: develop
+compare: develop setup
 	python examples/compare/superkernel_compare.py
 
 clean:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,9 @@ import pytest
 
 if TYPE_CHECKING:
     from kernels.runner import Workshop
+
+# Tests make many objects and few circles: looking for those all the time is a measurable part of the run.
+gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture(scope="session")

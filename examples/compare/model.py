@@ -123,7 +123,8 @@ class Builder:
     ) -> None:
         """A grouped matrix product on cube and vector cores."""
         columns_in, columns_out, count = shape
-        defines = (f"-DIN={columns_in}", f"-DOUT={columns_out}", f"-DGROUPS={count}", f"-DBIAS={int(bias is not None)}")
+        sizes = (f"-DIN={columns_in}", f"-DOUT={columns_out}", f"-DGROUPS={count}")
+        defines = (*sizes, f"-DHAS_BIAS={int(bias is not None)}")
         built = self.compile("grouped_matmul.cpp", "grouped_matmul", "KERNEL_TYPE_MIX_AIC_1_2", CUBE_BLOCKS, *defines)
         workspace = self.empty(f"{name}.workspace", np.float32, TOKENS, columns_out)
         # An optional input that is not there still has its place; the kernel does not read it.

@@ -321,7 +321,8 @@ pub(crate) fn write_subs(
         }
         let archive = archive_name(group);
         let files = members.iter().map(|piece| places.of(&piece.path()));
-        let words = ["llvm-ar", "qcS"].map(OsString::from).into_iter();
+        // Members are replaced, so that the line may be run again.
+        let words = ["llvm-ar", "rcS"].map(OsString::from).into_iter();
         let place = places.of(archive.as_ref()).into_os_string();
         log.add(LogStage::SplitSubObjects, shell_line(words.chain([place]).chain(files.map(PathBuf::into_os_string))));
         let members: Vec<(&str, &[u8])> = members.iter().map(|piece| (piece.file.as_str(), &*piece.bytes)).collect();

@@ -36,7 +36,7 @@ pub(crate) fn entry_source(
     run_config: RunConfig,
     toolchain: ToolchainKind,
 ) -> String {
-    let mut text = String::from("#include \"kernel_operator.h\"\n\n");
+    let mut text = String::from("#define SK_CONTROL_ONLY\n#include \"kernel_operator.h\"\n\n");
     if run_config == RunConfig::Define {
         let _ = writeln!(text, "__gm__ struct OpSystemRunCfg {RUN_CONFIG} = {{0}};\n");
     }
@@ -86,7 +86,7 @@ mod tests {
     fn a_device_selects_four_copies_by_instructions() {
         let symbols = SuperKernelSymbols::new("k");
         let text = entry_source(&symbols, CoreKind::Aic, 4, RunConfig::Define, ToolchainKind::Cann);
-        let expected = "#include \"kernel_operator.h\"\n\n\
+        let expected = "#define SK_CONTROL_ONLY\n#include \"kernel_operator.h\"\n\n\
             __gm__ struct OpSystemRunCfg g_opSystemRunCfg = {0};\n\n\
             extern \"C\" [aicore] void _sk_k_mix_aic(void);\n\
             extern \"C\" [aicore] void _sk_k_mix_aic_1(void);\n\
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn other_counts_and_the_host_select_by_code() {
         let symbols = SuperKernelSymbols::new("k");
-        let expected = "#include \"kernel_operator.h\"\n\n\
+        let expected = "#define SK_CONTROL_ONLY\n#include \"kernel_operator.h\"\n\n\
             extern \"C\" [aicore] void _sk_k_mix_aiv(void);\nextern \"C\" [aicore] void _sk_k_mix_aiv_1(void);\n\n\
             extern \"C\" __global__ [aicore] void k_mix_aiv(void)\n{\n    switch ((uint8_t)get_coreid() % 2) {\n        \
             case 1:\n            _sk_k_mix_aiv_1();\n            break;\n        default:\n            \

@@ -27,6 +27,10 @@ pub fn emit(program: &Program) -> Result<String, EmitError> {
     check_sizes(program)?;
     let mut out = CppWriter::default();
     out.line("#if 1");
+    if !uses(program, is_an_instruction) {
+        out.line("// Calls and their order, no instructions: headers of hosts leave the rest of AscendC out.");
+        out.line("#define SK_CONTROL_ONLY");
+    }
     out.line("#include \"kernel_operator.h\"");
     out.blank();
     meta::title(program, &mut out);
@@ -38,6 +42,11 @@ pub fn emit(program: &Program) -> Result<String, EmitError> {
     meta::sections(program, &mut out);
     out.line("#endif");
     Ok(out.finish())
+}
+
+/// Is it done by instructions of the core, of which AscendC makes calls?
+fn is_an_instruction(action: &Action) -> bool {
+    matches!(action, Action::ClearWorkspace { .. } | Action::InitDump { .. })
 }
 
 fn check_sizes(program: &Program) -> Result<(), EmitError> {

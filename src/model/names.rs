@@ -99,7 +99,7 @@ const KEYWORDS: [&str; 93] = [
 
 /// What the generated source and the headers it needs mean something else by, parameters and variables included: a
 /// function of such a name would be hidden by them, or would be them.
-const TAKEN: [&str; 156] = [
+const TAKEN: [&str; 157] = [
     "ASCENDC_DUMP",
     "ASCENDC_DUMP_SIZE",
     "ASCENDC_TIME_STAMP_ON",
@@ -130,6 +130,7 @@ const TAKEN: [&str; 156] = [
     "PIPE_S",
     "PipeBarrier",
     "PreLoad",
+    "SK_CONTROL_ONLY",
     "SK_COPY",
     "SK_FUNCTION",
     "SK_HELPER",

@@ -136,7 +136,15 @@ fn own_tokens<'a>(text: &'a str, foreign: &Foreign) -> Vec<&'a str> {
     let mut rest = text;
     let mut line_start = true;
     while let Some(letter) = rest.chars().next() {
-        if line_start && letter == '#' {
+        let at_marker = line_start && letter == '#';
+        // Headers are nearly all of the text, and of them only the markers count.
+        if !own && !at_marker {
+            let Some(before) = memchr::memmem::find(rest.as_bytes(), b"\n#") else { break };
+            rest = &rest[before + 1..];
+            line_start = true;
+            continue;
+        }
+        if at_marker {
             let (marker, after) = rest.split_once('\n').unwrap_or((rest, ""));
             // `#pragma` stays in preprocessed text.
             if let Some(marker) = LineMarker::parse(marker) {
@@ -149,15 +157,13 @@ fn own_tokens<'a>(text: &'a str, foreign: &Foreign) -> Vec<&'a str> {
             length
         } else if is_word(&rest[..letter.len_utf8()]) {
             let length = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(rest.len());
-            if own {
-                tokens.push(&rest[..length]);
-            }
+            tokens.push(&rest[..length]);
             length
         } else if letter.is_ascii_digit() {
             // Numbers swallow their suffixes and the `'` between digits.
             rest.find(|letter: char| !letter.is_alphanumeric() && !"_.'".contains(letter)).unwrap_or(rest.len())
         } else {
-            if own && !letter.is_whitespace() {
+            if !letter.is_whitespace() {
                 tokens.push(&rest[..letter.len_utf8()]);
             }
             letter.len_utf8()

@@ -114,7 +114,7 @@ def whole(group: str) -> list[str]:
 
 def packed(out: Path, name: str) -> dict[str, list[str]]:
     """The objects in the archive of each group, as the log says it was made."""
-    lines = re.findall(r"^llvm-ar qcS .*", (out / f"{name}_{os.getpid()}.log").read_text(), re.MULTILINE)
+    lines = re.findall(r"^llvm-ar rcS .*", (out / f"{name}_{os.getpid()}.log").read_text(), re.MULTILINE)
     found = [[Path(word).name for word in shlex.split(line)[2:]] for line in lines]
     return {archive[len("objects_") : -len(".a")]: objects for archive, *objects in found}
 

@@ -243,7 +243,7 @@ def test_identity_is_by_content(library: KernelLibrary, tmp_path: Path):
         "json_path": str(other_folder / "op.json"),
     }
     superkernel.compile(library.infos(one, twin, other, options="split-mode=1"), "identity")
-    packed = [line for _, line in read_log(tmp_path, "identity") if line.startswith("llvm-ar qcS ")]
+    packed = [line for _, line in read_log(tmp_path, "identity") if line.startswith("llvm-ar rcS ")]
     assert len(re.findall(r"objects/\d+\.o", packed[0])) == 2
 
 

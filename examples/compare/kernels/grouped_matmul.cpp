@@ -1,6 +1,6 @@
 // y = x · w[group of the row] (+ bias[group of the row]); rows are grouped by `group_list`, the last row of each group.
 // The cube core multiplies into the workspace, its two vector cores add the bias and write the result.
-// Set when compiling: IN (columns of x), OUT (columns of y), GROUPS, BIAS (0 or 1).
+// Set when compiling: IN (columns of x), OUT (columns of y), GROUPS, HAS_BIAS (0 or 1).
 #include "model.h"
 
 namespace {
@@ -77,7 +77,7 @@ class GroupedMatmul {
                 continue;
             }
             AscendC::DataCopy(sum, product_[r * OUT], OUT);
-            if (BIAS) {
+            if (HAS_BIAS) {
                 AscendC::DataCopy(bias, bias_[GroupOf(r) * OUT], OUT);
                 AscendC::PipeBarrier<PIPE_ALL>();
                 AscendC::Add(sum, sum, bias, OUT);

@@ -24,6 +24,9 @@
 #include "sk_host/sync_all.h"
 #include "sk_host/early_start.h"
 #include "sk_host/meta.h"
+
+// Generated super kernels only call operators and keep them in order. Reading the rest would be most of their compile time.
+#ifndef SK_CONTROL_ONLY
 #include "sk_core/half.h"
 #include "sk_core/issue.h"
 #include "sk_core/intrinsics.h"
@@ -51,4 +54,5 @@
 #include "sk_host/math.h"
 #include "sk_host/cube.h"
 #include "sk_host/fixpipe.h"
+#endif
 #endif

@@ -1,4 +1,6 @@
 #if 1
+// Calls and their order, no instructions: headers of hosts leave the rest of AscendC out.
+#define SK_CONTROL_ONLY
 #include "kernel_operator.h"
 
 // Super kernel te_superkernel_test: KERNEL_TYPE_MIX_AIC_1_2, 2 blocks, 32 ops, several streams.

@@ -1,4 +1,6 @@
 #if 1
+// Calls and their order, no instructions: headers of hosts leave the rest of AscendC out.
+#define SK_CONTROL_ONLY
 #include "kernel_operator.h"
 
 // Super kernel te_superkernel_test: KERNEL_TYPE_MIX_AIV_1_0, 8 blocks, 2 ops, one stream.
