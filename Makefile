@@ -33,7 +33,8 @@ quick: setup
 # core busy; all of them run even if one fails, and the last line tells.
 test:
 	@$(MAKE) --no-print-directory --jobs 3 develop setup packages \
-	  && $(MAKE) --keep-going --no-print-directory --jobs 3 --output-sync=target python-test rust-test lint \
+	  && $(MAKE) --keep-going --no-print-directory --jobs 3 --output-sync=target --old-file=develop \
+	    python-test rust-test lint \
 	  && echo "make test: everything passed" \
 	  || { echo "make test: FAILED, see above"; exit 1; }
 
