@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import random
 import tempfile
 import time
 from pathlib import Path
@@ -45,11 +46,10 @@ def make_kernels(folder: Path) -> list[BuiltOp]:
 
 
 def model(built: list[BuiltOp], scopes: int) -> Graph:
-    """Scopes of 20 ops, each in an order of its own."""
+    """Scopes of 20 ops, each with a choice and an order of its own."""
     graph = Graph("model")
     for scope in range(scopes):
-        for place in range(OPS):
-            op = built[(scope * 7 + place * (1 + scope % 3) + scope // 40) % KERNELS]
+        for place, op in enumerate(random.Random(scope).sample(built, OPS)):
             files = {"kernel_name": op.name, "bin_path": op.bin_path, "json_path": op.json_path}
             graph.op(f"s{scope}_{place}", "Op", stream=0, scope=f"s{scope}", support=1, options="split-mode=4", **files)
     return graph
