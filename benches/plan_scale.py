@@ -92,8 +92,8 @@ def best(infos: dict[str, Any], rounds: int = 5) -> float:
     return min(times)
 
 
-def memory_per_op(paths: list[Path], count: int) -> float:
-    """KiB at the peak of planning and checking, in a process of its own, beyond what it takes without ops."""
+def memory_per_op(paths: list[Path], count: int, streams: int, options: str) -> float:
+    """KB at the peak of planning and checking, in a process of its own, beyond what it takes without ops."""
     script = (
         "import json, logging, re, sys, superkernel\n"
         "logging.disable(logging.ERROR)\n"
@@ -105,11 +105,11 @@ def memory_per_op(paths: list[Path], count: int) -> float:
         "superkernel.plan(infos, 'bench')\n"
         "print(kib('VmHWM') - before)\n"
     )
-    infos = {"op_list": op_list(paths, count, 1), "super_kernel_options": ""}
+    infos = {"op_list": op_list(paths, count, streams), "super_kernel_options": options}
     done = subprocess.run(
         [sys.executable, "-c", script], input=json.dumps(infos), stdout=subprocess.PIPE, text=True, check=True
     )
-    return int(done.stdout) / count
+    return int(done.stdout) * 1.024 / count
 
 
 def main() -> None:
@@ -125,6 +125,8 @@ def main() -> None:
                 milliseconds, each = seconds[size] * 1e3, seconds[size] / size * 1e6
                 print(f"{streams} stream(s), {size:6d} ops: {milliseconds:9.2f} ms, {each:7.2f} us per op")
             ratio(f"plan of 8,000 ops / of 1,000, {streams} stream(s)", seconds[8000] / seconds[1000], "lower")
+            memory = memory_per_op(paths, 8000, streams, options)
+            print(f"{streams} stream(s): {memory:.2f} KB per op at the peak, beyond the inputs")
         one, many = (best(with_counts(Path(folder), counts), 7) for counts in (1, 20))
         print(f"200 ops: {one * 1e3:.2f} ms with one block count, {many * 1e3:.2f} ms with 20")
         ratio("plan and check 200 ops with 20 block counts / with one", many / one, "lower")
@@ -132,7 +134,6 @@ def main() -> None:
         started = time.process_time()
         steps = superkernel.plan(infos, "bench")["steps"]
         print(f"8,000 ops with all {len(steps)} steps as Python data: {time.process_time() - started:.2f} s")
-        print(f"memory at the peak: {memory_per_op(paths, 8000):.2f} KiB per op beyond the inputs")
 
 
 if __name__ == "__main__":

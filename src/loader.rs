@@ -275,7 +275,7 @@ fn from_sub_kernel(
         }
     };
     Ok(Launchable {
-        name: kernel.kernel_name,
+        name: kernel.kernel_name.to_string(),
         object,
         chip,
         kernel_type: kernel.kernel_type,

@@ -20,7 +20,7 @@ pub(super) fn add(
     own: &[OwnObject],
 ) -> Result<Vec<u8>, ElfError> {
     let linked = Defined::of(object)?;
-    let ops = kernel.ops.iter().map(|op| (op.index.0, op.kernel.kernel_name.clone())).collect();
+    let ops = kernel.ops.iter().map(|op| (op.index.0, op.kernel.kernel_name.to_string())).collect();
     let copies = kernel.options.split.get();
     let mut functions: Vec<MappedFunction> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();

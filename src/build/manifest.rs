@@ -150,7 +150,7 @@ fn strings(list: &Node<'_>) -> Result<Vec<String>, JsonError> {
 fn read_slot(json: &Node<'_>) -> Result<Slot, JsonError> {
     let role = json.required("role")?;
     Ok(Slot {
-        name: json.required("name")?.string()?.to_owned(),
+        name: json.required("name")?.string()?.into(),
         op: json.optional("op")?.map(|op| op.count32()).transpose()?.map(|op| OpIndex(op as usize)),
         role: SlotRole::from_name(role.string()?).ok_or_else(|| role.wrong_type("what a slot can be for"))?,
     })
@@ -211,7 +211,7 @@ mod tests {
     }
 
     fn manifest() -> Manifest {
-        let slot = |name: &str, op, role| Slot { name: name.to_owned(), op, role };
+        let slot = |name: &str, op, role| Slot { name: name.into(), op, role };
         let notes = Notes {
             because: vec!["split-mode".to_owned()],
             parameters: vec![

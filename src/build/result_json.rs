@@ -108,7 +108,7 @@ impl ResultOp {
     fn new(op: &Op, split: u32) -> Self {
         let ids = |events: &[EventUse]| events.iter().map(|event| event.id).collect::<Vec<_>>();
         Self {
-            name: op.kernel.kernel_name.clone(),
+            name: op.kernel.kernel_name.to_string(),
             kernel_type: op.kernel.kernel_type,
             op_type: op.kernel.op_type.clone(),
             split,

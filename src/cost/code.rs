@@ -151,7 +151,7 @@ mod tests {
         assert_eq!((units.misses, units.shares, units.copies), (3.0, 6.0, 3.0));
         assert!(matches!(cache.call(CODE, SIZE), Found::Ready));
         for other in 0..3 {
-            cache.call(CodeId::Picked(OpPosition(other)), SIZE);
+            cache.call(CodeId::Picked(OpPosition::at(other)), SIZE);
         }
         let Found::Missing(units) = cache.call(CODE, SIZE) else { panic!("other code took its place") };
         assert_eq!(units.copies, 0.0, "the copies are in the shared cache by now");
@@ -161,8 +161,8 @@ mod tests {
     fn preloads_queue_behind_each_other() {
         let mut cache = CodeCache::default();
         cache.preload(CODE, 3, SIZE, 10.0, 5, &prices());
-        cache.preload(CodeId::Picked(OpPosition(0)), 2, SIZE, 11.0, 6, &prices());
-        let Found::Coming { ready, since, fetched, rest } = cache.call(CodeId::Picked(OpPosition(0)), SIZE) else {
+        cache.preload(CodeId::Picked(OpPosition::at(0)), 2, SIZE, 11.0, 6, &prices());
+        let Found::Coming { ready, since, fetched, rest } = cache.call(CodeId::Picked(OpPosition::at(0)), SIZE) else {
             panic!("it is on its way")
         };
         assert_eq!((ready, since, fetched.misses, rest.misses), (15.0, 5, 5.0, 1.0));

@@ -28,13 +28,13 @@ pub struct OpKey {
 impl OpKey {
     /// The ops of a super kernel; `names` are those of the graph, if there is one.
     pub(crate) fn of(kernel: &SuperKernel, names: &[String]) -> ByPosition<Self> {
-        let name = |position: OpPosition| names.get(position.0).cloned().unwrap_or_default();
+        let name = |position: OpPosition| names.get(position.place()).cloned().unwrap_or_default();
         kernel
             .ops
             .enumerate()
             .map(|(position, op)| Self {
                 name: name(position),
-                kernel_name: op.kernel.kernel_name.clone(),
+                kernel_name: op.kernel.kernel_name.to_string(),
                 op_type: op.kernel.op_type.clone(),
                 kernel_type: op.kernel.kernel_type,
                 block_num: op.block_num,
@@ -141,7 +141,7 @@ impl<'a> Durations<'a> {
             let Content::Buffer(buffer) = &profile.content else { continue };
             let named = |name: &str| !name.is_empty() && (name == op.name || name == op.kernel_name);
             // Several ops may have one kernel; in the records of this very super kernel the position tells them apart.
-            let here = |recorded: &&BufferOp| buffer.kernel == kernel && recorded.position == position.0;
+            let here = |recorded: &&BufferOp| buffer.kernel == kernel && recorded.position == position.place();
             let own = buffer.ops.iter().find(here);
             let found = own.or_else(|| buffer.ops.iter().find(|recorded| named(&recorded.name)));
             if let Some(found) = found {

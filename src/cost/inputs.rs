@@ -127,7 +127,7 @@ fn sub_kernel(name: &str, op_type: &str, kernel_type: KernelType, blocks: u32) -
     SubKernel {
         json_digest: ContentDigest::of(name.as_bytes()),
         object_digest: None,
-        kernel_name: name.to_owned(),
+        kernel_name: name.into(),
         op_type: op_type.to_owned(),
         kernel_type,
         block_dim: i64::from(blocks),

@@ -294,9 +294,9 @@ fn joined(before: &Subject, behind: &Subject, prices: &Prices) -> Option<f64> {
     let first = before.kernel.ops.len();
     for (position, op) in kernel.ops.enumerate() {
         for kind in op.class().kinds() {
-            let bytes = match position.0.checked_sub(first) {
+            let bytes = match position.place().checked_sub(first) {
                 None => before.sizes.get(position, *kind),
-                Some(rest) => behind.sizes.get(OpPosition(rest), *kind),
+                Some(rest) => behind.sizes.get(OpPosition::at(rest), *kind),
             };
             if let Some(bytes) = bytes {
                 sizes.insert(position, *kind, bytes);

@@ -102,12 +102,12 @@ impl Variant<'_> {
             && let Some(first) = ops.first_mut()
         {
             // What the first op of a super kernel waits for, its launch waits for.
-            first.recv_events.clear();
+            first.recv_events = Box::default();
         }
         if self.to < kernel.ops.len()
             && let Some(last) = ops.last_mut()
         {
-            last.send_events.clear();
+            last.send_events = Box::default();
         }
         let made = model::assemble(&kernel.name, &kernel.platform, options.clone(), ops)?;
         let sizes = self.sizes(&made);
@@ -121,7 +121,7 @@ impl Variant<'_> {
         let mut sizes = TextSizes::default();
         for (position, op) in made.ops.enumerate() {
             for kind in op.class().kinds() {
-                let before = model::OpPosition(position.0 + self.from);
+                let before = model::OpPosition::at(position.place() + self.from);
                 if let Some(bytes) = self.subject.sizes.get(before, *kind) {
                     sizes.insert(position, *kind, bytes);
                 }
@@ -314,7 +314,7 @@ fn cuts(
         });
         let best = tried.into_iter().flatten().filter(|(_, us)| *us > WORTH * whole);
         if let Some((place, us)) = best.max_by(|left, right| left.1.total_cmp(&right.1).then(right.0.cmp(&left.0))) {
-            let in_front_of = subject.keys[model::OpPosition(place)].label().to_owned();
+            let in_front_of = subject.keys[model::OpPosition::at(place)].label().to_owned();
             found.push(CutFound { in_front_of, us });
         }
     }

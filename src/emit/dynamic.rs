@@ -6,11 +6,11 @@ use crate::model::{CoreClass, CoreKind};
 use crate::program::{Action, Program, Step, TableEntry};
 
 pub(super) fn write(program: &Program, kind: CoreKind, steps: &[&Step], out: &mut CppWriter) {
-    let switches = |number: usize| {
+    let switches = |number: u32| {
         let of_table = |step: &&Step| matches!(&step.action, Action::Switch { table, .. } if table.0 == number);
         steps.iter().copied().any(|step| of_table(&step))
     };
-    let tables: Vec<_> = program.tables.iter().enumerate().filter(|(number, _)| switches(*number)).collect();
+    let tables: Vec<_> = (0..).zip(&program.tables).filter(|(number, _)| switches(*number)).collect();
     if tables.is_empty() {
         return;
     }
@@ -31,7 +31,7 @@ pub(super) fn write(program: &Program, kind: CoreKind, steps: &[&Step], out: &mu
 }
 
 /// Waits for the tiling, then a binary search over the keys.
-fn switch(program: &Program, kind: CoreKind, number: usize, table: &[TableEntry], out: &mut CppWriter) {
+fn switch(program: &Program, kind: CoreKind, number: u32, table: &[TableEntry], out: &mut CppWriter) {
     out.block(format_args!("SK_HELPER SkPicked sk_switch_{number}(GM_ADDR *slots)"), |out| {
         out.line("sk_wait_until_set(slots[2]);");
         out.line("[[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];");
@@ -50,7 +50,7 @@ fn search(program: &Program, kind: CoreKind, table: &[TableEntry], out: &mut Cpp
         [] => {}
         [entry] => out.block(format_args!("if (key == {}ULL)", entry.key), |out| {
             let code = match entry.function(kind) {
-                Some(function) => copy_of(&program.functions[function.0].name),
+                Some(function) => copy_of(&program.function(function).name),
                 None => "0".to_owned(),
             };
             let kernel_type = entry.kernel_type;

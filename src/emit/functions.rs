@@ -61,11 +61,11 @@ pub(super) fn declare(program: &Program, steps: &[&Step], kind: CoreKind, out: &
     let mut used: HashSet<FunctionId> = steps.iter().filter_map(|step| super::step::function(&step.action)).collect();
     for step in steps {
         if let Action::Switch { table, .. } = &step.action {
-            used.extend(program.tables[table.0].iter().filter_map(|entry| entry.function(kind)));
+            used.extend(program.table(*table).iter().filter_map(|entry| entry.function(kind)));
         }
     }
-    let functions = program.functions.iter().enumerate().filter(|(number, _)| used.contains(&FunctionId(*number)));
-    for (_, function) in functions {
+    let numbered = (0..).map(FunctionId).zip(&program.functions);
+    for (_, function) in numbered.filter(|(id, _)| used.contains(id)) {
         out.line(format_args!("SK_FUNCTION({})", function.name));
     }
     if !used.is_empty() {
@@ -80,7 +80,7 @@ pub(super) fn copy_of(name: &str) -> String {
 
 /// Keeps the address of this core's copy; the variable's name.
 pub(super) fn take(program: &Program, function: FunctionId, out: &mut CppWriter) -> String {
-    let name = &program.functions[function.0].name;
+    let name = &program.function(function).name;
     let variable = format!("sk_code_{name}");
     out.line(format_args!("const uint64_t {variable} = {};", copy_of(name)));
     variable

@@ -132,10 +132,10 @@ fn told_cores(place: &Place<'_>, step: &Step) -> String {
 pub(super) fn write(place: &Place<'_>, step: &Step, why: &str, out: &mut CppWriter) {
     let program = place.program;
     // The trace of a simulated run names ops by position.
-    let position = step.op.unwrap_or(OpPosition::FIRST).0;
+    let position = step.op.unwrap_or(OpPosition::FIRST).place();
     let code = |function: &FunctionId| match place.taken.get(function) {
         Some(variable) => variable.clone(),
-        None => super::functions::copy_of(&program.functions[function.0].name),
+        None => super::functions::copy_of(&program.function(*function).name),
     };
     match &step.action {
         Action::LoadParameters => {

@@ -270,7 +270,7 @@ mod tests {
 
     /// Ops 0 `add`, 2 `mul` (with a lock) and 3 `add`; a workspace.
     fn kernel() -> Launchable {
-        let slot = |name: &str, op: Option<usize>, role| Slot { name: name.to_owned(), op: op.map(OpIndex), role };
+        let slot = |name: &str, op: Option<usize>, role| Slot { name: name.into(), op: op.map(OpIndex), role };
         let parameter = |name: &str, op| slot(&format!("{name}_{op}"), Some(op), SlotRole::Parameter);
         let op = |name: &str, param_offset| LaunchableOp { param_offset, ..LaunchableOp::named(name) };
         Launchable {

@@ -1,6 +1,7 @@
 //! What can be wrong with `kernel_infos` and the files it names.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::{CoreKind, EventId, KernelType, OpIndex, Soc, StreamId};
 use crate::diagnostic::Diagnostic;
@@ -15,7 +16,7 @@ pub struct OpName {
     /// Its place in `op_list`.
     pub index: OpIndex,
     /// `kernelName`.
-    pub kernel_name: String,
+    pub kernel_name: Arc<str>,
 }
 
 impl fmt::Display for OpName {

@@ -5,6 +5,7 @@
 //! cannot be printed, so no message can take one for the other.
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
 use serde::Serialize;
@@ -53,20 +54,34 @@ impl SlotNumber {
 
 /// An op's place among the ops of its super kernel. Messages name ops by [`OpIndex`]: look it up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OpPosition(pub usize);
+pub struct OpPosition(
+    /// One more than the place. Programs hold many positions, and many that may be missing: this way neither takes more
+    /// than half a word, which is enough for more ops than fit into memory.
+    NonZeroU32,
+);
 
 impl OpPosition {
     /// The first op's.
-    pub const FIRST: Self = Self(0);
+    pub const FIRST: Self = Self(NonZeroU32::MIN);
+
+    /// The position with so many ops before it. Numbers from outside that are too large for any op stay too large.
+    pub fn at(place: usize) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(u32::try_from(place).unwrap_or(u32::MAX)))
+    }
+
+    /// How many ops are before it.
+    pub fn place(self) -> usize {
+        self.0.get() as usize - 1
+    }
 
     /// The position before, if there is one.
     pub(crate) fn previous(self) -> Option<Self> {
-        self.0.checked_sub(1).map(Self)
+        NonZeroU32::new(self.0.get() - 1).map(Self)
     }
 
     /// The position behind, whether or not there is an op.
     pub(crate) fn next(self) -> Self {
-        Self(self.0 + 1)
+        Self(self.0.saturating_add(1))
     }
 }
 
@@ -85,7 +100,7 @@ impl<T> ByPosition<T> {
 
     /// All positions, in order.
     pub fn positions(&self) -> impl DoubleEndedIterator<Item = OpPosition> + use<T> {
-        (0..self.0.len()).map(OpPosition)
+        (0..self.0.len()).map(OpPosition::at)
     }
 
     /// All things with their positions, in order.
@@ -95,7 +110,7 @@ impl<T> ByPosition<T> {
 
     /// What belongs to the op at `position`, if there is one.
     pub(crate) fn get(&self, position: OpPosition) -> Option<&T> {
-        self.0.get(position.0)
+        self.0.get(position.place())
     }
 }
 
@@ -115,13 +130,13 @@ impl<T> Index<OpPosition> for ByPosition<T> {
     type Output = T;
 
     fn index(&self, position: OpPosition) -> &T {
-        &self.0[position.0]
+        &self.0[position.place()]
     }
 }
 
 impl<T> IndexMut<OpPosition> for ByPosition<T> {
     fn index_mut(&mut self, position: OpPosition) -> &mut T {
-        &mut self.0[position.0]
+        &mut self.0[position.place()]
     }
 }
 

@@ -24,9 +24,9 @@ pub struct Op {
     /// Blocks it runs on.
     pub block_num: u32,
     /// Events it sends, in the order of its list.
-    pub send_events: Vec<EventUse>,
+    pub send_events: Box<[EventUse]>,
     /// Events it receives, in the order of its list.
-    pub recv_events: Vec<EventUse>,
+    pub recv_events: Box<[EventUse]>,
     /// Cache flushes around it.
     pub dcci: DcciFlags,
     /// Idle cores must follow its `SyncAll` calls.
@@ -92,7 +92,7 @@ pub struct SubKernel {
     /// What the JSON states about its object's content (`sha256`), in the writer's own terms.
     pub object_digest: Option<String>,
     /// `kernelName`.
-    pub kernel_name: String,
+    pub kernel_name: Arc<str>,
     /// `sub_operator_op_type`, may be empty.
     pub op_type: String,
     /// `sub_operator_kernel_type`.

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use smol_str::{SmolStr, format_smolstr};
+
 use super::{Chip, ModelError, Op, OpIndex, ParamOffsets, SlotNumber};
 use crate::options::Options;
 
 /// One slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slot {
-    /// What it holds.
-    pub name: String,
+    /// What it holds. There are several for each op, and names are short: this type holds them without a place elsewhere.
+    pub name: SmolStr,
     /// The op it belongs to.
     pub op: Option<OpIndex>,
     /// What it is for.
@@ -20,7 +22,7 @@ impl Slot {
     /// The parameter `name` of a sub-kernel; `op` is its op in a super kernel.
     pub(crate) fn of_sub_kernel(name: &str, op: Option<OpIndex>) -> Self {
         let role = if name == FFTS_PARAMETER { SlotRole::FftsAddress } else { SlotRole::Parameter };
-        let name = op.map_or_else(|| name.to_owned(), |index| format!("{name}_{index}"));
+        let name = op.map_or_else(|| name.into(), |index| format_smolstr!("{name}_{index}"));
         Self { name, op, role }
     }
 }
@@ -140,7 +142,7 @@ impl SlotLayout {
 struct Slots(Vec<Slot>);
 
 impl Slots {
-    fn add(&mut self, name: String, op: Option<OpIndex>, role: SlotRole) -> SlotNumber {
+    fn add(&mut self, name: SmolStr, op: Option<OpIndex>, role: SlotRole) -> SlotNumber {
         let number = self.next();
         self.0.push(Slot { name, op, role });
         number
@@ -163,17 +165,17 @@ pub(super) fn lay_out(
     check_size(ops)?;
     let mut slots = Slots::default();
     if chip.has_ffts_slot() {
-        slots.add(FFTS_PARAMETER.to_owned(), None, SlotRole::FftsAddress);
+        slots.add(FFTS_PARAMETER.into(), None, SlotRole::FftsAddress);
     }
     for op in ops.iter_mut() {
         lay_out_op(op, &mut slots);
     }
     if has_debug_output || options.feed_sync_all {
-        slots.add("workspace".to_owned(), None, SlotRole::Workspace);
+        slots.add("workspace".into(), None, SlotRole::Workspace);
     }
     if options.profiling {
-        slots.add("profiling".to_owned(), None, SlotRole::Profiling);
-        slots.add("task_id".to_owned(), None, SlotRole::TaskId);
+        slots.add("profiling".into(), None, SlotRole::Profiling);
+        slots.add("task_id".into(), None, SlotRole::TaskId);
     }
     Ok(SlotLayout::of(slots.0))
 }
@@ -186,17 +188,18 @@ fn lay_out_op(op: &mut Op, layout: &mut Slots) {
         layout.0.push(Slot::of_sub_kernel(name, owner));
     }
     if op.is_dynamic() {
-        offsets.tiling_key = Some(layout.add(format!("__ac_dynamic_tiling_key_{index}"), owner, SlotRole::TilingKey));
-        layout.add(format!("__ac_dynamic_block_num_{index}"), owner, SlotRole::BlockNum);
-        layout.add(format!("__ac_wait_lock_{index}"), owner, SlotRole::TilingLock);
+        offsets.tiling_key =
+            Some(layout.add(format_smolstr!("__ac_dynamic_tiling_key_{index}"), owner, SlotRole::TilingKey));
+        layout.add(format_smolstr!("__ac_dynamic_block_num_{index}"), owner, SlotRole::BlockNum);
+        layout.add(format_smolstr!("__ac_wait_lock_{index}"), owner, SlotRole::TilingLock);
     }
     offsets.notify = layout.next();
     for (number, event) in op.send_events.iter_mut().enumerate() {
-        event.slot = layout.add(format!("__ac_notify_lock_{index}_{number}"), owner, SlotRole::NotifyLock);
+        event.slot = layout.add(format_smolstr!("__ac_notify_lock_{index}_{number}"), owner, SlotRole::NotifyLock);
     }
     offsets.wait = layout.next();
     for (number, event) in op.recv_events.iter_mut().enumerate() {
-        event.slot = layout.add(format!("__ac_wait_lock_{index}_{number}"), owner, SlotRole::WaitLock);
+        event.slot = layout.add(format_smolstr!("__ac_wait_lock_{index}_{number}"), owner, SlotRole::WaitLock);
     }
     op.offsets = offsets;
 }

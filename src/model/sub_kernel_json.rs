@@ -91,7 +91,7 @@ impl SubKernelFile {
         Ok(SubKernel {
             json_digest: self.json.digest,
             object_digest: self.object_digest().filter(|digest| !digest.is_empty()).map(str::to_owned),
-            kernel_name: json.required("kernelName")?.non_empty_string()?.to_owned(),
+            kernel_name: json.required("kernelName")?.non_empty_string()?.into(),
             op_type: json.optional("sub_operator_op_type")?.map_or(Ok(""), |node| node.string())?.to_owned(),
             kernel_type,
             block_dim: json.required("blockDim")?.integer()?,
@@ -345,7 +345,7 @@ mod tests {
         let functions = [(CoreKind::Aic, "add_mix_aic"), (CoreKind::Aiv, "add_mix_aiv")];
         let code = functions.map(|(kind, name)| (kind, name.to_owned(), vec![PathBuf::from(format!("{name}.o"))]));
         let (file, kernel) = read_back(&document(WrittenCode::Static(code.to_vec()), &params));
-        assert_eq!((kernel.kernel_name.as_str(), kernel.op_type.as_str(), kernel.block_dim), ("add", "Add", 8));
+        assert_eq!((&*kernel.kernel_name, kernel.op_type.as_str(), kernel.block_dim), ("add", "Add", 8));
         assert_eq!((kernel.kernel_type, kernel.split_mode), (KernelType::MixAic1_2, Some(4)));
         assert_eq!(kernel.params, params);
         assert_eq!(kernel.early_start, EarlyStartFlags { sets_itself: true, waits_itself: false });

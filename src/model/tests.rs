@@ -119,9 +119,9 @@ fn the_contract_example_has_its_numbers() {
         .load()
         .unwrap();
     assert_eq!((kernel.kernel_type, kernel.block_num), (SuperKernelType::Mix1_2, 24));
-    assert_eq!(kernel.ops[OpPosition(0)].offsets, offsets(1, None, 4, 4));
-    assert_eq!(kernel.ops[OpPosition(1)].offsets, offsets(4, None, 7, 7));
-    assert_eq!(kernel.ops[OpPosition(2)].offsets, offsets(7, Some(9), 12, 12));
+    assert_eq!(kernel.ops[OpPosition::at(0)].offsets, offsets(1, None, 4, 4));
+    assert_eq!(kernel.ops[OpPosition::at(1)].offsets, offsets(4, None, 7, 7));
+    assert_eq!(kernel.ops[OpPosition::at(2)].offsets, offsets(7, Some(9), 12, 12));
     let names: Vec<&str> = kernel.slots.slots.iter().map(|slot| slot.name.as_str()).collect();
     assert_eq!(names[9..], ["__ac_dynamic_tiling_key_2", "__ac_dynamic_block_num_2", "__ac_wait_lock_2"]);
     assert_eq!(
@@ -134,7 +134,7 @@ fn the_contract_example_has_its_numbers() {
             "-DASCENDC_DUMP=0",
         ]
     );
-    let SubKernelCode::Dynamic(table) = &kernel.ops[OpPosition(2)].kernel.code else { panic!("op 2 is dynamic") };
+    let SubKernelCode::Dynamic(table) = &kernel.ops[OpPosition::at(2)].kernel.code else { panic!("op 2 is dynamic") };
     assert_eq!(table.iter().map(|entry| entry.key).collect::<Vec<_>>(), [7, 10000]);
 }
 
@@ -211,11 +211,15 @@ fn slots_hold_locks_then_workspace_then_profiling() {
             "task_id",
         ]
     );
-    assert_eq!((kernel.ops[OpPosition(0)].offsets.notify.0, kernel.ops[OpPosition(1)].offsets.wait.0), (3, 7));
+    assert_eq!((kernel.ops[OpPosition::at(0)].offsets.notify.0, kernel.ops[OpPosition::at(1)].offsets.wait.0), (3, 7));
     assert_eq!((kernel.slots.workspace, kernel.slots.task_id()), (Some(SlotNumber(8)), Some(SlotNumber(10))));
-    assert_eq!(kernel.inner_events, [InnerEvent { id: EventId(7), sender: OpPosition(0), receiver: OpPosition(1) }]);
+    assert_eq!(
+        kernel.inner_events,
+        [InnerEvent { id: EventId(7), sender: OpPosition::at(0), receiver: OpPosition::at(1) }]
+    );
     assert!(
-        kernel.ops[OpPosition(0)].send_events[0].is_outer() && !kernel.ops[OpPosition(0)].send_events[1].is_outer()
+        kernel.ops[OpPosition::at(0)].send_events[0].is_outer()
+            && !kernel.ops[OpPosition::at(0)].send_events[1].is_outer()
     );
     assert_eq!(kernel.defines().last(), Some(&"-DASCENDC_DUMP"));
 }
@@ -225,7 +229,7 @@ fn the_950_has_no_ffts_slot() {
     let mut fixture = Fixture::new();
     fixture.platform = Platform::new("Ascend950", None, None).unwrap();
     let kernel = fixture.op("KERNEL_TYPE_MIX_AIC_1_1", 32, json!({})).load().unwrap();
-    assert_eq!((kernel.slots.ffts, kernel.ops[OpPosition(0)].offsets.param.0), (None, 0));
+    assert_eq!((kernel.slots.ffts, kernel.ops[OpPosition::at(0)].offsets.param.0), (None, 0));
     assert_eq!(kernel.platform.cores, CoreCounts { aic: 32, aiv: 64 });
 }
 
@@ -315,7 +319,7 @@ fn dcci_of_dynamic_ops_comes_from_the_lists() {
     let flags: Vec<(bool, bool, bool)> =
         kernel.ops.iter().map(|op| (op.dcci.before_kernel_start, op.dcci.after_kernel_end, op.dcci.disabled)).collect();
     assert_eq!(flags, [(true, true, false), (false, false, true), (true, false, false)]);
-    assert_eq!(kernel.ops[OpPosition(0)].block_num, 48);
+    assert_eq!(kernel.ops[OpPosition::at(0)].block_num, 48);
 }
 
 #[test]

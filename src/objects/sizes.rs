@@ -35,9 +35,9 @@ mod tests {
     fn preload_is_counted_in_started_units_up_to_the_cache() {
         for (bytes, units) in [(0, 0), (1, 1), (2048, 1), (2049, 2), (16384, 8), (1 << 30, 8)] {
             let mut sizes = TextSizes::default();
-            sizes.insert(OpPosition(3), CoreKind::Aiv, bytes);
-            assert_eq!(sizes.preload_units(OpPosition(3), CoreKind::Aiv), Some(units), "{bytes}");
+            sizes.insert(OpPosition::at(3), CoreKind::Aiv, bytes);
+            assert_eq!(sizes.preload_units(OpPosition::at(3), CoreKind::Aiv), Some(units), "{bytes}");
         }
-        assert_eq!(TextSizes::default().preload_units(OpPosition(3), CoreKind::Aiv), None);
+        assert_eq!(TextSizes::default().preload_units(OpPosition::at(3), CoreKind::Aiv), None);
     }
 }

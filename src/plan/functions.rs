@@ -55,7 +55,7 @@ impl Functions {
                         aiv: entry.aiv.as_deref().map(|name| names.id(name, CoreKind::Aiv)),
                     });
                     tables.push(table.collect());
-                    OpCode::Dynamic(TableId(tables.len() - 1))
+                    OpCode::Dynamic(TableId(tables.len() as u32 - 1))
                 }
             })
         };
@@ -80,7 +80,7 @@ impl Names {
     fn id(&mut self, name: &str, kind: CoreKind) -> FunctionId {
         *self.ids.entry(name.to_owned()).or_insert_with(|| {
             self.list.push(FunctionRef { name: name.to_owned(), kind });
-            FunctionId(self.list.len() - 1)
+            FunctionId(self.list.len() as u32 - 1)
         })
     }
 }

@@ -38,7 +38,7 @@ pub fn plan(kernel: &SuperKernel, sizes: &TextSizes) -> Result<Program, PlanErro
 pub(crate) fn draft(kernel: &SuperKernel, sizes: &TextSizes) -> Result<Program, PlanError> {
     let functions = Functions::of(kernel);
     let ops = OpPlanner { kernel, functions: &functions, sizes };
-    let mut steps = Steps::default();
+    let mut steps = Steps::for_ops(kernel.ops.len());
     let mut edges = Vec::new();
     match kernel.form {
         StreamForm::One => {

@@ -258,6 +258,6 @@ impl OpPlanner<'_> {
 
 /// Where an op's feed-sync-all records are in the workspace.
 pub(super) fn sync_all_records(kernel: &SuperKernel, position: OpPosition) -> SyncAllRecords {
-    let (position, count) = (position.0 as u64, kernel.ops.len() as u64);
+    let (position, count) = (position.place() as u64, kernel.ops.len() as u64);
     SyncAllRecords { aic: RECORD_BYTES * position, aiv: RECORD_BYTES * (count + position) }
 }

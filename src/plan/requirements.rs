@@ -39,7 +39,7 @@ fn of_op(
     let outer = |event: &EventUse, by| OuterEvent { event: event.id, slot: event.slot, by };
     let (waiter, notifier) = (waiting_kind(op.class()), notifying_kind(kernel, position));
     OpRequirement {
-        after,
+        after: after.into(),
         code: match functions.code(position) {
             OpCode::Static { aic, aiv } => RequiredCode::Static { aic, aiv },
             OpCode::Dynamic(table) => RequiredCode::Dynamic {

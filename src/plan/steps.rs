@@ -4,12 +4,17 @@ use crate::model::{CoreClass, CoreKind, OpPosition, SuperKernelType};
 use crate::program::{Action, Barrier, Cores, Kinds, Reason, Step};
 
 /// Steps so far.
-#[derive(Default)]
 pub(super) struct Steps {
     list: Vec<Step>,
 }
 
 impl Steps {
+    /// None yet, with room for those of so many ops as a rule: a long list that grows bit by bit is in memory twice.
+    pub(super) fn for_ops(count: usize) -> Self {
+        const USUAL: usize = 8;
+        Self { list: Vec::with_capacity(count * USUAL) }
+    }
+
     /// A step that speaks for itself.
     pub(super) fn push(&mut self, op: Option<OpPosition>, cores: Cores, action: Action) {
         self.list.push(Step { op, cores, action, reason: None });
@@ -20,7 +25,8 @@ impl Steps {
         self.list.push(Step { op, cores, action, reason: Some(reason) });
     }
 
-    pub(super) fn finish(self) -> Vec<Step> {
+    pub(super) fn finish(mut self) -> Vec<Step> {
+        self.list.shrink_to_fit();
         self.list
     }
 }

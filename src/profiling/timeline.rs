@@ -29,7 +29,7 @@ pub(crate) fn traces(decoded: &Decoded, kernel: &Profiled, clock_mhz: Option<f64
 
 fn ops(kernel: &Profiled, told: Option<&Told<'_>>) -> Vec<TracedOp> {
     match told {
-        Some(told) => told.ops(|position| kernel.ops[position.0].name.clone()),
+        Some(told) => told.ops(|position| kernel.ops[position.place()].name.clone()),
         None => {
             let ops = kernel.ops.iter().enumerate();
             ops.map(|(index, op)| TracedOp { index, name: op.name.clone(), stream: Some(op.stream) }).collect()
@@ -221,7 +221,7 @@ impl<'a> Passed<'a> {
 fn is_about(subject: RecordSubject, wanted: Subject) -> bool {
     match (subject, wanted) {
         (RecordSubject::SuperKernel, Subject::SuperKernel) => true,
-        (RecordSubject::Op(position), Subject::Op(wanted)) => position.0 == wanted,
+        (RecordSubject::Op(position), Subject::Op(wanted)) => position.place() == wanted,
         (RecordSubject::Notify(_), Subject::Notify(event)) | (RecordSubject::Wait(_), Subject::Wait(event)) => {
             subject.index() == event
         }

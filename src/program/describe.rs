@@ -196,7 +196,7 @@ impl Action {
             Self::ClearWorkspace { bytes } => vec![("bytes", (*bytes).into())],
             Self::PreloadHere { units } | Self::PreloadPicked { units } => vec![("units", (*units).into())],
             Self::Preload { function, units } => {
-                vec![("function", text(program.functions[function.0].name.clone())), ("units", (*units).into())]
+                vec![("function", text(program.function(*function).name.clone())), ("units", (*units).into())]
             }
             Self::Record { subject, edge } => {
                 let mut fields = vec![("subject", text(subject.to_string()))];
@@ -233,7 +233,7 @@ impl Action {
                 vec![("aic_offset", (*aic_offset).into()), ("aiv_offset", (*aiv_offset).into())]
             }
             Self::Call { function, offset } => {
-                vec![("function", text(program.functions[function.0].name.clone())), ("offset", (*offset).into())]
+                vec![("function", text(program.function(*function).name.clone())), ("offset", (*offset).into())]
             }
             Self::Switch { table, key_slot } => {
                 vec![("table", (table.0 as u64).into()), ("key_slot", (*key_slot).into())]

@@ -28,6 +28,8 @@ pub use step::{
 };
 pub use verify::{Violation, verify};
 
+use std::sync::Arc;
+
 use crate::model::{
     ByPosition, Chip, CoreClass, CoreKind, KernelType, OpIndex, OpPosition, StreamForm, StreamId, SuperKernelType,
 };
@@ -68,8 +70,8 @@ pub struct Program {
 pub struct OpFacts {
     /// Its place in `op_list`.
     pub index: OpIndex,
-    /// Its kernel's name.
-    pub kernel_name: String,
+    /// Its kernel's name, shared by all ops with it.
+    pub kernel_name: Arc<str>,
     /// Its type.
     pub kernel_type: KernelType,
     /// Blocks it runs on.
@@ -103,6 +105,16 @@ pub struct FunctionRef {
 }
 
 impl Program {
+    /// The function that steps name so.
+    pub(crate) fn function(&self, id: FunctionId) -> &FunctionRef {
+        &self.functions[id.0 as usize]
+    }
+
+    /// The table that steps name so.
+    pub(crate) fn table(&self, id: TableId) -> &[TableEntry] {
+        &self.tables[id.0 as usize]
+    }
+
     /// The entry function's name in the source. The build maps it to one symbol per core kind.
     pub(crate) fn entry_name(&self) -> String {
         format!("auto_gen_{}_kernel", self.kernel_name)

@@ -204,12 +204,12 @@ impl Reader {
         line.expect("blocks,")?;
         line.expect("stream")?;
         let stream_id = StreamId(line.number("the op's stream")?);
-        if self.positions.insert(index, OpPosition(self.ops.len())).is_some() {
+        if self.positions.insert(index, OpPosition::at(self.ops.len())).is_some() {
             return Err(format!("op {index} is there already"));
         }
         self.ops.push(OpFacts {
             index,
-            kernel_name,
+            kernel_name: kernel_name.into(),
             kernel_type,
             block_num,
             stream_id,
@@ -233,14 +233,14 @@ impl Reader {
         let name = line.word("the slot's name")?;
         let role = line.word("the slot's role")?;
         let role = SlotRole::from_name(&role).ok_or_else(|| format!("`{role}` is no role of a slot"))?;
-        self.slots.push(Slot { name, op, role });
+        self.slots.push(Slot { name: name.into(), op, role });
         Ok(())
     }
 
     fn function(&mut self, line: &mut Line) -> Read<()> {
         let kind = among(CoreKind::BOTH, &line.word("the kind of core")?, "kind of core")?;
         let name = line.word("the function's name")?;
-        if self.ids.insert(name.clone(), FunctionId(self.functions.len())).is_some() {
+        if self.ids.insert(name.clone(), FunctionId(self.functions.len() as u32)).is_some() {
             return Err(format!("function `{name}` is there already"));
         }
         self.functions.push(FunctionRef { name, kind });
@@ -267,7 +267,7 @@ impl Reader {
             return Ok(());
         }
         let position = self.position(&op)?;
-        if position.0 != self.requires.len() {
+        if position.place() != self.requires.len() {
             return Err(format!("op {op} is not the next one"));
         }
         let after =
@@ -299,17 +299,17 @@ impl Reader {
         let config = line.field("config").map(|text| config(&text)).transpose()?;
         let own_set = line.field("own_set").map(|text| self.round(&text)).transpose()?;
         let own_wait = line.field("own_wait").map(|text| self.own_wait(&text)).transpose()?;
-        let facts = &mut self.ops[position.0];
+        let facts = &mut self.ops[position.place()];
         facts.own_set = own_set;
         facts.own_wait = own_wait;
         facts.is_dynamic = matches!(code, RequiredCode::Dynamic { .. });
         facts.feeds_sync_all = records.is_some();
         self.requires.push(OpRequirement {
-            after,
+            after: after.into(),
             code,
             param,
-            waits,
-            notifies,
+            waits: waits.into(),
+            notifies: notifies.into(),
             config,
             flush_before,
             flush_after,
@@ -320,7 +320,7 @@ impl Reader {
 
     /// A function on the cores that run it, which follow from the op.
     fn required_function(&self, line: &mut Line, op: OpPosition, kind: CoreKind) -> Read<Option<FunctionId>> {
-        let facts = &self.ops[op.0];
+        let facts = &self.ops[op.place()];
         let part = Part::Below(index_of_class(facts.class()), facts.block_num);
         let cores = Cores { kinds: Kinds::Only(kind), part };
         line.field(&cores.to_string()).map(|name| self.function_id(&name)).transpose()
@@ -478,7 +478,7 @@ impl Reader {
     }
 
     fn table(&self, number: usize) -> Read<TableId> {
-        if number < self.tables.len() { Ok(TableId(number)) } else { Err(format!("there is no table {number}")) }
+        if number < self.tables.len() { Ok(TableId(number as u32)) } else { Err(format!("there is no table {number}")) }
     }
 
     fn finish(self) -> Read<Program> {

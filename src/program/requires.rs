@@ -25,15 +25,15 @@ pub struct Requirements {
 pub struct OpRequirement {
     /// The ops that must have ended before it starts: the one before it in its stream (or in the list), and the
     /// senders of its inner events.
-    pub after: Vec<OpPosition>,
+    pub after: Box<[OpPosition]>,
     /// What is called.
     pub code: RequiredCode,
     /// The argument of the call: the op's first slot.
     pub param: SlotNumber,
     /// Outer events to wait for before it starts, and to clear afterwards.
-    pub waits: Vec<OuterEvent>,
+    pub waits: Box<[OuterEvent]>,
     /// Outer events to tell when it has ended on all cores.
-    pub notifies: Vec<OuterEvent>,
+    pub notifies: Box<[OuterEvent]>,
     /// The early-start classes to store in front of it.
     pub config: Option<EarlyStartConfig>,
     /// All cores of its kinds write back their caches before it.

@@ -49,7 +49,7 @@ impl Program {
                 write!(out, "  {:>20} {}", entry.key, entry.kernel_type)?;
                 for kind in CoreKind::BOTH {
                     if let Some(function) = entry.function(kind) {
-                        write!(out, " {kind}={}", word(&self.functions[function.0].name))?;
+                        write!(out, " {kind}={}", word(&self.function(function).name))?;
                     }
                 }
                 writeln!(out)?;
@@ -110,7 +110,7 @@ impl Program {
                     let Some(function) = function else { continue };
                     let part = Part::Below(index_of_class(facts.class()), facts.block_num);
                     let cores = Cores { kinds: Kinds::Only(kind), part };
-                    write!(out, " {cores}={}", word(&self.functions[function.0].name))?;
+                    write!(out, " {cores}={}", word(&self.function(function).name))?;
                 }
             }
             RequiredCode::Dynamic { table, key_slot, lock, releaser } => {

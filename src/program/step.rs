@@ -126,11 +126,11 @@ impl CoreIndex {
 
 /// Names a function of [`super::Program::functions`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FunctionId(pub usize);
+pub struct FunctionId(pub u32);
 
 /// Names a table of [`super::Program::tables`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TableId(pub usize);
+pub struct TableId(pub u32);
 
 /// What a core does in one step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -419,7 +419,7 @@ impl RecordSubject {
     pub(crate) fn index(self) -> u32 {
         match self {
             Self::SuperKernel => 0,
-            Self::Op(position) => position.0 as u32 + 1,
+            Self::Op(position) => position.place() as u32 + 1,
             Self::Notify(event) | Self::Wait(event) => event.0 as u32,
         }
     }

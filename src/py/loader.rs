@@ -121,7 +121,7 @@ impl KernelDescription {
     fn parameters(&self) -> Vec<Parameter> {
         let parameter = |(number, slot): (usize, &Slot)| Parameter {
             slot: number,
-            name: slot.name.clone(),
+            name: slot.name.to_string(),
             own_name: self.0.own_name(number).to_owned(),
             op: slot.op.map(|op| op.0),
             op_name: self.0.owner(number).and_then(|(_, name)| name.map(str::to_owned)),

@@ -212,7 +212,7 @@ fn explained_op(kernel: &SuperKernel, sizes: &TextSizes, position: OpPosition) -
     };
     ExplainedOp {
         index: op.index,
-        kernel_name: op.kernel.kernel_name.clone(),
+        kernel_name: op.kernel.kernel_name.to_string(),
         kernel_type: op.kernel.kernel_type.as_str(),
         stream_id: op.stream_id,
         block_num: op.block_num,

@@ -84,7 +84,7 @@ fn slots_json(kernel: &SuperKernel) -> Vec<Value> {
 fn op_json(position: OpPosition, op: &Op, sizes: &TextSizes) -> Value {
     json!({
         "index": op.index,
-        "kernel_name": op.kernel.kernel_name,
+        "kernel_name": &*op.kernel.kernel_name,
         "op_type": op.kernel.op_type,
         "kernel_type": op.kernel.kernel_type.as_str(),
         "task_type": op.task_type.as_str(),

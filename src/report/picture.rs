@@ -26,7 +26,8 @@ pub(crate) fn picture_json(kernel: &SuperKernel, sizes: &TextSizes, program: &Pr
             object["dynamic"] = json!(facts.is_dynamic);
             object["sets_itself"] = json!(facts.own_set.is_some());
             object["waits_itself"] = json!(facts.own_wait.is_some());
-            object["after"] = json!(program.requires.ops[position].after.iter().map(|op| op.0).collect::<Vec<_>>());
+            object["after"] =
+                json!(program.requires.ops[position].after.iter().map(|op| op.place()).collect::<Vec<_>>());
             object
         })
         .collect();
@@ -78,7 +79,7 @@ fn step_json(program: &Program, step: &Step) -> Value {
     let fields = step.action.fields(program).into_iter();
     let calls = matches!(step.action, Action::Call { .. } | Action::CallPicked { .. });
     json!({
-        "op": step.op.map(|position| position.0),
+        "op": step.op.map(|position| position.place()),
         "kinds": kinds.map(|kind| kind.as_str()).collect::<Vec<_>>(),
         "cores": step.cores.to_string(),
         "action": step.action.name(),

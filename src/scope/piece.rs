@@ -132,7 +132,7 @@ fn problems(ops: &[Op], stream_fusion: Option<bool>) -> Vec<Problem> {
         problems.push(Problem::missing_path(without));
     }
     let links = ops.iter().enumerate().map(|(position, op)| Link {
-        name: OpName { index: OpIndex(position), kernel_name: op.name.clone() },
+        name: OpName { index: OpIndex(position), kernel_name: op.name.as_str().into() },
         stream: StreamId(op.stream),
         sends: op.send_event_list.iter().copied().map(EventId).collect(),
         receives: op.recv_event_list.iter().copied().map(EventId).collect(),

@@ -89,7 +89,7 @@ fn exchange() -> impl Strategy<Value = Exchange> {
         prop::sample::select(barriers.to_vec()).prop_map(Exchange::Barrier),
         prop::sample::select(Direction::BOTH.to_vec()).prop_map(Exchange::Flag),
         (class(), class()).prop_map(|(previous, current)| Exchange::EarlyStart(previous, current)),
-        (0usize..3).prop_map(|position| Exchange::SyncAll(OpPosition(position))),
+        (0usize..3).prop_map(|position| Exchange::SyncAll(OpPosition::at(position))),
     ]
 }
 
@@ -168,7 +168,7 @@ fn ops() -> ByPosition<OpFacts> {
     let types = [KernelType::AicOnly, KernelType::AivOnly, KernelType::MixAic1_2];
     let facts = |(place, kernel_type)| OpFacts {
         index: OpIndex(place),
-        kernel_name: format!("k{place}"),
+        kernel_name: format!("k{place}").into(),
         kernel_type,
         block_num: 1,
         stream_id: StreamId(0),

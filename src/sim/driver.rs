@@ -89,7 +89,7 @@ impl Driver {
     /// The step until which a core is held back at this point, if a delay says so.
     pub(super) fn delay(&mut self, core: CoreIndex, op: Option<OpPosition>, point: DelayPoint) -> Option<u64> {
         let matches = |(delayed, delay): &(CoreIndex, DelaySpec)| {
-            let wanted = delay.op.map(|op| OpPosition(op as usize));
+            let wanted = delay.op.map(|op| OpPosition::at(op as usize));
             *delayed == core && delay.at == point && (wanted.is_none() || wanted == op)
         };
         let found = self.delays.iter().position(matches)?;

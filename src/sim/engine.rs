@@ -325,7 +325,7 @@ impl Run {
         self.machine.core().scalar_waits = 0;
         STATE.store(&mut *self.machine.core().state, Ordering::Relaxed);
         if self.request.status_address != 0 {
-            let op = self.observer.cores[core].ops.last().map_or(u64::MAX, |op| op.0 as u64);
+            let op = self.observer.cores[core].ops.last().map_or(u64::MAX, |op| op.place() as u64);
             let words = [core as u64 + 1, op, self.driver.steps];
             // SAFETY: the caller's promise about `status_address`: four words of writable memory.
             unsafe { (self.request.status_address as *mut [u64; 3]).write_volatile(words) };

@@ -28,7 +28,7 @@ impl Words<'_> {
     pub(super) fn hazards(&self, order: &OrderLog) -> Vec<Hazard> {
         let mut told: Vec<Hazard> = order.races().iter().map(|race| self.race(race)).collect();
         for overlap in order.overlaps() {
-            let pair = (overlap.first.0.0, overlap.second.0.0);
+            let pair = (overlap.first.0.place(), overlap.second.0.place());
             if !told.iter().any(|hazard| (hazard.first_op, hazard.second_op) == pair) {
                 told.push(self.overlap(&overlap));
             }
@@ -108,9 +108,9 @@ impl Words<'_> {
         let name = |op: OpPosition| self.ops[op].name.clone();
         Hazard {
             first: name(first_op),
-            first_op: first_op.0,
+            first_op: first_op.place(),
             second: name(second_op),
-            second_op: second_op.0,
+            second_op: second_op.place(),
             memory,
             conflict: conflict.into(),
             first_core,
@@ -122,7 +122,7 @@ impl Words<'_> {
     }
 
     fn op(&self, position: OpPosition) -> String {
-        format!("op {} `{}`", position.0, self.ops[position].name)
+        format!("op {} `{}`", position.place(), self.ops[position].name)
     }
 
     fn place(&self, site: Site) -> Option<String> {

@@ -230,7 +230,7 @@ extern "C" fn note(note: u32, value: u64) {
 }
 
 extern "C" fn op_begin(position: u32) {
-    settle(with_run(|run| run.op_begin(OpPosition(position as usize), Precision::Label)));
+    settle(with_run(|run| run.op_begin(OpPosition::at(position as usize), Precision::Label)));
 }
 
 extern "C" fn op_end(_position: u32) {

@@ -137,8 +137,8 @@ impl Observer {
     /// `op 3 \`add\``, by position.
     pub(super) fn op_name(&self, position: OpPosition) -> String {
         match self.ops.get(position) {
-            Some(op) => format!("op {} `{}`", position.0, op.name),
-            None => format!("op {}", position.0),
+            Some(op) => format!("op {} `{}`", position.place(), op.name),
+            None => format!("op {}", position.place()),
         }
     }
 
@@ -149,7 +149,7 @@ impl Observer {
 
     /// Its position, if that is known.
     fn position_of(&self, core: CoreIndex) -> Option<usize> {
-        self.cores[core].ops.last().map(|position| position.0).filter(|position| *position < self.ops.len())
+        self.cores[core].ops.last().map(|position| position.place()).filter(|position| *position < self.ops.len())
     }
 
     /// Records something a core did.
@@ -177,7 +177,7 @@ impl Observer {
         self.record(level, |observer| {
             let op = at.map(|position| match observer.ops.get(position) {
                 Some(op) => op.name.clone(),
-                None => position.0.to_string(),
+                None => position.place().to_string(),
             });
             let cause = cause.map(|(setter, step)| (observer.topology.name(setter), step));
             let position = observer.position_of(core);
@@ -476,10 +476,10 @@ impl Observer {
 
     /// The operator whose parameters start at this slot, from the last one of `core` on.
     pub(super) fn op_by_offset(&self, core: CoreIndex, offset: u64) -> OpPosition {
-        let after = self.cores[core].last_op.map_or(0, |last| last.0);
+        let after = self.cores[core].last_op.map_or(0, |last| last.place());
         let starts_there = |op: &OpSpec| op.param_offset == offset;
         let found = self.ops.iter().skip(after).position(starts_there).map(|at| at + after);
-        OpPosition(found.or_else(|| self.ops.iter().position(starts_there)).unwrap_or(u32::MAX as usize))
+        OpPosition::at(found.or_else(|| self.ops.iter().position(starts_there)).unwrap_or(u32::MAX as usize))
     }
 }
 

@@ -184,7 +184,7 @@ impl OrderLog {
 
     /// The scalar accesses of an operator are seen.
     pub(crate) fn watches(&mut self, op: OpPosition) {
-        if let Some(log) = self.ops.get_mut(op.0) {
+        if let Some(log) = self.ops.get_mut(op.place()) {
             log.watched = true;
         }
     }
@@ -295,7 +295,7 @@ impl OrderLog {
         clock: &Clock,
         memory: &GlobalMemory,
     ) {
-        let Some(log) = self.ops.get_mut(op.0) else { return };
+        let Some(log) = self.ops.get_mut(op.place()) else { return };
         let is_late = usage.is_some_and(|usage| usage.is_late);
         let races = &mut self.races;
         event.stretches(|start, end| {

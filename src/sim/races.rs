@@ -189,7 +189,7 @@ mod tests {
         let mut clock = Clock::new(2);
         (0..time).for_each(|_| clock.tick(core));
         (0..knows).for_each(|_| clock.tick(1 - core));
-        let usage = Use { core, time, op: OpPosition(core), access, is_late: false, site: Site::Unknown };
+        let usage = Use { core, time, op: OpPosition::at(core), access, is_late: false, site: Site::Unknown };
         races.record(bytes.start, bytes.end, usage, &clock, 0);
     }
 

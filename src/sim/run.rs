@@ -362,7 +362,8 @@ impl Run {
         let key = self.request.slots.get(slot as usize).and_then(|address| self.machine.memory.word(*address));
         let key = key.map_or_else(|| "that cannot be read".to_owned(), |key| key.to_string());
         let ops = &self.observer.ops;
-        let owner = ops.iter().rposition(|op| op.param_offset <= slot).map(|at| self.observer.op_name(OpPosition(at)));
+        let owner =
+            ops.iter().rposition(|op| op.param_offset <= slot).map(|at| self.observer.op_name(OpPosition::at(at)));
         let owner = owner.unwrap_or_else(|| format!("the op of slot {slot}"));
         self.stop(Status::Trap, format!("{owner} has no function for tiling key {key}"))
     }

@@ -69,7 +69,7 @@ impl Report {
     fn traced_ops(&self, told: Option<&Told<'_>>) -> Vec<TracedOp> {
         let name = |position: usize| self.ops[position].name.clone();
         match told {
-            Some(told) => told.ops(|position| name(position.0)),
+            Some(told) => told.ops(|position| name(position.place())),
             None => {
                 let op = |position: usize| TracedOp {
                     index: position,

@@ -59,7 +59,7 @@ impl<'a> Told<'a> {
 
     /// The op it belongs to.
     pub(crate) fn op(&self, number: usize) -> Option<usize> {
-        self.step(number).op.map(|op| op.0)
+        self.step(number).op.map(|op| op.place())
     }
 
     /// What it does and why.

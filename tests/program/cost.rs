@@ -82,7 +82,7 @@ impl Case {
         let count = self.program.ops.len();
         let mut before: ByPosition<Vec<OpPosition>> = ByPosition::filled(count, Vec::new());
         match self.program.form {
-            StreamForm::One => (1..count).for_each(|op| before[OpPosition(op)].push(OpPosition(op - 1))),
+            StreamForm::One => (1..count).for_each(|op| before[OpPosition::at(op)].push(OpPosition::at(op - 1))),
             StreamForm::Several => {
                 for edge in &self.program.edges {
                     match edge.origin {
@@ -93,7 +93,7 @@ impl Case {
             }
         }
         // Events may run against op order: as many rounds as there are ops settle every chain.
-        let positions: Vec<OpPosition> = (0..count).map(OpPosition).collect();
+        let positions: Vec<OpPosition> = (0..count).map(OpPosition::at).collect();
         let mut end: ByPosition<f64> = positions.iter().map(|op| weight(*op)).collect();
         for _ in 0..count {
             for &op in &positions {
@@ -231,7 +231,7 @@ fn a_barrier_waits_for_the_slowest_core() {
     let found = timeline(&builder, &[uneven(4.0, 1.0), uneven(1.0, 2.0), uneven(1.0, 1.0)], &prices);
     assert!((found.total - (4.0 + 0.5 + 2.0 + 0.5 + 1.0)).abs() < TINY, "{}", found.total);
     assert!((found.path.part(Part::Barrier) - 1.0).abs() < TINY);
-    assert!((found.ops[OpPosition(0)].imbalance() - 1.5).abs() < TINY);
+    assert!((found.ops[OpPosition::at(0)].imbalance() - 1.5).abs() < TINY);
     assert!((found.cores[1].1.waiting - 3.0).abs() < TINY, "{:?}", found.cores[1].1);
 }
 

@@ -133,7 +133,7 @@ impl Truth {
             let halves =
                 CoreKind::BOTH.map(|kind| if op.class().runs_on(kind) { code + work.of(kind).most() } else { 0.0 });
             let task = start + halves[0].max(halves[1]);
-            self.unfused += task + if position.0 > 0 { gap } else { 0.0 };
+            self.unfused += task + if position.place() > 0 { gap } else { 0.0 };
             for _ in 0..RUNS {
                 let noise = 1.0 + NOISE * random.normal();
                 let (aic, aiv) = (noise * halves[0], noise * halves[1]);
@@ -144,7 +144,7 @@ impl Truth {
                     CoreClass::Aiv => "AI_VECTOR_CORE",
                     CoreClass::Mix => "MIX_AIC",
                 };
-                let name = &self.names[position.0];
+                let name = &self.names[position.place()];
                 let blocks = op.block_num;
                 writeln!(self.tasks, "{name},Op,{core},{duration:.4},{wait:.4},{blocks},0,{aic:.4},{aiv:.4}").unwrap();
             }
@@ -301,8 +301,8 @@ fn ops_that_are_not_in_the_profile_are_named_and_estimated() {
     let header = "Op Name,OP Type,Task Type,Task Duration(us),Task Wait Time(us),Block Dim,Mix Block Dim,aicore_time(us),aiv_time(us)\n";
     let profile = Profile::parse(Path::new("op_summary.csv"), format!("{header}{text}").as_bytes()).unwrap();
     let subject = model.subject(&[profile]);
-    assert!(!subject.durations[OpPosition(1)].source.is_own());
-    assert_eq!(subject.durations[OpPosition(0)].source, Source::Measured);
+    assert!(!subject.durations[OpPosition::at(1)].source.is_own());
+    assert_eq!(subject.durations[OpPosition::at(0)].source, Source::Measured);
     let program = plan(&model.kernel, &model.sizes).unwrap();
     let found = predict(&subject, &program, &Prices::default(), Played::Representative).unwrap();
     let all = model.predict(&Prices::default());

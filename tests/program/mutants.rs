@@ -93,7 +93,7 @@ pub(super) fn mutate(program: &Program, mutation: Mutation, place: usize, dice: 
         }
         Mutation::Retarget => {
             mutant.steps[place].op?;
-            mutant.steps[place].op = Some(OpPosition(dice.below(program.ops.len())));
+            mutant.steps[place].op = Some(OpPosition::at(dice.below(program.ops.len())));
         }
         Mutation::Kinds => {
             let kinds = [Kinds::Every, Kinds::Only(CoreKind::Aic), Kinds::Only(CoreKind::Aiv)];
@@ -122,7 +122,7 @@ fn other_part(cores: Cores, dice: &mut Dice) -> Cores {
 /// Another value in one field of an action that has any.
 fn other_value(program: &Program, step: &Step, dice: &mut Dice) -> Option<Action> {
     let any_slot = |dice: &mut Dice| SlotNumber(dice.below(program.requires.slots.slots.len() + 2) as u32);
-    let any_op = |dice: &mut Dice| OpPosition(dice.below(program.ops.len()));
+    let any_op = |dice: &mut Dice| OpPosition::at(dice.below(program.ops.len()));
     let any_class = |dice: &mut Dice| [CoreClass::Aic, CoreClass::Aiv, CoreClass::Mix][dice.below(3)];
     let any_config = |dice: &mut Dice| EarlyStartConfig { previous: any_class(dice), current: any_class(dice) };
     let first = dice.below(2) == 0;
@@ -154,14 +154,14 @@ fn other_value(program: &Program, step: &Step, dice: &mut Dice) -> Option<Action
             if first {
                 *offset = any_slot(dice);
             } else {
-                *function = FunctionId(dice.below(program.functions.len()));
+                *function = FunctionId(dice.below(program.functions.len()) as u32);
             }
         }
         Action::Switch { table, key_slot: slot } | Action::CallPicked { table, offset: slot } => {
             if first {
                 *slot = any_slot(dice);
             } else {
-                *table = TableId(dice.below(program.tables.len()));
+                *table = TableId(dice.below(program.tables.len()) as u32);
             }
         }
         Action::LoadParameters

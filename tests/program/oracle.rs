@@ -98,7 +98,7 @@ impl Account {
     }
 
     fn note(&mut self, program: &Program, step: &Step, memory: &Memory) {
-        let op = step.op.unwrap_or(OpPosition(0));
+        let op = step.op.unwrap_or(OpPosition::at(0));
         let Memory { parameters, workspace, .. } = memory;
         let action = &step.action;
         match action {
@@ -184,7 +184,7 @@ impl Account {
 
 impl Memory {
     fn take(&mut self, step: &Step) {
-        let op = step.op.unwrap_or(OpPosition(0));
+        let op = step.op.unwrap_or(OpPosition::at(0));
         match &step.action {
             Action::LoadParameters => self.parameters = true,
             Action::LoadWorkspace { slot } => self.workspace = Some(*slot),

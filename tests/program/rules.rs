@@ -45,7 +45,7 @@ fn vector(program: &Program, block: u32) -> Vec<String> {
 /// Flags that are left, by positions of the op that sets and the op that waits.
 fn flags(program: &Program, direction: Direction) -> Vec<(usize, usize)> {
     let flag = |edge: &Edge| match edge.need(direction) {
-        CrossNeed::Flag { received_at } => Some((edge.sender.0, received_at.0)),
+        CrossNeed::Flag { received_at } => Some((edge.sender.place(), received_at.place())),
         CrossNeed::None | CrossNeed::Implied => None,
     };
     let mut flags: Vec<(usize, usize)> = program.edges.iter().filter_map(flag).collect();
@@ -186,7 +186,7 @@ fn both_directions_of_a_mix_pair_can_go_but_its_own_sides_stay() {
         OpBuilder::aiv(2).on(3),
     ];
     let program = KernelBuilder::new(SEVERAL).ops(ops).plan();
-    let pair = program.edges.iter().find(|edge| (edge.sender.0, edge.receiver.0) == (0, 3)).unwrap();
+    let pair = program.edges.iter().find(|edge| (edge.sender.place(), edge.receiver.place()) == (0, 3)).unwrap();
     assert_eq!((pair.cube_to_vector, pair.vector_to_cube), (CrossNeed::Implied, CrossNeed::Implied));
     assert_eq!(cube(&program, 0)[..2], ["call k0_aic", "barrier aic"]);
     assert_eq!(vector(&program, 0)[..2], ["call k0_aiv", "barrier aiv"]);
@@ -364,7 +364,7 @@ fn no_flag_is_open_across_a_mix_op() {
     ];
     let program = KernelBuilder::new(SEVERAL).ops(ops).plan();
     let event = program.edges.iter().find(|edge| edge.origin == EdgeOrigin::Event(EventId(1))).unwrap();
-    assert_eq!(event.cube_to_vector, CrossNeed::Flag { received_at: OpPosition(2) });
+    assert_eq!(event.cube_to_vector, CrossNeed::Flag { received_at: OpPosition::at(2) });
 }
 
 /// `count` pairs of a cube op and a vector op that waits for it, in the order that `place` gives them.
@@ -521,7 +521,7 @@ fn names_cannot_break_out_of_comments() {
     op.name = Some("evil\nint x; // \\\n??/".to_owned());
     let mut kernel = KernelBuilder::new("").op(OpBuilder::aiv(2)).build();
     let mut evil = (*kernel.ops[OpPosition::FIRST].kernel).clone();
-    evil.kernel_name = op.name.unwrap();
+    evil.kernel_name = op.name.unwrap().into();
     kernel.ops[OpPosition::FIRST].kernel = std::sync::Arc::new(evil);
     let program = superkernel::plan::plan(&kernel, &crate::integration::support::sizes(&kernel)).unwrap();
     let source = emit(&program).unwrap();

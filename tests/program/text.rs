@@ -28,9 +28,9 @@ fn names_are_written_so_that_they_can_be_read() {
     for name in ["a b", "\"", "x=1", "# no comment", "-", "", "two\nlines", "\u{2028}ü", "[core<4]"] {
         let mut program = KernelBuilder::new("").op(OpBuilder::aiv(2)).plan();
         program.kernel_name = name.to_owned();
-        program.functions[0].name = name.to_owned();
-        std::sync::Arc::make_mut(&mut program.requires.slots.slots)[0].name = name.to_owned();
-        program.ops[superkernel::model::OpPosition::FIRST].kernel_name = name.to_owned();
+        program.functions[0].name = name.into();
+        std::sync::Arc::make_mut(&mut program.requires.slots.slots)[0].name = name.into();
+        program.ops[superkernel::model::OpPosition::FIRST].kernel_name = name.into();
         assert_eq!(Program::read(&program.text()), Ok(program));
     }
 }

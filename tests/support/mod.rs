@@ -166,7 +166,7 @@ impl OpBuilder {
         let kernel = SubKernel {
             json_digest: superkernel::store::digest::ContentDigest::of(b"{}"),
             object_digest: None,
-            kernel_name: name,
+            kernel_name: name.into(),
             op_type: self.op_type.clone(),
             kernel_type: self.kernel_type,
             block_dim: self.blocks.into(),
@@ -256,8 +256,8 @@ impl KernelBuilder {
 pub fn sizes(kernel: &SuperKernel) -> TextSizes {
     let mut sizes = TextSizes::default();
     for position in kernel.ops.positions() {
-        sizes.insert(position, CoreKind::Aic, 1000 + 3000 * position.0 as u64);
-        sizes.insert(position, CoreKind::Aiv, 2049 + 1500 * position.0 as u64);
+        sizes.insert(position, CoreKind::Aic, 1000 + 3000 * position.place() as u64);
+        sizes.insert(position, CoreKind::Aiv, 2049 + 1500 * position.place() as u64);
     }
     sizes
 }

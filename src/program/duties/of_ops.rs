@@ -41,7 +41,7 @@ impl OpDuties {
 
     /// Adds a duty to the last op.
     fn add(&mut self, op: OpPosition, action: Action) {
-        let start = self.starts[op.0] as usize;
+        let start = self.starts[op.place()] as usize;
         let known = match self.list.len() - start {
             count if count > FEW => self.many.get(&(op, action.clone())).copied(),
             _ => (start..self.list.len()).find(|place| self.list[*place].action == action),
@@ -61,12 +61,12 @@ impl OpDuties {
 
     /// The duties of an op.
     pub(super) fn of_op(&self, op: OpPosition) -> &[OpDuty] {
-        &self.list[self.starts[op.0] as usize..self.starts[op.0 + 1] as usize]
+        &self.list[self.starts[op.place()] as usize..self.starts[op.place() + 1] as usize]
     }
 
     /// All of them.
     pub(super) fn actions(&self) -> impl Iterator<Item = (OpPosition, &Action)> {
-        let ops = (0..self.starts.len() - 1).map(OpPosition);
+        let ops = (0..self.starts.len() - 1).map(OpPosition::at);
         ops.flat_map(|op| self.of_op(op).iter().map(move |duty| (op, &duty.action)))
     }
 
@@ -74,7 +74,7 @@ impl OpDuties {
     pub(super) fn left(&mut self, op: OpPosition, action: &Action) -> Option<&mut u32> {
         let place = match self.of_op(op) {
             many if many.len() > FEW => *self.many.get(&(op, action.clone()))?,
-            few => self.starts[op.0] as usize + few.iter().position(|duty| duty.action == *action)?,
+            few => self.starts[op.place()] as usize + few.iter().position(|duty| duty.action == *action)?,
         };
         Some(&mut self.list[place].left)
     }

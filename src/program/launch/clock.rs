@@ -79,12 +79,12 @@ impl Ends {
     }
 
     pub(crate) fn note(&mut self, op: OpPosition, core: usize, time: u32) {
-        self.times[op.0 * self.cores + core] = time;
+        self.times[op.place() * self.cores + core] = time;
     }
 
     /// Has it ended on `core`, as far as `clock` knows?
     pub(crate) fn before(&self, op: OpPosition, core: usize, clock: &Clock) -> bool {
-        let time = self.times[op.0 * self.cores + core];
+        let time = self.times[op.place() * self.cores + core];
         time != 0 && clock.0[core] >= time
     }
 }

@@ -176,10 +176,15 @@ struct Written {
 }
 
 /// The micro steps of one kind: those of step `n` are `ids[starts[n]..starts[n + 1]]`.
-#[derive(Default)]
 struct Expanded {
     starts: Vec<u32>,
     ids: Vec<u32>,
+}
+
+impl Expanded {
+    fn of_step(&self, step: usize) -> &[u32] {
+        &self.ids[self.starts[step] as usize..self.starts[step + 1] as usize]
+    }
 }
 
 impl Written {
@@ -187,9 +192,13 @@ impl Written {
         /// Equal micro steps of one kind stand close together: both are about the same op. One that is not found only
         /// costs time, since then blocks do not look alike.
         const NEAR: usize = 48;
-        let mut micros: Vec<Micro> = Vec::new();
+        // About as many as there are steps, and half as many more: a list that grows bit by bit is in memory twice.
+        let mut micros: Vec<Micro> = Vec::with_capacity(program.steps.len() / 2 * 3);
         let kinds = CoreKind::BOTH.map(|kind| {
-            let mut expanded = Expanded::default();
+            let mut expanded = Expanded {
+                starts: Vec::with_capacity(program.steps.len() + 1),
+                ids: Vec::with_capacity(program.steps.len()),
+            };
             let core = CoreId { kind, block: 0, sub_block: 0, sub_blocks: 1 };
             for step in &program.steps {
                 expanded.starts.push(expanded.ids.len() as u32);
@@ -209,20 +218,22 @@ impl Written {
                 }
             }
             expanded.starts.push(expanded.ids.len() as u32);
+            expanded.ids.shrink_to_fit();
             expanded
         });
+        micros.shrink_to_fit();
         Self { micros, kinds }
     }
 
     fn script(&mut self, program: &Program, takers: &Takers, core: CoreId) -> Script {
-        let Expanded { starts, ids } = match core.kind {
+        let expanded = match core.kind {
             CoreKind::Aic => &self.kinds[0],
             CoreKind::Aiv => &self.kinds[1],
         };
-        let mut entries = Vec::new();
+        let count = takers.steps_of(core).map(|step| expanded.of_step(step).len()).sum();
+        let mut entries = Vec::with_capacity(count);
         for step in takers.steps_of(core) {
-            let of_step = &ids[starts[step] as usize..starts[step + 1] as usize];
-            entries.extend(of_step.iter().map(|micro| Entry { step: step as u32, micro: *micro }));
+            entries.extend(expanded.of_step(step).iter().map(|micro| Entry { step: step as u32, micro: *micro }));
         }
         Script { entries, runs: program.ops.positions().map(|op| runs(program, core, op)).collect() }
     }
@@ -237,7 +248,7 @@ mod tests {
     #[test]
     fn scripts_with_the_same_flags_become_one_with_the_ops_of_both() {
         let (flag, tag) = (Flag::AllCubes, Tag::Barrier(None, None));
-        let [zero, one, two] = [0, 1, 2].map(OpPosition);
+        let [zero, one, two] = [0, 1, 2].map(OpPosition::at);
         let micros = [
             Micro::Set { flag, tag },
             Micro::Wait { flag, tag },

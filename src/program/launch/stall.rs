@@ -101,7 +101,7 @@ impl Followers {
         pairs.sort_unstable();
         let mut starts = vec![0; program.ops.len() + 1];
         for (first, _) in &pairs {
-            starts[first.0 + 1] += 1;
+            starts[first.place() + 1] += 1;
         }
         for op in 1..starts.len() {
             starts[op] += starts[op - 1];
@@ -110,7 +110,7 @@ impl Followers {
     }
 
     fn of_op(&self, op: OpPosition) -> &[OpPosition] {
-        let [start, end] = [op.0, op.0 + 1].map(|at| self.starts[at] as usize);
+        let [start, end] = [op.place(), op.place() + 1].map(|at| self.starts[at] as usize);
         &self.list[start..end]
     }
 }

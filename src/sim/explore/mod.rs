@@ -366,7 +366,7 @@ fn answers(program: &Program) -> Vec<(SlotNumber, Vec<SlotNumber>)> {
     let mut answers = Vec::new();
     for (op, required) in program.requires.ops.enumerate() {
         let mut before: HashSet<OpPosition> = HashSet::new();
-        let mut open = required.after.clone();
+        let mut open = required.after.to_vec();
         while let Some(first) = open.pop() {
             if first != op && before.insert(first) {
                 open.extend(&program.requires.ops[first].after);

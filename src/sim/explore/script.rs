@@ -93,7 +93,7 @@ pub(super) struct Scripts {
     /// The op whose event a word tells.
     pub(super) notified: HashMap<SlotNumber, OpPosition>,
     /// Everything that is called: op, core, function or table, argument.
-    pub(super) called: Vec<(OpPosition, usize, usize, SlotNumber)>,
+    pub(super) called: Vec<(OpPosition, usize, u32, SlotNumber)>,
 }
 
 /// One thing on a core's way.
@@ -102,7 +102,7 @@ enum Item {
     Deed(Deed),
     Mark(Mark),
     Look(Look),
-    Called(OpPosition, usize, SlotNumber),
+    Called(OpPosition, u32, SlotNumber),
 }
 
 impl Scripts {

@@ -174,8 +174,8 @@ fn closing(begins: Happening) -> Option<Happening> {
 fn sign(told: &Told<'_>, number: usize) -> Option<Sign> {
     let step = told.step(number);
     match &step.action {
-        Action::Call { .. } => step.op.map(|op| Sign::Op(op.0)),
-        Action::CallPicked { .. } => step.op.map(|op| Sign::PickedOp(op.0)),
+        Action::Call { .. } => step.op.map(|op| Sign::Op(op.place())),
+        Action::CallPicked { .. } => step.op.map(|op| Sign::PickedOp(op.place())),
         Action::Preload { .. } | Action::PreloadHere { .. } | Action::PreloadPicked { .. } => Some(Sign::Preload),
         Action::Barrier(Barrier::Aic | Barrier::AicAfterMte3 | Barrier::Aiv) => Some(Sign::Meeting),
         Action::Barrier(Barrier::All) => Some(Sign::Bracket(Happening::SyncAll)),
