@@ -102,6 +102,7 @@ def test_a_switch_name_with_underscores_keeps_its_value_as_it_is():
     assert parsed == {"dcci-before-kernel-start": "My_Op,Other_Op"}
 
 
+@pytest.mark.slow
 @given(st.one_of(st.text(max_size=60), st.from_regex(r"([a-z_-]{1,12}=?[a-z0-9=]{0,5}:?){0,6}", fullmatch=True)))
 def test_any_text_gives_options_or_an_error_of_ours(text):
     try:
