@@ -35,12 +35,13 @@ if TYPE_CHECKING:
         types,
     )
     from superkernel._compile import compile_kernel
-    from superkernel._locate import Location, locate
+    from superkernel._locate import Location, StoppedCores, locate, locate_log
     from superkernel.scope import compile_graph
 
 __all__ = [
     "Configuration",
     "Location",
+    "StoppedCores",
     "SuperKernelError",
     "__version__",
     "compile",
@@ -52,6 +53,7 @@ __all__ = [
     "elf",
     "generate",
     "locate",
+    "locate_log",
     "plan",
     "profiling",
     "scope",
@@ -71,7 +73,9 @@ from superkernel.super_kernel import compile  # noqa: E402
 # What a compile does not need is loaded when it is asked for: the graph engine and the command line start faster.
 _ON_DEMAND = {
     "Location": "superkernel._locate",
+    "StoppedCores": "superkernel._locate",
     "locate": "superkernel._locate",
+    "locate_log": "superkernel._locate",
     "compile_graph": "superkernel.scope",
     "compile_kernel": "superkernel._compile",
     "cost": "superkernel.cost",

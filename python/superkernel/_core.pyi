@@ -28,6 +28,7 @@ __all__ = [
     "SharedBuilds",
     "SimReport",
     "SimWorkOrder",
+    "StoppedCores",
     "StoredCall",
     "Traces",
     "__version__",
@@ -72,6 +73,7 @@ __all__ = [
     "header_cache_clear",
     "header_tree",
     "locate",
+    "locate_log",
     "nearest",
     "open_file",
     "option_table",
@@ -102,7 +104,6 @@ __all__ = [
     "sim_has_ffts_slot",
     "sim_link",
     "sim_run_program",
-    "stopped_cores",
     "toolchain_facts",
     "toolkit_dir",
     "write_file",
@@ -350,7 +351,29 @@ class Location:
     def line(self) -> int | None: ...
 
 def locate(object: str | PathLike[str], counters: list[tuple[int, int]], function: str | None) -> list[Location]: ...
-def stopped_cores(log: str | PathLike[str]) -> list[tuple[int, int, int, str | None]]: ...
+
+@final
+class StoppedCores:
+    @property
+    def log_line(self) -> int: ...
+    @property
+    def log_core(self) -> str | None: ...
+    @property
+    def log_core_ids(self) -> list[int]: ...
+    @property
+    def start(self) -> int | None: ...
+    @property
+    def start_function(self) -> str | None: ...
+    @property
+    def pc(self) -> int: ...
+    @property
+    def location(self) -> Location | None: ...
+    @property
+    def problem(self) -> str | None: ...
+
+def locate_log(
+    object: str | PathLike[str], log: str | PathLike[str], start: int, function: str | None
+) -> list[StoppedCores]: ...
 
 # -- cost ------------------------------------------------------------------------------------------------------------
 

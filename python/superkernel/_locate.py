@@ -10,9 +10,10 @@ from superkernel import _core
 from superkernel._errors import make_error
 from superkernel._files import PathLike, checked_path
 
-__all__ = ["Location", "locate", "locate_log"]
+__all__ = ["Location", "StoppedCores", "locate", "locate_log"]
 
 Location = _core.Location
+StoppedCores = _core.StoppedCores
 
 
 def locate(
@@ -28,12 +29,17 @@ def locate(
     return _core.locate(checked_path(kernel), pairs, function)
 
 
-def locate_log(kernel: PathLike, log: PathLike, *, function: str | None = None) -> list[tuple[int, _core.Location]]:
-    """The same for every core that a device's log tells of (``pc start: 0x..., current: 0x...``), with its line."""
-    cores = _core.stopped_cores(checked_path(log, "log"))
-    pairs = [(pc, start) for _, start, pc, _ in cores]
-    found = _core.locate(checked_path(kernel), pairs, function)
-    return [(line, location) for (line, _, _, _), location in zip(cores, found)]
+def locate_log(
+    kernel: PathLike, log: PathLike, *, start: int = 0, function: str | None = None
+) -> list[_core.StoppedCores]:
+    """The same for every place at which cores stopped that a device's log tells of, such as ``pc start: 0x..., current:
+    0x...`` or ``start_pc=0x... current_pc=0x...``.
+
+    ``start`` is where the code is if the log does not say. What a log calls the start is the start of the code or,
+    where only that fits, of an entry; with ``function`` it is the address of that function. Places outside this kernel
+    are in the list too, with a ``problem`` instead of a ``location``; if all are, that is an error.
+    """
+    return _core.locate_log(checked_path(kernel), checked_path(log, "log"), _address("start", start), function)
 
 
 def _address(name: str, value: Any) -> int:

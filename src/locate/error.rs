@@ -44,7 +44,7 @@ impl Diagnostic for LocateError {
                 "give the object of the kernel that ran; `superkernel elf` lists its symbols".to_owned()
             }
             Self::NoCounters { .. } => {
-                "give the device's log: its lines have `pc start: 0x..., current: 0x...`".to_owned()
+                "give the device's log, with `pc start: 0x..., current: 0x...` or the like in it".to_owned()
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::map::{CodeMap, MappedFunction};
 use super::{CodeFile, CodePlace, LocateError};
+use crate::model::CoreKind;
 
 /// The code of a kernel's object, ready to be asked.
 pub(crate) struct Lookup<'a> {
@@ -29,7 +30,7 @@ pub(crate) struct Located {
     pub place: CodePlace,
 }
 
-/// What an address of a log is the start of.
+/// What an address is the start of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start<'a> {
     /// The code of the kernel.
@@ -37,6 +38,11 @@ pub(crate) enum Start<'a> {
     /// The function of this name.
     Function(u64, &'a str),
 }
+
+/// Code is loaded to whole pages.
+const PAGE: u64 = 0x1000;
+/// Addresses of a device have 48 bits. Some logs show more, with flags in them.
+const ADDRESS: u64 = (1 << 48) - 1;
 
 impl<'a> Lookup<'a> {
     /// Reads an object.
@@ -58,7 +64,7 @@ impl<'a> Lookup<'a> {
                 address.wrapping_sub(offset.wrapping_sub(self.code.start()))
             }
         };
-        let offset = pc.wrapping_sub(base);
+        let offset = pc.wrapping_sub(base) & ADDRESS;
         let address = self.code.start().wrapping_add(offset);
         let size = self.code.size();
         if offset >= size {
@@ -76,6 +82,26 @@ impl<'a> Lookup<'a> {
             }
         }
         Ok(located)
+    }
+
+    /// What `address`, the start that a log tells of a core of this kind, is the start of. Logs do not say; but code starts
+    /// at a page, so what is inside one, where an entry would be, is that entry.
+    pub(crate) fn start(&self, address: u64, kind: Option<CoreKind>) -> Start<'_> {
+        let place = address % PAGE;
+        let entries = self.map.iter().flat_map(|map| &map.functions).filter(|function| {
+            // Copies of the super kernel's own code are no entries.
+            let is_entry = function.ops.is_empty() && function.copies.len() == 1;
+            is_entry && kind.is_none_or(|kind| function.kind == kind.as_str())
+        });
+        let symbols = entries.flat_map(|function| &function.copies).map(|copy| copy.symbol.as_str());
+        let is_it = |symbol: &&str| {
+            self.code.symbol(symbol).is_some_and(|at| at.wrapping_sub(self.code.start()) % PAGE == place)
+        };
+        let found: Vec<&str> = symbols.filter(is_it).collect();
+        match found.as_slice() {
+            [entry] if place != 0 => Start::Function(address, entry),
+            _ => Start::Code(address),
+        }
     }
 
     /// The function whose object's code holds `address`; otherwise the last one before it.

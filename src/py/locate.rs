@@ -10,8 +10,9 @@ use crate::locate::{LocateError, Located, Lookup, Start, Stopped, stopped};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Location>()?;
+    module.add_class::<StoppedCores>()?;
     module.add_function(wrap_pyfunction!(locate, module)?)?;
-    module.add_function(wrap_pyfunction!(stopped_cores, module)?)
+    module.add_function(wrap_pyfunction!(locate_log, module)?)
 }
 
 /// What is known about one program counter.
@@ -102,16 +103,107 @@ fn locate(
     found.map_err(|error| to_python(py, &error))
 }
 
-/// Line, start of the code, program counter, core kind.
-type StoppedCore = (usize, u64, u64, Option<&'static str>);
+/// Cores that stopped at one place, as a device's log tells it.
+#[pyclass(frozen, get_all, module = "superkernel._core")]
+struct StoppedCores {
+    /// The line of the log, from 1.
+    log_line: usize,
+    /// `aic` or `aiv`, if the log says.
+    log_core: Option<&'static str>,
+    /// The numbers of the cores, as far as the log says.
+    log_core_ids: Vec<u32>,
+    /// What the log calls the start of the code, if it does.
+    start: Option<u64>,
+    /// The function that starts there, where it is not the code.
+    start_function: Option<String>,
+    /// The program counter.
+    pc: u64,
+    /// Where that is; `None`: not in this kernel.
+    location: Option<Py<Location>>,
+    /// Why there is none.
+    problem: Option<String>,
+}
 
-/// The cores that a device's log tells of.
+#[pymethods]
+impl StoppedCores {
+    fn __str__(&self) -> String {
+        let mut words = vec![format!("line {}", self.log_line)];
+        words.extend(self.log_core.map(str::to_uppercase));
+        words.extend(shown_ids(&self.log_core_ids));
+        let found = match (&self.location, &self.problem) {
+            (Some(location), _) => location.get().__str__(),
+            (None, Some(problem)) => problem.clone(),
+            (None, None) => String::new(),
+        };
+        let start = self.start_function.as_ref().map(|name| format!(" (pc start is `{name}`)")).unwrap_or_default();
+        format!("{}: {found}{start}", words.join(", "))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<StoppedCores {}>", self.__str__())
+    }
+}
+
+/// `core 3`, `cores 3, 4 and 46 more`.
+fn shown_ids(ids: &[u32]) -> Option<String> {
+    const SHOWN: usize = 8;
+    let text = |ids: &[u32]| ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match ids {
+        [] => None,
+        [one] => Some(format!("core {one}")),
+        few if few.len() <= SHOWN => Some(format!("cores {}", text(few))),
+        many => Some(format!("cores {} and {} more", text(&many[..SHOWN]), many.len() - SHOWN)),
+    }
+}
+
+/// The cores that a device's log tells of, looked up. `start` is where the code is if the log does not say; with
+/// `function` every start is one of that function.
 #[pyfunction]
-fn stopped_cores(py: Python<'_>, log: PathBuf) -> PyResult<Vec<StoppedCore>> {
-    let found = py.detach(|| -> Result<Vec<Stopped>, LocateError> {
+fn locate_log(
+    py: Python<'_>,
+    object: PathBuf,
+    log: PathBuf,
+    start: u64,
+    function: Option<String>,
+) -> PyResult<Vec<StoppedCores>> {
+    type Found = (Stopped, Option<String>, Result<Location, LocateError>);
+    let found = py.detach(|| -> Result<Vec<Found>, LocateError> {
         let cores = stopped(&String::from_utf8_lossy(&fs::read(&log)?));
-        if cores.is_empty() { Err(LocateError::NoCounters { path: log }) } else { Ok(cores) }
+        if cores.is_empty() {
+            return Err(LocateError::NoCounters { path: log });
+        }
+        let bytes = fs::read(&object)?;
+        let lookup = Lookup::open(&bytes)?;
+        let at = |core: Stopped| {
+            let start = match (function.as_deref(), core.start) {
+                (Some(name), told) => Start::Function(told.unwrap_or(start), name),
+                (None, Some(told)) => lookup.start(told, core.kind),
+                (None, None) => Start::Code(start),
+            };
+            let name = match start {
+                Start::Code(_) => None,
+                Start::Function(_, name) => Some(name.to_owned()),
+            };
+            let place = lookup.at(core.pc, start).map(|located| Location::new(lookup.kernel(), located));
+            (core, name, place)
+        };
+        let mut found: Vec<Found> = cores.into_iter().map(at).collect();
+        // A log may tell of other kernels too; if it tells of no core of this one, it is the wrong log or object.
+        let is_known = |(_, _, place): &Found| place.is_ok();
+        match found.iter().position(is_known) {
+            Some(_) => Ok(found),
+            None => found.swap_remove(0).2.map(|_| Vec::new()),
+        }
     });
     let found = found.map_err(|error| to_python(py, &error))?;
-    Ok(found.into_iter().map(|core| (core.line, core.start, core.pc, core.kind)).collect())
+    let core = |(core, start_function, place): Found| {
+        let Stopped { line, start, pc, kind, cores } = core;
+        let (location, problem) = match place {
+            Ok(location) => (Some(Py::new(py, location)?), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let log_core = kind.map(|kind| kind.as_str());
+        Ok(StoppedCores { log_line: line, log_core, log_core_ids: cores, start, start_function, pc, location, problem })
+    };
+    found.into_iter().map(core).collect()
 }

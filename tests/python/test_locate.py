@@ -132,10 +132,68 @@ def test_loaded_code_logs_and_json(kernel: Path, tmp_path: Path, capsys: pytest.
         f"[ERROR] there is an aicore error exception, pc start: {base:#x}, current: {base + at + 4:#x}\n"
     )
     assert cli.main(["locate", str(kernel), "--log", str(log)]) == 0
-    assert "line 2: " in (text := capsys.readouterr().out) and "op 1 `second`" in text
+    assert "line 2, AIC: " in (text := capsys.readouterr().out) and "op 1 `second`" in text
     assert cli.main(["locate", str(kernel), hex(base + at), "--start", hex(base), "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["ops"] == [[1, "second"]] and row["symbol"] == [name, 0]
+
+
+def test_logs_as_they_come(kernel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Several cores, flags above the 48 bits of an address, another kernel's counters, starts on lines of their own."""
+    functions = _functions(kernel)
+    at = {
+        name: next(start for symbol, (start, _) in functions.items() if symbol.startswith(f"{name}_middle"))
+        for name in ("first", "second")
+    }
+    base = 0x124080024000
+    line = "[ERROR] RUNTIME(7,python):2024-05-05-05:05:05.5 [x.cc:1]9 there is an {} error exception, core id is {}, "
+    line += "error code = 0x4, dump info: pc start: {:#x}, current: {:#x}, vec error info: 0x10, aic error mask: 0x65\n"
+    log = tmp_path / "plog.txt"
+    log.write_text(
+        "[INFO] GE: all is well, addr 0x1234\n"
+        + line.format("aivec", 3, base, base + at["first"])
+        + line.format("aivec", 17, base, base + at["first"])
+        + line.format("aicore", 5, base | 0x1000 << 48, base + at["second"] + 4)
+        + line.format("aicore", 6, base + (1 << 24), base + (2 << 24))
+        + f"start pc   : {base:#x}\ncurrent pc : {base + at['second']:#x}\n"
+    )
+    cores = superkernel.locate_log(kernel, log)
+    assert [(core.log_line, core.log_core, core.log_core_ids) for core in cores] == [
+        (2, "aiv", [3, 17]),
+        (4, "aic", [5]),
+        (5, "aic", [6]),
+        (7, None, []),
+    ]
+    ops = [core.location and [index for index, _ in core.location.ops] for core in cores]
+    assert ops == [[0, 2], [1], None, [1]]
+    assert cores[2].problem is not None and "is not inside the kernel's code" in cores[2].problem
+    assert cores[1].location is not None and cores[1].location.offset == at["second"] + 4
+    assert cli.main(["locate", str(kernel), "--log", str(log)]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0].startswith("line 2, AIV, cores 3, 17: ") and "line 5, AIC, core 6: 0x" in shown[2]
+    assert cli.main(["locate", str(kernel), "--log", str(log), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["log_core_ids"] for row in rows] == [[3, 17], [5], [6], []] and rows[2]["offset"] is None
+    # A log without a start: the caller knows it. And one that tells of nothing here.
+    log.write_text(f"trap at pc {base + at['second']:#x}\n")
+    (core,) = superkernel.locate_log(kernel, log, start=base)
+    assert core.start is None and core.location is not None and core.location.ops == [(1, "second")]
+    with pytest.raises(SuperKernelError, match="SK0960"):
+        superkernel.locate_log(kernel, log)
+
+
+def test_a_start_inside_a_page_is_an_entry(kernel: Path, tmp_path: Path) -> None:
+    """The code starts at a page; a core's own start may be that of its entry instead."""
+    functions = _functions(kernel)
+    entry, at = f"{NAME}_mix_aiv", functions[next(name for name in functions if name.startswith("first_middle"))][0]
+    offset = functions[entry][0]
+    assert offset % 4096, "made so that the rule can tell"
+    base = 0x124080024000
+    log = tmp_path / "plog.txt"
+    log.write_text(f"aivec error, core id is 1, pc start: {base + offset:#x}, current: {base + at:#x}\n")
+    (core,) = superkernel.locate_log(kernel, log)
+    assert core.start_function == entry and core.location is not None and core.location.offset == at
+    assert f"(pc start is `{entry}`)" in str(core)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +223,7 @@ def test_files_that_are_something_else(tmp_path: Path) -> None:
         superkernel.locate(tmp_path / "k.o", 0)
     (tmp_path / "log.txt").write_text("all is well\n")
     with pytest.raises(SuperKernelError, match="SK0962"):
-        superkernel._locate.locate_log(tmp_path / "k.o", tmp_path / "log.txt")
+        superkernel.locate_log(tmp_path / "k.o", tmp_path / "log.txt")
 
 
 def test_every_error_id_is_explained(capsys: pytest.CaptureFixture[str]) -> None:

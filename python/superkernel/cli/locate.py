@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import superkernel
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -16,12 +20,21 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.add_argument("kernel", metavar="KERNEL.o", help="the object that ran")
     command.add_argument("pc", nargs="*", metavar="PC", type=_address, help="program counters, such as 0x1240800240f8")
     command.add_argument(
-        "--start", type=_address, default=0, metavar="ADDR", help="where the code was loaded (default: PCs are offsets)"
+        "--start",
+        type=_address,
+        default=0,
+        metavar="ADDR",
+        help="where the code was loaded (default: PCs are offsets); of a log only where it does not say itself",
     )
     command.add_argument(
         "--function", metavar="NAME", help="--start, or `pc start` of a log, is the address of this function"
     )
-    command.add_argument("--log", metavar="FILE", help="look up every `pc start: 0x..., current: 0x...` of this log")
+    command.add_argument(
+        "--log",
+        metavar="FILE",
+        help="look up the program counters of a device's log: `pc start: 0x..., current: 0x...`, `start_pc=0x... "
+        "current_pc=0x...`, lists of PCs",
+    )
     command.add_argument("--json", action="store_true", help="print the answers as JSON")
     command.set_defaults(run=run)
 
@@ -37,22 +50,30 @@ def run(options: argparse.Namespace) -> None:
     """Prints a line per program counter."""
     import superkernel
     from superkernel._errors import make_error
-    from superkernel._locate import locate_log
 
     if not options.pc and options.log is None:
         raise make_error("SK0960", "no program counter is given", "give some, or a log with --log")
-    found: list[tuple[int | None, superkernel.Location]] = [
-        (None, location)
-        for location in superkernel.locate(options.kernel, options.pc, start=options.start, function=options.function)
-    ]
+    found = superkernel.locate(options.kernel, options.pc, start=options.start, function=options.function)
+    logged = []
     if options.log is not None:
-        found += locate_log(options.kernel, options.log, function=options.function)
+        logged = superkernel.locate_log(options.kernel, options.log, start=options.start, function=options.function)
     if options.json:
         import json
 
-        fields = ("kernel", "pc", "offset", "core", "copy", "ops", "certain", "function", "symbol", "file", "line")
-        rows = [{"log_line": line, **{field: getattr(location, field) for field in fields}} for line, location in found]
+        rows = [{**dict.fromkeys(_OF_LOGS), **_fields(location)} for location in found]
+        rows += [
+            {**{name: getattr(core, name) for name in _OF_LOGS}, **_fields(core.location), "pc": core.pc}
+            for core in logged
+        ]
         print(json.dumps(rows, indent=2))
         return
-    for line, location in found:
-        print(location if line is None else f"line {line}: {location}")
+    for line in (*found, *logged):
+        print(line)
+
+
+_OF_PLACES = ("kernel", "pc", "offset", "core", "copy", "ops", "certain", "function", "symbol", "file", "line")
+_OF_LOGS = ("log_line", "log_core", "log_core_ids", "start_function", "problem")
+
+
+def _fields(location: superkernel.Location | None) -> dict[str, object]:
+    return {name: getattr(location, name, None) for name in _OF_PLACES}
