@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::times::{self, Stamped};
 use super::{Core, Profiled, ProfilingError};
 
 const MAGIC: u64 = 0xbdca_8756;
@@ -112,11 +113,12 @@ pub(crate) fn decode(path: &Path, bytes: &[u8], kernel: &Profiled) -> Result<Dec
     if size < AREA_HEAD + RECORD || !size.is_multiple_of(8) {
         return Err(refuse(format!("the size of a core's area is said to be {size} bytes")));
     }
-    let mut reader = Reader { kernel, launches: BTreeMap::new(), problems: Vec::new() };
+    let mut reader = Reader { kernel, launches: BTreeMap::new(), nameless: Vec::new(), problems: Vec::new() };
     let areas: Vec<&[u8]> = bytes[HEADER..].chunks(size).take(MOST_AREAS).collect();
     for (number, area) in areas.iter().enumerate() {
         reader.area(Core::of_area(number as u32), area, size);
     }
+    reader.name_logs();
     reader.missing(areas.len());
     if reader.launches.is_empty() && reader.problems.is_empty() {
         reader
@@ -130,6 +132,8 @@ struct Reader<'a> {
     kernel: &'a Profiled,
     /// By how many launches of this task came before, and task.
     launches: BTreeMap<(u32, u32), Vec<CoreLog>>,
+    /// Logs whose first record, which names the task, is damaged.
+    nameless: Vec<CoreLog>,
     problems: Vec<String>,
 }
 
@@ -152,13 +156,16 @@ impl Reader<'_> {
             let what = if magic == MAGIC { "addresses" } else { "magic word" };
             self.problems.push(format!("{core}: the {what} of its area is damaged; what looks like records is read"));
         }
-        let first = first_record(area, core, used.min(area.len()));
-        let Some(first) = first else {
-            if is_sound && used > FIRST_RECORD.max(AREA_HEAD + RECORD) {
-                self.problems.push(format!("{core}: its first record is damaged; nothing of its area is read"));
+        let usual = (is_sound && used >= FIRST_RECORD + RECORD).then_some(FIRST_RECORD);
+        let first = match first_record(area, core, used.min(area.len())) {
+            // Further behind stands the first record of a later launch, and what is before it may be read too.
+            Some(found) if found > FIRST_RECORD && (found - FIRST_RECORD).is_multiple_of(RECORD) => {
+                usual.or(Some(found))
             }
-            return;
+            Some(found) => Some(found),
+            None => usual,
         };
+        let Some(first) = first.filter(|first| *first < area.len()) else { return };
         if used > area.len() {
             let missing = (used - area.len()).div_ceil(RECORD);
             self.problems.push(format!("{core}: the dump ends in its area; {missing} records are missing"));
@@ -170,20 +177,24 @@ impl Reader<'_> {
     }
 
     fn records(&mut self, core: Core, data: &[u8], is_sound: bool) {
-        let mut logs: Vec<(u32, Log)> = Vec::new();
+        let mut logs: Vec<(Option<u32>, Vec<Stamped>)> = Vec::new();
         let (mut damaged, mut first_damaged) = (0_usize, None);
         for (number, record) in data.chunks_exact(RECORD).enumerate() {
             let (header, cycle) = (word64(record, 0), word64(record, 8));
-            if !is_sound && header == 0 && cycle == 0 {
+            let is_empty = header == 0 && cycle == 0;
+            if !is_sound && is_empty {
                 break;
             }
-            match Record::read(header) {
+            match Record::read(header).filter(|_| !is_empty) {
                 Some(Record::First { task, core: area }) if area == core.area() => {
-                    logs.push((task, Log { started: cycle, last: cycle, ..Log::default() }));
+                    logs.push((Some(task), vec![Stamped { edge: None, cycle }]));
                 }
-                Some(Record::Edge { subject, is_end }) if self.is_known(subject) && !logs.is_empty() => {
-                    if let Some((_, log)) = logs.last_mut() {
-                        log.take(subject, is_end, cycle);
+                Some(Record::Edge { subject, is_end }) if self.is_known(subject) => {
+                    let stamped = Stamped { edge: Some((subject, is_end)), cycle };
+                    match logs.last_mut() {
+                        Some((_, log)) => log.push(stamped),
+                        // The first record of the launch is damaged.
+                        None => logs.push((None, vec![stamped])),
                     }
                 }
                 Some(Record::First { .. } | Record::Edge { .. }) | None => {
@@ -198,12 +209,39 @@ impl Reader<'_> {
                 .push(format!("{core}: record {number} ({header:#018x}){more} makes no sense and is left out"));
         }
         let mut seen: BTreeMap<u32, u32> = BTreeMap::new();
-        for (task, log) in logs {
+        for (task, mut records) in logs {
+            let wrong = times::mend(&mut records);
+            let mut log = Log::default();
+            for record in &records {
+                log.take(record);
+            }
+            self.tell(core, &log, wrong);
+            let started = records.first().map_or(0, |record| record.cycle);
+            let log = CoreLog { core, started, spans: log.spans() };
+            let Some(task) = task else {
+                self.problems.push(format!(
+                    "{core}: its first record is damaged; the others are taken to be of the launch they fit into"
+                ));
+                self.nameless.push(log);
+                continue;
+            };
             let before = seen.entry(task).or_default();
-            let key = (*before, task);
+            self.launches.entry((*before, task)).or_default().push(log);
             *before += 1;
-            self.tell(core, &log);
-            self.launches.entry(key).or_default().push(CoreLog { core, started: log.started, spans: log.spans() });
+        }
+    }
+
+    /// Puts logs without a task into the launch whose other cores ran at that time.
+    fn name_logs(&mut self) {
+        for log in std::mem::take(&mut self.nameless) {
+            let has_room = |logs: &[CoreLog]| logs.iter().all(|other| other.core != log.core);
+            let distance = |logs: &[CoreLog]| logs.iter().map(|other| other.started.abs_diff(log.started)).min();
+            let nearest =
+                self.launches.iter_mut().filter(|(_, logs)| has_room(logs)).min_by_key(|(_, logs)| distance(logs));
+            match nearest {
+                Some((_, logs)) => logs.push(log),
+                None => self.launches.entry((u32::MAX, 0)).or_default().push(log),
+            }
         }
     }
 
@@ -229,12 +267,14 @@ impl Reader<'_> {
         }
     }
 
-    fn tell(&mut self, core: Core, log: &Log) {
+    fn tell(&mut self, core: Core, log: &Log, wrong: usize) {
         if log.orphans > 0 {
             self.problems.push(format!("{core}: {} records end what never started", log.orphans));
         }
-        if log.backwards > 0 {
-            self.problems.push(format!("{core}: time runs backwards {} times", log.backwards));
+        if wrong > 0 {
+            self.problems.push(format!(
+                "{core}: {wrong} of its times do not fit the others; those of the records beside them are taken instead"
+            ));
         }
     }
 
@@ -282,29 +322,22 @@ fn listed(cores: &[Core]) -> String {
 /// Spans of one core while they grow.
 #[derive(Default)]
 struct Log {
-    started: u64,
-    last: u64,
     done: Vec<Span>,
     open: Vec<Span>,
     orphans: usize,
-    backwards: usize,
 }
 
 impl Log {
-    fn take(&mut self, subject: Subject, is_end: bool, cycle: u64) {
-        if cycle < self.last {
-            self.backwards += 1;
-        }
-        self.last = cycle;
+    fn take(&mut self, record: &Stamped) {
+        let Some((subject, is_end)) = record.edge else { return };
         if !is_end {
-            self.open.push(Span { subject, start: cycle, end: None });
+            self.open.push(Span { subject, start: record.cycle, end: None });
             return;
         }
         match self.open.iter().rposition(|span| span.subject == subject) {
             Some(place) => {
                 let span = self.open.remove(place);
-                // A clock that runs backwards gives no length.
-                self.done.push(Span { end: Some(cycle.max(span.start)), ..span });
+                self.done.push(Span { end: Some(record.cycle), ..span });
             }
             None => self.orphans += 1,
         }

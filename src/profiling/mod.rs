@@ -8,6 +8,7 @@ mod error;
 mod show;
 mod table;
 mod timeline;
+mod times;
 
 use std::path::Path;
 
