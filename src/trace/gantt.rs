@@ -26,7 +26,7 @@ pub(crate) fn gantt(trace: &Trace, width: usize) -> String {
     let width = width.max(LEAST_WIDTH);
     let (begin, end) = trace.span();
     let mut out = String::new();
-    let _ = writeln!(out, "{}: {}", trace.kernel, trace.axis.label());
+    out += &wrapped(&format!("{}: {}", trace.kernel, trace.axis.label()), width);
     if end <= begin {
         let _ = writeln!(out, "  nothing ran");
         return out;
@@ -81,9 +81,9 @@ pub(crate) fn gantt(trace: &Trace, width: usize) -> String {
         let name = shortened(&row.label, label);
         let _ = writeln!(out, "{name:label$}  {:>cores$}  {}", row.cores, marks.trim_end());
     }
-    let _ = writeln!(out, "# all cores of the op, + and . fewer of them, | no time at all; busy cores in tenths");
+    out += &wrapped("# all cores of the op, + and . fewer of them, | no time at all; busy cores in tenths", width);
     for note in &trace.notes {
-        let _ = writeln!(out, "note: {note}");
+        out += &wrapped(&format!("note: {note}"), width);
     }
     out
 }
@@ -168,6 +168,22 @@ fn axis(begin: f64, end: f64, bar: usize) -> String {
     line.trim_end().to_owned()
 }
 
+/// The text in lines of `width` at most, those after the first one indented. Words that are longer stay whole.
+fn wrapped(text: &str, width: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) => lines.push(format!("  {word}")),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
 fn shortened(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
@@ -195,7 +211,7 @@ mod tests {
                 track(CoreKind::Aiv, 1, vec![run(1, 50.0, 75.0)]),
             ],
             arrows: Vec::new(),
-            notes: vec!["a note".to_owned()],
+            notes: vec!["a note".to_owned(), "a longer note, which goes on and on and on and on and on".to_owned()],
         }
     }
 
@@ -204,7 +220,7 @@ mod tests {
         for width in [40, 60, 80, 133, 400] {
             let chart = gantt(&traced(), width);
             let bars: Vec<&str> = chart.lines().skip(1).take(5).collect();
-            assert!(bars.iter().all(|line| line.chars().count() <= width), "{chart}");
+            assert!(chart.lines().all(|line| line.chars().count() <= width), "{chart}");
             assert!(chart.starts_with("k: device cycles"), "{chart}");
             assert!(chart.contains("0 first") && !chart.contains("never") && chart.contains("note: a note"));
             // The second op starts where the first ends, and only half of its cores run to the end.
