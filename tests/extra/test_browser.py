@@ -75,6 +75,20 @@ class Shown:
         )
         return bool(self.browser.execute_script(script, element))
 
+    def overflowing(self) -> list[str]:
+        """Labels that reach out of the box they were put on, and names that reach out of the panel."""
+        script = """
+            const found = [];
+            for (const text of document.querySelectorAll('.drawing text.detail')) {
+              let box = text;
+              while (!box.classList.contains('box')) box = box.previousElementSibling;
+              if (text.getBoundingClientRect().right > box.getBoundingClientRect().right) found.push(text.textContent);
+            }
+            const panel = document.querySelector('.panel');
+            if (panel.scrollWidth > panel.clientWidth) found.push('panel');
+            return found;"""
+        return list(self.browser.execute_script(script))
+
     def done(self, name: str) -> None:
         """Nothing was wrong; and a picture of it to look at."""
         SHOTS.mkdir(parents=True, exist_ok=True)
@@ -131,11 +145,32 @@ def test_one_stream_with_everything(browser: webdriver.Chrome, tmp_path: Path) -
     assert "7 k7" in shown.panel(), "another page may point at an op"
     browser.find_element(By.TAG_NAME, "body").send_keys(Keys.ARROW_RIGHT)
     assert "8 k8" in shown.panel()
+    # A barrier of all cores stands at one place in both lanes, and a line joins the two.
+    joined = [box.rect["x"] + box.rect["width"] / 2 for box in shown.all(".meeting")]
+    bars = [box.rect["x"] + box.rect["width"] / 2 for box in shown.all(".mark") if box.rect["height"] > 80]
+    assert joined and all(sum(abs(bar - one) < 1 for bar in bars) == 2 for one in joined)
     shown.done("one-stream")
 
 
-def test_1160_ops(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    logging.getLogger("superkernel").setLevel(logging.ERROR)
+def test_long_names(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    ops = OpList(tmp_path)
+    for number in range(8):
+        ops.op(
+            (AIC, AIV)[number % 2],
+            8,
+            kernelName=f"te_{'WMwm' * 20}_{number}",
+            sub_operator_op_type="FlashAttention" * 4,
+        )
+    shown = Shown(browser, write(tmp_path, ops.infos(), "long"), "#op-3")
+    assert shown.overflowing() == []
+    # Two words, one of them a number: the op of that number comes first.
+    shown.search("wmwm 5")
+    assert "_5" in shown.panel().splitlines()[0] + shown.panel().splitlines()[1]
+    shown.done("long-names")
+
+
+def test_1160_ops(browser: webdriver.Chrome, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.ERROR, "superkernel")
     infos = {"op_list": op_list(write_kernels(tmp_path, 25), 1160, 2), "super_kernel_options": "stream-fusion=1"}
     shown = Shown(browser, write(tmp_path, infos, "large"))
     assert len({box.get_dom_attribute("data-op") for box in shown.all(".box")}) == 1160
@@ -144,6 +179,11 @@ def test_1160_ops(browser: webdriver.Chrome, tmp_path: Path) -> None:
     assert shown.in_view(shown.all(".box.chosen")[0])
     browser.find_element(By.XPATH, "//button[text()='all']").click()
     assert "far" in browser.find_element(By.CSS_SELECTOR, ".drawing svg").get_dom_attribute("class")
+    # From far away signs tell where what is, and which lane is which.
+    signs = [text.text for text in shown.all(".ruler text") if text.is_displayed()]
+    assert {"cube", "vector", "op 0"} <= set(signs) and len(signs) > 8
+    numbers = [int(sign.split()[1]) for sign in signs if sign.startswith("op ")]
+    assert numbers == sorted(numbers) and numbers[-1] > 1000
     shown.done("program-1160")
 
 
@@ -162,6 +202,7 @@ def test_scopes(browser: webdriver.Chrome, tmp_path: Path) -> None:
     assert "scope s is cut at op4" in browser.find_element(By.CLASS_NAME, "tip").text
     shown.search("op6")
     assert "in super kernel s_split" in shown.panel()
+    assert shown.overflowing() == []
     shown.done("scopes")
 
 
@@ -185,7 +226,8 @@ def test_the_report_of_a_build(browser: webdriver.Chrome, tmp_path: Path) -> Non
         "branch": "",
         "outcome": "fused",
         "members": ["a"],
-        "pieces": ["s"],
+        "pieces": ["s", "t"],
+        "fused": 3,
         "cuts": [{"node": "c", "reason": "unmarked", "through": None}],
         "left_out": [],
     }
@@ -202,6 +244,6 @@ def test_the_report_of_a_build(browser: webdriver.Chrome, tmp_path: Path) -> Non
     shown = Shown(browser, tmp_path / "report.html")
     text = browser.find_element(By.TAG_NAME, "main").text
     assert "te_superkernel_0" in text and "121 KiB" in text and "<b>look</b>" in text and "unmarked" in text
-    assert "m [SK1]. s" in text
+    assert "m [SK1]. s" in text and "fused: 3 ops in 2 super kernels: s, t (failed)" in text
     assert browser.find_element(By.LINK_TEXT, "picture of the scopes").get_dom_attribute("href") == "x/scopes.html"
     shown.done("report")

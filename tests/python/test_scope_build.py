@@ -290,6 +290,7 @@ def test_the_report_of_a_build(ops: dict[str, BuiltOp], tmp_path: Path, capsys: 
     assert kernels_told["broken"]["error"]["errId"] == "SK1016" and kernels_told["broken"]["picture"] is None
     (cut,) = (scope for scope in data["scopes"] if scope["name"] == "cut")
     assert next(one["node"] for one in cut["left_out"]) == "c2" and cut["cuts"]
+    assert cut["fused"] == 2, "c1 is alone and left out"
     # Every link leads to a picture, and the picture of the scopes leads on to the programs.
     for kernel in (built, kernels_told["same"], kernels_told["s"]):
         assert (tmp_path / kernel["picture"]).is_file() and kernel["kernel_name"] in kernel["picture"]

@@ -110,7 +110,9 @@ def run(options: argparse.Namespace) -> int:
     if options.html is not None:
         from superkernel import _files, pictures
 
-        _files.write(options.html, pictures.page("scope", "scopes", pictures.of_scopes(graph, planned)).encode())
+        data = pictures.of_scopes(graph, planned)
+        title = f"Scopes of {data['plan']['graph'] or 'a model'}"
+        _files.write(options.html, pictures.page("scope", title, data).encode())
     if options.json:
         print(json.dumps(planned.to_dict(), indent=2, ensure_ascii=False))
     else:

@@ -49,6 +49,22 @@ function shortened(text, letters) {
   return text.length <= letters ? text : text.slice(0, Math.max(1, letters - 1)) + "…";
 }
 
+const RULE = document.createElement("canvas").getContext("2d");
+const FONT = getComputedStyle(document.body).fontFamily;
+
+/** As much of a text as is no wider than `width`, in letters of this size. */
+function fitted(text, width, size) {
+  RULE.font = `${size}px ${FONT}`;
+  const fits = (letters) => RULE.measureText(shortened(text, letters)).width <= width;
+  if (fits(text.length)) return text;
+  let [least, most] = [1, text.length];
+  while (most - least > 1) {
+    const middle = (least + most) >> 1;
+    if (fits(middle)) least = middle; else most = middle;
+  }
+  return shortened(text, least);
+}
+
 /** A line with its text, and a wider one that cannot be seen, so that the pointer finds it, also between dashes. */
 function wire(line, text) {
   const grip = line.cloneNode();
@@ -87,9 +103,13 @@ class View {
   constructor(holder, size, overview) {
     this.size = size;
     this.group = draw("g");
-    this.svg = draw("svg", {}, hatch(), this.group);
+    this.ruler = draw("g", {class: "ruler"});
+    this.svg = draw("svg", {}, hatch(), this.group, this.ruler);
     this.overview = overview;
     this.boxes = [];
+    // What stands where, from left to right: `{x, text}`; and the names of the rows, by their upper edge: `{y, text}`.
+    this.signs = [];
+    this.rows = [];
     holder.append(this.svg);
     this.holder = holder;
     Object.assign(this, {x: 0, y: 0, scale: 1});
@@ -125,6 +145,9 @@ class View {
     this.x = x - ((x - this.x) * scale) / this.scale;
     this.scale = scale;
     this.y = y - ((y - this.y) * this.tall()) / tall;
+    // Nothing is to be seen beside the drawing.
+    const spare = this.holder.clientWidth - this.size.width * scale;
+    this.x = spare >= 0 ? spare / 2 : Math.max(spare - 10, Math.min(10, this.x));
     this.place();
   }
 
@@ -175,7 +198,9 @@ class View {
 
   /** Puts a rectangle into the middle, large enough to be read. */
   to({x, y, width, height}) {
-    this.scale = Math.max(this.scale, 0.9, this.least());
+    // In a low window less is enough: both lanes are worth more than large letters.
+    const readable = Math.min(0.9, Math.max(0.6, (this.holder.clientHeight - 20) / this.size.height));
+    this.scale = Math.max(this.scale, readable, this.least());
     this.x = this.holder.clientWidth / 2 - (x + width / 2) * this.scale;
     this.y = this.holder.clientHeight / 2 - (y + height / 2) * this.tall();
     this.place();
@@ -188,7 +213,26 @@ class View {
     if (spare >= 0) this.y = spare / 2;
     this.group.setAttribute("transform", `translate(${this.x} ${this.y}) scale(${this.scale} ${tall})`);
     this.svg.classList.toggle("far", this.scale < 0.4);
+    this.svg.classList.toggle("farthest", this.scale < 0.12);
+    this.drawRuler();
     this.drawOverview();
+  }
+
+  /** Signs along the upper edge, as many as there is room for, and the names of rows: from far away nothing else can be read. */
+  drawRuler() {
+    const shown = [];
+    let free = 0;
+    for (const {x, text} of this.signs) {
+      const at = this.x + x * this.scale;
+      if (at < free || at > this.holder.clientWidth - 20) continue;
+      shown.push(draw("line", {x1: at, x2: at, y1: 0, y2: 16}), draw("text", {class: "small", x: at + 3, y: 12}, text));
+      free = at + Math.max(70, 9 * text.length);
+    }
+    const hasTitles = this.x > -20 && this.scale >= 0.4;
+    for (const {y, text} of hasTitles ? [] : this.rows) {
+      shown.push(draw("text", {class: "row", x: 4, y: this.y + y * this.tall() - 4}, text));
+    }
+    this.ruler.replaceChildren(...shown);
   }
 
   /** A small copy of the boxes, and what of it is seen. */
@@ -235,8 +279,12 @@ function search(entries) {
   const show = () => {
     const words = field.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
     hits = words.length === 0 ? [] : entries.filter(({text}) => words.every((word) => text.toLowerCase().includes(word)));
-    // Whoever types a number means that op.
-    hits.sort((left, right) => right.text.startsWith(`${words[0]} `) - left.text.startsWith(`${words[0]} `));
+    // Whoever types a number means that op, or one whose number begins so.
+    const rank = ({text}) => {
+      const number = text.slice(0, text.indexOf(" "));
+      return words.includes(number) ? 2 : words.some((word) => number.startsWith(word)) ? 1 : 0;
+    };
+    hits.sort((left, right) => rank(right) - rank(left));
     chosen = 0;
     list.replaceChildren(...hits.slice(0, 60).map((hit, number) =>
       make("div", {class: number === chosen ? "chosen" : null, pointerdown: () => go(number)}, hit.text)));

@@ -43,9 +43,10 @@ function arrange() {
   const walk = (ofLane, targets) => {
     let waiting = [];
     let last = null;
+    // A step that lanes share stands at one place in all of them: the others leave it free.
     const add = (place, op, numbers) => {
       for (const lane of targets) {
-        const own = numbers.filter((one) => steps[one].kinds.includes(lane.kind));
+        const own = numbers.map((one) => steps[one].kinds.includes(lane.kind) ? one : null);
         if (own.length > 0) lane[place].set(op, [...(lane[place].get(op) ?? []), ...own]);
       }
     };
@@ -152,13 +153,13 @@ function drawOps() {
         `${op.cores[lane.kind]} of ${lane.cores} ${KINDS[lane.kind]} cores`);
       boxesOf[number].push(box);
       const dark = "fill: #111";
-      layers.boxes.append(box, draw("text", {class: "detail", x: left + 7, y: lane.y + 15, style: dark}, shortened(opLabel(op), 17)));
+      layers.boxes.append(box, draw("text", {class: "detail", x: left + 7, y: lane.y + 15, style: dark}, fitted(opLabel(op), WIDTH - 14, 12)));
       if (height >= 36) {
         layers.boxes.append(draw("text", {class: "small detail", x: left + 7, y: lane.y + 30, style: "fill: #333"},
           `${op.cores[lane.kind]} of ${lane.cores} cores`));
       }
       if (height >= 52 && op.op_type) {
-        layers.boxes.append(draw("text", {class: "small detail", x: left + 7, y: lane.y + 44, style: "fill: #333"}, shortened(op.op_type, 20)));
+        layers.boxes.append(draw("text", {class: "small detail", x: left + 7, y: lane.y + 44, style: "fill: #333"}, fitted(op.op_type, WIDTH - 14, 10)));
       }
       view.boxes.push({x: left, y: lane.y, width: WIDTH, height, colour: fillColour});
     }
@@ -195,6 +196,7 @@ function drawMarks() {
     const behind = ([op, marks]) => [at[column[op]] + WIDTH + 9, marks];
     for (const [first, marks] of [...[...lane.before].map(before), ...[...lane.behind].map(behind)]) {
       marks.forEach((number, place) => {
+        if (number === null) return;
         const step = steps[number];
         const how = MARKS[step.action];
         const middle = first + place * SLOT;
@@ -204,6 +206,10 @@ function drawMarks() {
         mark.addEventListener("click", () => step.op !== null && choose(step.op, number));
         tips.set(mark, `${stepText(step)}${step.reason ? `\nwhy: ${step.reason}` : ""}`);
         layers.marks.append(mark);
+        if (how.shape === "bar" && lane !== lanes[0] && step.kinds.length > 1 && !DATA.two_streams) {
+          // All kinds of core meet here.
+          layers.under.append(draw("rect", {class: "meeting", x: middle - 1.5, y: lane.y - BETWEEN, width: 3, height: BETWEEN, fill: how.colour}));
+        }
         if (step.action === "set-flag" || step.action === "wait-flag") {
           const key = step.fields.map(([, value]) => value).join(" ");
           const pair = ends.get(key) ?? {sets: [], waits: [], step};
@@ -296,6 +302,13 @@ function choose(number, stepNumber = null) {
   if (stepNumber !== null) document.getElementById(`step-${stepNumber}`)?.scrollIntoView({block: "center"});
 }
 
+/** The warnings; many of them only when asked for. */
+function warnings() {
+  const texts = DATA.warnings.map((text) => make("div", {class: "warn"}, `warning: ${text}`));
+  return texts.length > 2
+    ? make("details", {}, make("summary", {class: "warn"}, counted(texts.length, "warning")), ...texts) : make("div", {}, ...texts);
+}
+
 function summary() {
   const marks = Object.entries(MARKS).filter(([action]) => steps.some((step) => step.action === action));
   const seen = new Set();
@@ -316,7 +329,7 @@ function summary() {
       `${DATA.two_streams ? "several streams" : "one stream"}, ${DATA.split_mode} code ${DATA.split_mode === 1 ? "copy" : "copies"}, for ${DATA.soc}`),
     make("div", {class: "soft"}, "Click an op or a mark. Wheel: zoom; drag: move; shift and wheel: sideways. " +
       "Keys: / search, f everything, + and - zoom, arrows: next op."),
-    ...DATA.warnings.map((text) => make("div", {class: "warn"}, `warning: ${text}`)),
+    warnings(),
     make("h3", {}, "marks"), table(["", "what", "#steps"], legend),
     make("h3", {}, "streams"),
     make("div", {}, ...[...new Set(ops.map((op) => op.stream_id))].flatMap((stream) =>
@@ -329,6 +342,11 @@ function summary() {
 
 drawLanes();
 drawOps();
+// Ops stand by column: of those that share one the first names it.
+const named = new Map();
+ops.forEach((op, number) => { if (!named.has(column[number])) named.set(column[number], {x: at[column[number]], text: `op ${op.index}`}); });
+view.rows = lanes.map((lane) => ({y: lane.y, text: KINDS[lane.kind] ?? lane.kind}));
+view.signs = [...named.values()].sort((left, right) => left.x - right.x);
 drawMarks();
 const order = drawOrder();
 const bar = document.querySelector(".facts");

@@ -2,7 +2,7 @@
 "use strict";
 
 const root = document.querySelector("main");
-const STATES = {compiled: "good", built: "good", "up to date": "soft", "from cache": "good", shared: "soft", reused: "soft", failed: "bad"};
+const STATES = {compiled: "good", "up to date": "soft", "from cache": "good", shared: "soft", failed: "bad"};
 const time = (milliseconds) => milliseconds >= 10000 ? `${(milliseconds / 1000).toFixed(1)} s` : `${milliseconds.toFixed(0)} ms`;
 const bytes = (count) => count === null || count === undefined ? "" : count >= 10240 ? `${(count / 1024).toFixed(0)} KiB` : `${count} B`;
 const STAGES = [...new Set(DATA.kernels.flatMap((kernel) => Object.keys(kernel.stages)))];
@@ -20,14 +20,16 @@ function stageBar(kernel, longest) {
 }
 
 function kernelName(kernel) {
-  const name = make("span", {class: "mono"}, kernel.kernel_name);
+  // The end of a long name is cut off on screen, not for whoever copies it.
+  const name = make("span", {class: "mono cut-off", title: kernel.kernel_name}, kernel.kernel_name);
   return kernel.picture ? make("a", {href: kernel.picture}, name) : name;
 }
 
 function kernelTable() {
   const longest = Math.max(1, ...DATA.kernels.map((kernel) => Object.values(kernel.stages).reduce((sum, one) => sum + one, 0)));
   return table(["super kernel", "kernel", "state", "#ops", "#object", "#time", "stages"], DATA.kernels.map((kernel) => [
-    kernel.piece, kernelName(kernel), make("span", {class: STATES[kernel.origin] ?? ""}, kernel.origin), kernel.ops,
+    make("span", {id: anchor(kernel.piece)}, kernel.piece), kernelName(kernel),
+    make("span", {class: `whole ${STATES[kernel.origin] ?? ""}`}, kernel.origin), kernel.ops,
     bytes(kernel.size), time(kernel.milliseconds), stageBar(kernel, longest),
   ]));
 }
@@ -41,6 +43,16 @@ function stageTable() {
   ]));
 }
 
+/** A super kernel by name, with a link to its row and what became of it, if that is not what one expects. */
+function pieceLink(name) {
+  const failed = DATA.kernels.some((kernel) => kernel.piece === name && kernel.origin === "failed");
+  return make("span", {}, make("a", {href: `#${anchor(name)}`}, name), failed ? make("span", {class: "bad"}, " (failed)") : null);
+}
+
+function anchor(name) {
+  return `kernel-${DATA.kernels.findIndex((kernel) => kernel.piece === name)}`;
+}
+
 function scopePart(scope) {
   const rows = [
     ...scope.cuts.map((cut) => ["cut", cut.node, `${cut.reason}${cut.through ? `, through ${cut.through}` : ""}`]),
@@ -48,8 +60,9 @@ function scopePart(scope) {
   ];
   return [
     make("h3", {}, `${scope.name}${scope.branch ? ` in ${scope.branch}` : ""}`),
-    make("div", {}, `${scope.outcome}: ${counted(scope.members.length, "op")} in ${counted(scope.pieces.length, "super kernel")} (${scope.pieces.join(", ") || "none"})`),
-    rows.length > 0 ? table(["", "op", "why"], rows) : make("div", {class: "soft"}, "fused as marked: no cut, nothing left out"),
+    make("div", {}, `${scope.outcome}: ${counted(scope.fused, "op")} in ${counted(scope.pieces.length, "super kernel")}`,
+      ...scope.pieces.flatMap((name, number) => [number === 0 ? ": " : ", ", pieceLink(name)])),
+    rows.length > 0 ? table(["", "op", "why"], rows) : make("div", {class: "soft"}, "as marked: no cut, nothing left out"),
   ];
 }
 

@@ -87,7 +87,7 @@ def of_build(
         is_owner = owners[result.kernel_name] == result.piece
         report = by_kernel.get(result.kernel_name, {})
         kernel = _kernel(result, pieces[result.piece], report if is_owner else {})
-        kernel["origin"] = _origin(result, report, is_owner)
+        kernel["origin"] = result.state
         kernel["size"] = _size(report.get("object"))
         kernel["picture"] = links.get(result.piece)
         kernels.append(kernel)
@@ -97,23 +97,16 @@ def of_build(
         "milliseconds": build.milliseconds,
         "excluded": build.excluded,
         "scope_picture": scopes,
-        "scopes": build.plan.scopes,
+        "scopes": [_scope(scope, pieces) for scope in build.plan.scopes],
         "kernels": kernels,
     }
 
 
-def _origin(result: KernelResult, report: Mapping[str, Any], is_owner: bool) -> str:
-    """``compiled``, ``up to date``, ``from cache``, ``shared`` or ``failed``."""
-    if result.state == "failed":
-        return "failed"
-    if not is_owner:
-        return "shared"
-    origin = str(report.get("origin", "up to date"))
-    return "compiled" if origin == "built" else origin
-
-
 def _kernel(result: KernelResult, piece: Piece, report: Mapping[str, Any]) -> dict[str, Any]:
     stages = {stage: time for stage, time in report.get("timings_ms", {}).items() if stage != "total"}
+    if result.state == "compiled" and report.get("origin") == "from cache":
+        # By a worker; what was told is how its result was taken over.
+        stages = {"built elsewhere": max(0.0, result.milliseconds - sum(stages.values())), **stages}
     return {
         "piece": result.piece,
         "kernel_name": result.kernel_name,
@@ -124,6 +117,11 @@ def _kernel(result: KernelResult, piece: Piece, report: Mapping[str, Any]) -> di
         "because": report.get("because", []),
         "error": None if result.error is None else result.error.errorinfo,
     }
+
+
+def _scope(scope: Mapping[str, Any], pieces: Mapping[str, Piece]) -> dict[str, Any]:
+    fused = sum(len(pieces[name].members) for name in scope["pieces"])
+    return {**scope, "fused": fused}
 
 
 def _size(path: str | None) -> int | None:

@@ -14,6 +14,8 @@ const streams = [...new Set(nodes.map((node) => node.stream))].sort((left, right
 const row = new Map(streams.map((stream, number) => [stream, FIRST + number * (ROW + APART)]));
 const cuts = plan.scopes.flatMap((scope) => scope.cuts.map((cut) => ({...cut, scope: scope.name})));
 
+/** Of names like paths the last part tells most. */
+const tail = (name) => name.slice(name.lastIndexOf("/") + 1) || name;
 const xOf = (number) => LEFT + number * STEP;
 const size = {width: LEFT + nodes.length * STEP + 30, height: FIRST + streams.length * (ROW + APART) + 20};
 const view = new View(document.querySelector(".drawing"), size, document.querySelector(".overview"));
@@ -67,9 +69,9 @@ function drawNodes() {
     boxes.set(node.name, box);
     const ink = fillColour ? "fill: #111" : null;
     layers.boxes.append(box,
-      draw("text", {class: "detail", x: left + 7, y: top + 17, style: ink}, shortened(node.name, 15)),
-      draw("text", {class: "small detail", x: left + 7, y: top + 33, style: fillColour ? "fill: #333" : null}, shortened(node.type, 18)),
-      out ? draw("text", {class: "small detail", x: left + 7, y: top + 48, style: "fill: var(--bad)"}, shortened(out.reason, 18)) : "");
+      draw("text", {class: "detail", x: left + 7, y: top + 17, style: ink}, fitted(tail(node.name), BOX - 14, 12)),
+      draw("text", {class: "small detail", x: left + 7, y: top + 33, style: fillColour ? "fill: #333" : null}, fitted(node.type, BOX - 14, 10)),
+      out ? draw("text", {class: "small detail", x: left + 7, y: top + 48, style: "fill: var(--bad)"}, fitted(out.reason, BOX - 14, 10)) : "");
     view.boxes.push({x: left, y: top, width: BOX, height: ROW, colour: fillColour ?? (out ? "#c0564a" : "#9aa3af")});
   });
 }
@@ -160,7 +162,7 @@ function summary() {
       table(["super kernel", "#ops", ""], scope.pieces.map((name) => {
         const number = plan.pieces.findIndex((piece) => piece.name === name);
         const piece = plan.pieces[number];
-        const state = piece.problems.length > 0 ? make("span", {class: "bad"}, piece.problems[0].id) : "";
+        const state = piece.problems.length > 0 ? make("span", {class: "bad whole"}, piece.problems[0].id) : "";
         return [make("span", {class: "link", click: () => showPiece(number), style: `border-left: 12px solid ${colour(number)}; padding-left: 6px`}, name), piece.ops.length, state];
       })),
       ...scope.cuts.map((cut) => make("div", {}, make("span", {class: "bad"}, "cut "), `at `, link(cut.node), `: ${cut.reason}${cut.through ? `, through ${cut.through}` : ""}`)),
@@ -179,6 +181,8 @@ document.querySelector(".facts").append(
 controls(view);
 search(nodes.map((node, number) => ({text: `${node.id} ${node.name}  ${node.type} stream ${node.stream}`, go: () => { showNode(number); goTo(node.name); }})));
 tips.follow(document.querySelector(".drawing"));
+view.rows = streams.map((stream) => ({y: row.get(stream) - 8, text: stream < 0 ? "no stream" : `stream ${stream}`}));
+view.signs = nodes.map((node, number) => ({x: xOf(number), text: `node ${node.id}`}));
 summary();
 view.start();
 document.body.dataset.ready = "yes";
