@@ -116,6 +116,24 @@ class _ToStderr(logging.StreamHandler):  # type: ignore[type-arg]  # no type of 
         """Set by the constructor."""
 
 
+class _Once(logging.Filter):
+    """A command that plans twice, for two pictures, warns once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: set[str] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno != logging.WARNING:
+            return True
+        is_new = (text := record.getMessage()) not in self.told
+        self.told.add(text)
+        return is_new
+
+
+_once = _Once()
+
+
 def print_to_stderr(verbosity: int) -> None:
     """For the command line: warnings, from verbosity 1 on progress and from 2 on details, go to standard error."""
     from superkernel import _core
@@ -128,7 +146,9 @@ def print_to_stderr(verbosity: int) -> None:
         handler.setFormatter(_Lines())
         # What is an error is raised as well, and told by whoever catches it.
         handler.addFilter(lambda record: record.levelno < logging.ERROR)
+        handler.addFilter(_once)
         logger.addHandler(handler)
+    _once.told.clear()
     logger.setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)])
     _core.set_log_level(lowest_level())
 

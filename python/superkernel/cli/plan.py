@@ -64,19 +64,17 @@ def run(options: argparse.Namespace) -> int:
             show_picture(kernel_infos, options)
             if not (wants_timeline(options) or options.json):
                 return 0
-        plan = superkernel.plan(kernel_infos, options.name)
+        if options.json:
+            import json
+
+            print(json.dumps(superkernel.plan(kernel_infos, options.name), indent=2))
+        elif not wants_timeline(options):
+            print("\n".join(summary(superkernel.plan(kernel_infos, options.name))))
         if wants_timeline(options):
             from superkernel import cost
 
             traces, _ = cost.trace(kernel_infos, options.profile, name=options.name)
-    if options.json:
-        import json
-
-        print(json.dumps(plan, indent=2))
-    elif not wants_timeline(options):
-        print("\n".join(summary(plan)))
-    if wants_timeline(options):
-        show_timeline(options, traces)
+            show_timeline(options, traces)
     return 0
 
 
