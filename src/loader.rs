@@ -178,6 +178,7 @@ pub(crate) fn find(
         if let Some(record) = record {
             if let Form::SuperKernel { ops, .. } = &mut found.form {
                 ops::name_files(ops, &record.notes.call.kernel_infos);
+                ops::end_last(ops, &record.notes.parameters);
             }
             found.parameters = record.notes.parameters;
         }

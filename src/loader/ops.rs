@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::build::ResultOp;
-use crate::model::{EventId, StreamId};
+use crate::model::{EventId, Slot, StreamId};
 
 /// One op of a super kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +65,14 @@ impl LaunchableOp {
     }
 }
 
+/// Tells the last op where its parameters end: what comes behind them is the super kernel's own.
+pub(super) fn end_last(ops: &mut [LaunchableOp], parameters: &[Slot]) {
+    let Some(last) = ops.last_mut().filter(|op| op.param_count.is_none()) else { return };
+    let own = parameters.get(last.param_offset as usize..).unwrap_or_default();
+    let count = own.iter().take_while(|slot| slot.op.is_some()).count();
+    last.param_count = u32::try_from(count).ok().filter(|_| !parameters.is_empty());
+}
+
 /// Tells the ops their places and files in the call they were built by.
 pub(super) fn name_files(ops: &mut [LaunchableOp], kernel_infos: &Value) {
     let entries = kernel_infos.get("op_list").and_then(Value::as_array);
@@ -110,6 +118,7 @@ pub(crate) fn sequential_order(ops: &[LaunchableOp]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::OpIndex;
 
     fn op(stream: i64, sends: &[i64], receives: &[i64]) -> LaunchableOp {
         let events = |ids: &[i64]| ids.iter().copied().map(EventId).collect();
@@ -124,6 +133,18 @@ mod tests {
         assert_eq!(sequential_order(&[op(0, &[], &[9]), op(0, &[], &[])]), [0, 1], "an outer event orders nothing");
         let circle = [op(0, &[1], &[2]), op(1, &[2], &[1])];
         assert_eq!(sequential_order(&circle), [0, 1]);
+    }
+
+    #[test]
+    fn the_super_kernels_own_slots_are_not_of_its_last_op() {
+        let slot = |op: Option<usize>| Slot { op: op.map(OpIndex), ..Slot::of_sub_kernel("x", None) };
+        let slots = [slot(None), slot(Some(0)), slot(Some(2)), slot(Some(2)), slot(None), slot(None)];
+        let first = LaunchableOp { param_offset: 1, param_count: Some(1), ..LaunchableOp::named("a") };
+        let mut ops = [first, LaunchableOp { param_offset: 2, ..LaunchableOp::named("b") }];
+        end_last(&mut ops, &[]);
+        assert_eq!(ops[1].param_count, None, "nobody says");
+        end_last(&mut ops, &slots);
+        assert_eq!((ops[0].param_count, ops[1].param_count), (Some(1), Some(2)));
     }
 
     #[test]

@@ -21,6 +21,7 @@ from kernels.runner import Fused, Workshop, platform
 from op_lists import AIC, AIV, MIX_1_2, OpList
 from superkernel import SuperKernelError, cost, elf, profiling
 from superkernel.cli import main
+from superkernel.sim import build_op
 
 NAMES = ["vec3", "mix2sw", "cub2", "vec8"]
 
@@ -234,6 +235,26 @@ def test_superkernel_run_draws_one_run(
     (process,) = trace_reader.read(out.read_bytes())
     assert set(process.ops()) == {(0, "AIV0"), (0, "AIV1"), (1, "AIC0"), (1, "AIC1"), (1, "AIC2")}
     assert process.arrows
+
+
+def test_a_run_that_records_and_one_that_is_not_made(
+    library: KernelLibrary, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Slots of the super kernel itself are not its last op's; and a verdict is told also where there is no timeline."""
+    infos = library.infos(library.op("one"), library.op("two"), options="profiling=1:feed-sync-all=1")
+    (tmp_path / "infos.json").write_text(json.dumps(infos))
+    out = tmp_path / "t.json"
+    assert main(["run", str(tmp_path / "infos.json"), "--seeds", "1", "--trace", str(out)]) == 0
+    assert "1 seeds" in capsys.readouterr().out and trace_reader.read(out.read_bytes())
+    source = """#include "kernel_operator.h"
+    extern "C" __global__ __aicore__ void faulty(GM_ADDR x, GM_ADDR y) { *(__gm__ int *)y = AscendC::GetBlockIdx(); }"""
+    faulty = build_op(source, "faulty", None, AIV, 2, out_dir=tmp_path / "ops").entry()
+    (tmp_path / "infos.json").write_text(json.dumps({"op_list": [faulty], "super_kernel_options": ""}))
+    out.unlink()
+    assert main(["run", str(tmp_path / "infos.json"), "--seeds", "1", "--trace", str(out)]) == 1
+    shown = capsys.readouterr()
+    assert "not run, its ops alone are at fault" in shown.out and "two cores of op 0" in shown.out
+    assert "no timeline" in shown.err and not out.exists()
 
 
 def test_only_ops_without_the_other_events(ran: Ran, workshop: Workshop) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 from typing import TYPE_CHECKING, Any
 
 from superkernel.cli._input import add_kernel_infos, read_kernel_infos
@@ -92,6 +93,8 @@ def run(options: argparse.Namespace) -> int:
     print(verdict)
     if traces is not None:
         show_timeline(options, traces)
+    elif wants_timeline(options):
+        print("no timeline: no run of the super kernel came to an end", file=sys.stderr)
     if verdict.ok:
         return 0
     for finding in verdict.findings:
@@ -117,15 +120,16 @@ def _verdict(kernel: Kernel, options: argparse.Namespace, seeds: int, first_seed
     )
 
 
-def _traces(kernel: Kernel, options: argparse.Namespace, verdict: Verdict) -> Traces:
-    """One more run, with all events: of a seed that found something, otherwise of the first."""
-    from superkernel.sim import Report
+def _traces(kernel: Kernel, options: argparse.Namespace, verdict: Verdict) -> Traces | None:
+    """One more run, with all events: of a seed that found something, otherwise of the first.
 
+    Nothing where an op alone is at fault, so that the super kernel is not run, or where a run does not come back.
+    """
     found = [finding.variation.seed for finding in verdict.findings if finding.repeatable]
     first = options.first_seed if options.seed is None else options.seed
     events = "instructions" if options.pipes else "sync"
     again = _verdict(kernel, options, 1, found[0] if found else first, events=events, event_limit=MOST_EVENTS)
-    return (again.last or Report("timeout", "no run of the super kernel")).traces()
+    return None if again.last is None or not again.last.came_back else again.last.traces()
 
 
 def _tiling_keys(given: list[str]) -> dict[int | str, int | tuple[int, int]]:

@@ -109,6 +109,8 @@ class Verdict:
         if self.ok:
             return "\n".join([f"{self.kernel}: ok, {runs}, {beside}", *(f"warning: {text}" for text in self.warnings)])
         found = f"{self.kernel}: {len(self.findings)} of {len(self.seeds)} seeds found something"
+        if not self.seeds:
+            found = f"{self.kernel}: not run, its ops alone are at fault"
         return "\n".join([found, *map(str, self.findings)])
 
     def __repr__(self) -> str:

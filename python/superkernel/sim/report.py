@@ -103,6 +103,11 @@ class Report:
         """The events of one core, in order."""
         return tuple(event for event in self.events if event.core == core)
 
+    @property
+    def came_back(self) -> bool:
+        """Whether the run ended by itself, whatever it found; only then its events are known."""
+        return self._native is not None
+
     def traces(self) -> _core.Traces:
         """What every core did when, in steps of the simulator.
 
