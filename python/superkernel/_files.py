@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Union
@@ -58,10 +58,10 @@ def write(path: PathLike, data: bytes) -> None:
     _core.write_file(checked_path(path), data)
 
 
-def write_traces(path: PathLike, traces: _core.Traces) -> list[str]:
+def write_traces(path: PathLike, traces: _core.Traces, write_to: Callable[[Any, bytes], None] = write) -> list[str]:
     """Writes timelines for https://ui.perfetto.dev; logs and returns what a reader of each must know."""
     data, described = traces.written()
-    write(path, data)
+    write_to(path, data)
     lines = []
     for kernel, axis, notes in described:
         lines += [f"{kernel}: {axis}", *(f"{kernel}: note: {note}" for note in notes)]

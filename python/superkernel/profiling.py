@@ -94,10 +94,14 @@ class Profile:
         return _files.write_traces(path, self.traces())
 
 
-def decode(dump: PathLike, kernel: PathLike, *, clock_mhz: float | None = None) -> Profile:
-    """Reads a dump of the buffer; ``kernel`` is the JSON that the build wrote beside the object."""
-    path = _files.checked_path(dump, "dump")
-    return Profile(_core.profiling_decode(_files.read(path), path, _files.checked_path(kernel, "kernel")), clock_mhz)
+def decode(dump: PathLike | bytes, kernel: PathLike, *, clock_mhz: float | None = None) -> Profile:
+    """Reads a dump of the buffer, a file or its bytes; ``kernel`` is the JSON that the build wrote."""
+    if isinstance(dump, bytes):
+        name, data = "dump", dump
+    else:
+        name = _files.checked_path(dump, "dump")
+        data = _files.read(name)
+    return Profile(_core.profiling_decode(data, name, _files.checked_path(kernel, "kernel")), clock_mhz)
 
 
 def _checked_clock(clock_mhz: float | None) -> float | None:

@@ -1,66 +1,104 @@
 //! Merges slices that are too short to see, where there are more than a viewer can use.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::{Arrow, Slice, Trace, Track, What};
 
-/// Most slices of a kernel: a file of these is some 40 MB.
-const MOST_SLICES: usize = 300_000;
-/// Most arrows of a kernel.
-const MOST_ARROWS: usize = 40_000;
+/// What a file of one kernel may have: one that is larger no viewer can use.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    slices: usize,
+    /// Of all slices together; arrows and counts come on top.
+    bytes: usize,
+    arrows: usize,
+}
+
+/// With its arrows and counts a file stays under 60 MB.
+const LIMITS: Limits = Limits { slices: 300_000, bytes: 45_000_000, arrows: 40_000 };
+/// Lengths of what is merged, from a millionth of everything on: four of them double it.
+const ROUNDS: u32 = 84;
 
 /// The same trace with as much as can be shown, and notes about what was merged.
 pub(super) fn shrunk(trace: &Trace) -> Cow<'_, Trace> {
-    shrunk_to(trace, MOST_SLICES, MOST_ARROWS)
+    shrunk_to(trace, LIMITS)
 }
 
-fn shrunk_to(trace: &Trace, most_slices: usize, most_arrows: usize) -> Cow<'_, Trace> {
+fn shrunk_to(trace: &Trace, limits: Limits) -> Cow<'_, Trace> {
     let count = |trace: &Trace| trace.tracks.iter().map(|track| track.slices.len()).sum::<usize>();
+    let fits = |trace: &Trace| count(trace) <= limits.slices && bytes(trace) <= limits.bytes;
     let before = count(trace);
-    if before <= most_slices && trace.arrows.len() <= most_arrows {
+    let is_small = fits(trace);
+    if is_small && trace.arrows.len() <= limits.arrows {
         return Cow::Borrowed(trace);
     }
-    let mut shown = trace.clone();
     let (start, end) = trace.span();
-    // What is shorter than this was merged.
-    let mut limit = 0.0;
-    // Ops are kept as long as that is possible.
-    for with_ops in [false, true] {
-        let mut rounds = 0;
-        while count(&shown) > most_slices && rounds < 21 {
-            limit = f64::from(1_u32 << rounds) * (end - start) / 1e6;
-            shown = merged(trace, limit, with_ops);
-            rounds += 1;
-        }
-    }
+    let (mut shown, limit) = if is_small {
+        (trace.clone(), 0.0)
+    } else {
+        // What is shorter than this is merged.
+        let length = |round: u32| (f64::from(round) / 4.0).exp2() * (end - start) / 1e6;
+        // Ops are kept as long as that is possible.
+        let found = [false, true].into_iter().find_map(|with_ops| {
+            let made = |round: u32| merged(trace, length(round), with_ops);
+            // The longer, the fewer are left.
+            let (mut few, mut many) = (ROUNDS - 1, 0);
+            let mut best = Some(made(few)).filter(|most| fits(most) || with_ops)?;
+            while many < few {
+                let middle = u32::midpoint(many, few);
+                let tried = made(middle);
+                if fits(&tried) {
+                    (few, best) = (middle, tried);
+                } else {
+                    many = middle + 1;
+                }
+            }
+            Some((best, length(few)))
+        });
+        found.unwrap_or_else(|| (trace.clone(), 0.0))
+    };
     let after = count(&shown);
     if after < before {
         let ops = shown.tracks.iter().flat_map(|track| &track.slices).filter(|slice| slice.what == What::Op).count();
         let all = trace.tracks.iter().flat_map(|track| &track.slices).filter(|slice| slice.what == What::Op).count();
         let kept = if ops == all { "every op is there" } else { "the shortest ops as well" };
         shown.notes.push(format!(
-            "{before} slices are more than the {most_slices} that are shown: those shorter than {} {} were merged, which \
-             leaves {after} ({kept}); `short steps` stand for several",
+            "{before} slices are more than can be shown: those shorter than {} {} were merged, which leaves {after} \
+             ({kept}); `short steps` stand for several",
             rounded(limit),
             trace.axis.unit(),
         ));
     }
     let arrows = shown.arrows.len();
-    if arrows > most_arrows {
+    if arrows > limits.arrows {
         let length = |arrow: &Arrow| {
             let slice = &shown.tracks[arrow.to].slices[arrow.slice];
             slice.end - slice.start
         };
         let mut lengths: Vec<(f64, usize)> = shown.arrows.iter().map(length).zip(0..).collect();
         lengths.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
-        let mut kept: Vec<usize> = lengths[..most_arrows].iter().map(|(_, number)| *number).collect();
+        let mut kept: Vec<usize> = lengths[..limits.arrows].iter().map(|(_, number)| *number).collect();
         kept.sort_unstable();
         shown.arrows = kept.into_iter().map(|number| shown.arrows[number]).collect();
-        shown
-            .notes
-            .push(format!("of {arrows} arrows from sets to waits the {most_arrows} with the longest waits are shown"));
+        shown.notes.push(format!(
+            "of {arrows} arrows from sets to waits the {} with the longest waits are shown",
+            limits.arrows
+        ));
     }
     Cow::Owned(shown)
+}
+
+/// About how many bytes the slices take in a file.
+fn bytes(trace: &Trace) -> usize {
+    // Numbers, names of fields, commas.
+    const FIXED: usize = 110;
+    let labels: Vec<usize> = trace.ops.iter().map(|op| op.label().len()).collect();
+    let text = |text: &Option<Arc<str>>| text.as_ref().map_or(0, |text| text.len() + 12);
+    let size = |slice: &Slice| {
+        let label = slice.op.and_then(|op| labels.get(op)).copied().unwrap_or(0);
+        FIXED + label + text(&slice.name) + text(&slice.detail) + text(&slice.reason)
+    };
+    trace.tracks.iter().flat_map(|track| &track.slices).map(size).sum()
 }
 
 /// Two digits are enough: a limit is no measurement.
@@ -91,10 +129,12 @@ fn merged_track(track: &Track, limit: f64, with_ops: bool) -> (Track, Vec<Option
     let mut run: Vec<&Slice> = Vec::new();
     let mut inside_until = f64::NEG_INFINITY;
     let close = |run: &mut Vec<&Slice>, out: &mut Vec<Slice>| {
-        if let [first, .., last] = run.as_slice() {
+        if let [first, _, ..] = run.as_slice() {
+            // What stands inside another one ends first.
+            let end = run.iter().map(|slice| slice.end).fold(first.end, f64::max);
             let op = first.op.filter(|op| run.iter().all(|slice| slice.op == Some(*op)));
             let what = What::Merged { count: run.len() as u32 };
-            out.push(Slice { op, ..Slice::new(first.start, last.end, what) });
+            out.push(Slice { op, ..Slice::new(first.start, end, what) });
         } else {
             out.extend(run.iter().map(|slice| (*slice).clone()));
         }
@@ -164,13 +204,13 @@ mod tests {
     #[test]
     fn what_can_be_shown_is_shown_as_it_is() {
         let whole = repeated(10);
-        assert_eq!(*shrunk_to(&whole, 40, 10), whole);
+        assert_eq!(*shrunk_to(&whole, Limits { slices: 40, bytes: 1 << 20, arrows: 10 }), whole);
     }
 
     #[test]
     fn the_shortest_are_merged_and_arrows_follow_their_slices() {
         let whole = repeated(10);
-        let shown = shrunk_to(&whole, 30, 4);
+        let shown = shrunk_to(&whole, Limits { slices: 30, bytes: 1 << 20, arrows: 4 });
         let slices = &shown.tracks[0].slices;
         assert_eq!(slices.len(), 30);
         assert_eq!(slices.iter().filter(|slice| slice.what == What::Op).count(), 10);
@@ -178,17 +218,36 @@ mod tests {
         assert!(slices.windows(2).all(|pair| pair[0].end <= pair[1].start));
         assert_eq!(shown.arrows.len(), 4);
         assert!(shown.arrows.iter().all(|arrow| slices[arrow.slice].what == What::Wait));
-        assert!(
-            shown.notes[0].contains("40 slices are more than the 30 that are shown: those shorter than 0.13 steps")
-        );
+        assert!(shown.notes[0].contains("40 slices are more than can be shown: those shorter than 0.11 steps"));
         assert!(shown.notes[0].contains("every op is there") && shown.notes[1].contains("of 10 arrows"));
+    }
+
+    #[test]
+    fn what_is_merged_with_its_inside_keeps_its_length() {
+        let slices = vec![slice(0.0, 90.0, What::Op), slice(90.0, 95.0, What::Barrier), slice(91.0, 92.0, What::Set)];
+        let (track, _) = merged_track(&trace(slices).tracks[0], 10.0, false);
+        let merged = &track.slices[1];
+        assert_eq!((merged.what, merged.start, merged.end), (What::Merged { count: 2 }, 90.0, 95.0));
+    }
+
+    #[test]
+    fn long_texts_leave_room_for_fewer() {
+        let mut whole = repeated(100);
+        for slice in &mut whole.tracks[0].slices {
+            slice.detail = Some(Arc::from("x".repeat(1000).as_str()));
+        }
+        let limits = Limits { slices: 1000, bytes: 300_000, arrows: 1000 };
+        assert!(bytes(&whole) > limits.bytes);
+        let shown = shrunk_to(&whole, limits);
+        assert!(bytes(&shown) <= limits.bytes && shown.notes[0].contains("every op is there"));
+        assert_eq!(shown.tracks[0].slices.iter().filter(|slice| slice.what == What::Op).count(), 100);
     }
 
     #[test]
     fn ops_are_merged_only_where_nothing_else_helps() {
         let ops = (0..1000).map(|at| slice(f64::from(at), f64::from(at) + 1.0, What::Op)).collect();
         let whole = trace(ops);
-        let shown = shrunk_to(&whole, 10, 10);
+        let shown = shrunk_to(&whole, Limits { slices: 10, bytes: 1 << 20, arrows: 10 });
         assert!(shown.tracks[0].slices.len() <= 10);
         assert!(shown.notes[0].contains("the shortest ops as well"));
     }

@@ -28,8 +28,9 @@ def show_timeline(options: argparse.Namespace, traces: _core.Traces) -> None:
 
     if options.trace is not None:
         from superkernel import _files
+        from superkernel.cli import _streams
 
-        for line in _files.write_traces(options.trace, traces):
+        for line in _files.write_traces(options.trace, traces, _streams.write):
             print(f"{options.trace}: {line}", file=sys.stderr)
     if options.gantt:
         print(traces.gantt(terminal_width()), end="")

@@ -32,8 +32,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.add_argument(
         "--log",
         metavar="FILE",
-        help="look up the program counters of a device's log: `pc start: 0x..., current: 0x...`, `start_pc=0x... "
-        "current_pc=0x...`, lists of PCs",
+        help="look up the program counters of a device's log (- for standard input): `pc start: 0x..., current: "
+        "0x...`, `start_pc=0x... current_pc=0x...`, lists of PCs",
     )
     command.add_argument("--json", action="store_true", help="print the answers as JSON")
     command.set_defaults(run=run)
@@ -56,7 +56,12 @@ def run(options: argparse.Namespace) -> None:
     found = superkernel.locate(options.kernel, options.pc, start=options.start, function=options.function)
     logged = []
     if options.log is not None:
-        logged = superkernel.locate_log(options.kernel, options.log, start=options.start, function=options.function)
+        from superkernel._scratch import ScratchFolder
+        from superkernel.cli import _streams
+
+        with ScratchFolder("log") as folder:
+            log = _streams.as_file(options.log, folder)
+            logged = superkernel.locate_log(options.kernel, log, start=options.start, function=options.function)
     if options.json:
         import json
 

@@ -93,11 +93,12 @@ def check(kernel_infos: Any, name: str) -> int:
 
 def show_picture(kernel_infos: Any, options: argparse.Namespace) -> None:
     """Writes and prints the pictures that were asked for."""
-    from superkernel import _files, pictures
+    from superkernel import pictures
+    from superkernel.cli import _streams
 
     picture = pictures.of_program(kernel_infos, options.name)
     if options.html is not None:
-        _files.write(options.html, pictures.page("program", picture["kernel_name"], picture).encode())
+        _streams.write(options.html, pictures.page("program", picture["kernel_name"], picture).encode())
     if options.dot:
         print(pictures.dot(picture), end="")
 

@@ -24,7 +24,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "every core, events, gaps. Of a damaged or cut dump what can be read is shown and the rest is told. With "
         "--json it is a profile that `superkernel calibrate` and `superkernel predict` read.",
     )
-    command.add_argument("dump", metavar="DUMP.bin", help="the buffer, from its first byte")
+    command.add_argument("dump", metavar="DUMP.bin", help="the buffer, from its first byte; - for standard input")
     command.add_argument("--kernel", required=True, metavar="NAME.json", help="the JSON beside the kernel's object")
     command.add_argument(
         "--clock-mhz", type=float, metavar="MHZ", help="cycles per microsecond; without it times are cycles"
@@ -39,8 +39,11 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(options: argparse.Namespace) -> None:
     """Prints the tables."""
     from superkernel import profiling
+    from superkernel.cli import _streams
 
-    profile = profiling.decode(options.dump, options.kernel, clock_mhz=options.clock_mhz)
+    is_stream = options.dump == "-" or _streams.stream_number(options.dump) is not None
+    dump = _streams.read(options.dump) if is_stream else options.dump
+    profile = profiling.decode(dump, options.kernel, clock_mhz=options.clock_mhz)
     if options.json:
         import json
 

@@ -108,11 +108,12 @@ def run(options: argparse.Namespace) -> int:
     with superkernel.configure(**given_settings(options)):
         planned = plan(graph, **planning(options))  # type: ignore[arg-type]
     if options.html is not None:
-        from superkernel import _files, pictures
+        from superkernel import pictures
+        from superkernel.cli import _streams
 
         data = pictures.of_scopes(graph, planned)
         title = f"Scopes of {data['plan']['graph'] or 'a model'}"
-        _files.write(options.html, pictures.page("scope", title, data).encode())
+        _streams.write(options.html, pictures.page("scope", title, data).encode())
     if options.json:
         print(json.dumps(planned.to_dict(), indent=2, ensure_ascii=False))
     else:
