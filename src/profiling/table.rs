@@ -178,7 +178,8 @@ fn rows(times: &[OpTime], kernel: &Profiled, time: &dyn Fn(u64) -> f64, scale: f
             min: if lengths.is_empty() { 0.0 } else { lengths.iter().copied().fold(f64::INFINITY, f64::min) },
             avg,
             max,
-            imbalance: max - avg,
+            // An average of equal times may be rounded up.
+            imbalance: (max - avg).max(0.0),
             wait_share: if waited + sum > 0.0 { waited / (waited + sum) } else { 0.0 },
         }
     };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::decode::{CoreLog, Decoded, Launch, Span, Subject};
 use super::table::begin;
 use super::{Core, Profiled};
+use crate::cost::profile::BufferSource;
 use crate::program::{Action, RecordEdge, RecordSubject};
 use crate::trace::{Axis, Slice, Told, Trace, TracedOp, Track, What};
 
@@ -22,7 +23,7 @@ pub(crate) fn traces(decoded: &Decoded, kernel: &Profiled, clock_mhz: Option<f64
         ops: ops(kernel, told.as_ref()),
         tracks: tracks(launch, kernel, told.as_ref(), clock_mhz.map_or(1.0, |clock| 1.0 / clock)),
         arrows: Vec::new(),
-        notes: notes(decoded, told.is_some()),
+        notes: notes(decoded, kernel, told.is_some()),
     };
     decoded.launches.iter().map(traced).collect()
 }
@@ -37,8 +38,14 @@ fn ops(kernel: &Profiled, told: Option<&Told<'_>>) -> Vec<TracedOp> {
     }
 }
 
-fn notes(decoded: &Decoded, is_told: bool) -> Vec<String> {
+fn notes(decoded: &Decoded, kernel: &Profiled, is_told: bool) -> Vec<String> {
     let mut notes = decoded.problems.clone();
+    match kernel.source {
+        BufferSource::Simulator => {
+            notes.push("recorded by the simulator: its cycles are steps, an order and not a time".to_owned());
+        }
+        BufferSource::Device => {}
+    }
     if !is_told {
         notes.push(
             "no reasons: the object beside the kernel's JSON is not there, or does not tell its program".to_owned(),

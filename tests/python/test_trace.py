@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import random
@@ -10,6 +11,7 @@ import re
 import struct
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -470,6 +472,31 @@ def test_what_can_be_read_of_a_damaged_buffer_is_shown(ran: Ran, tmp_path: Path)
     assert empty.launches == [] and any(
         "no core has recorded" in problem or "ends before" in problem for problem in empty.problems
     )
+
+
+def test_the_report_has_a_line_per_event_and_the_longest_gaps(
+    streams: Ran, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dump = tmp_path / "dump.bin"
+    dump.write_bytes(streams.dump)
+    monkeypatch.setattr("superkernel.cli.profile.MOST_ROWS", 2)
+    assert main(["profile", str(dump), "--kernel", str(streams.json), "--clock-mhz", "50"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    (launch,) = streams.profile.with_clock(50).launches
+    assert shown[0].endswith(f"{launch['duration']:.2f} us (recorded by the simulator: steps, not times)")
+    told = [line.strip() for line in shown if line.startswith("    ") and (" on " in line)]
+    found = {(event["kind"], event["event"]) for event in launch["events"]}
+    assert len(found) >= 2 and {tuple(line.split()[:2]) for line in told} <= {(kind, str(id)) for kind, id in found}
+    assert any("cores: from" in line and ", longest " in line for line in told)
+    longest = sorted(gap["end"] - gap["start"] for gap in launch["gaps"])[-2:]
+    gaps = [float(line.split()[0]) for line in shown if "between op" in line]
+    assert sorted(gaps) == pytest.approx(longest, abs=0.006) and f"and {len(launch['gaps']) - 2} more" in "\n".join(
+        shown
+    )
+    # The same from a stream.
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(streams.dump)))
+    assert main(["profile", "-", "--kernel", str(streams.json), "--clock-mhz", "50"]) == 0
+    assert capsys.readouterr().out.splitlines() == shown
 
 
 def test_after_a_hang_the_buffer_tells_where_cores_are(ran: Ran, tmp_path: Path) -> None:

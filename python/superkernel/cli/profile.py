@@ -60,43 +60,71 @@ def lines(profile: Profile) -> Iterable[str]:
     from superkernel.cli._forecast import table
 
     unit = profile.unit
+    by = " (recorded by the simulator: steps, not times)" if profile.to_dict()["source"] == "simulator" else ""
     for launch in profile.launches:
-        yield f"{profile.kernel}, task {launch['task']}: {_number(launch['duration'])} {unit}"
+        yield f"{profile.kernel}, task {launch['task']}: {_time(launch['duration'], unit)} {unit}{by}"
         yield from table(
             ("op", "name", "cores", f"starts ({unit})", "ends", "min", "avg", "max", "imbalance", "waits %"),
-            [_row(op) for op in launch["ops"]],
+            [_row(op, unit) for op in launch["ops"]],
             left=2,
         )
-        yield from _listed("gaps, in which no core is in an op", [_gap(gap) for gap in launch["gaps"]])
-        yield from _listed("events", [_event(event) for event in launch["events"]])
+        yield from _gaps(launch, unit)
+        yield from _listed("events:", list(_events(launch["events"], unit)))
         yield ""
     for problem in profile.problems:
         yield f"problem: {problem}"
 
 
-def _row(op: dict[str, Any]) -> tuple[str, ...]:
-    times = (op[name] for name in ("first_start", "last_end", "min", "avg", "max", "imbalance"))
+def _row(op: dict[str, Any], unit: str) -> tuple[str, ...]:
+    times = (_time(op[name], unit) for name in ("first_start", "last_end", "min", "avg", "max", "imbalance"))
     cores = str(op["cores"]) if not op["unfinished"] else f"{op['cores']} ({op['unfinished']} did not end)"
-    return (str(op["position"]), op["name"], cores, *map(_number, times), f"{100 * op['wait_share']:.0f}")
+    return (str(op["position"]), op["name"], cores, *times, f"{100 * op['wait_share']:.0f}")
 
 
-def _gap(gap: dict[str, Any]) -> str:
-    length = _number(gap["end"] - gap["start"])
-    return f"{length} at {_number(gap['start'])}, between op {gap['after']} and op {gap['before']}"
+def _gaps(launch: dict[str, Any], unit: str) -> Iterable[str]:
+    """The longest ones, in order."""
+    gaps = launch["gaps"]
+    lengths = [gap["end"] - gap["start"] for gap in gaps]
+    total = sum(lengths)
+    share = 100 * total / launch["duration"] if launch["duration"] else 0.0
+    shown = sorted(sorted(range(len(gaps)), key=lambda number: -lengths[number])[:MOST_ROWS])
+    rows = []
+    for number in shown:
+        gap = gaps[number]
+        place = f"at {_time(gap['start'], unit)}, between op {gap['after']} and op {gap['before']}"
+        rows.append(f"{_time(lengths[number], unit)} {place}")
+    if gaps:
+        title = f"{len(gaps)} gaps in which no core is in an op, {_time(total, unit)} {unit} in all ({share:.0f} %)"
+        yield from _listed(f"{title}:" if len(shown) == len(gaps) else f"{title}; the longest:", rows, len(gaps))
 
 
-def _event(event: dict[str, Any]) -> str:
-    end = "never ended" if event["end"] is None else f"to {_number(event['end'])}"
-    return f"{event['kind']} {event['event']} on {event['core']}: {_number(event['start'])} {end}"
+def _events(events: list[dict[str, Any]], unit: str) -> Iterable[str]:
+    """A line per notify or wait, over all cores that take part."""
+    grouped: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for event in events:
+        grouped.setdefault((event["kind"], event["event"]), []).append(event)
+    for (kind, number), own in sorted(grouped.items(), key=lambda item: min(one["start"] for one in item[1])):
+        ended = [one for one in own if one["end"] is not None]
+        cores = own[0]["core"] if len(own) == 1 else f"{len(own)} cores"
+        text = f"{kind} {number} on {cores}: from {_time(min(one['start'] for one in own), unit)}"
+        if ended:
+            longest = max(ended, key=lambda one: float(one["end"] - one["start"]))
+            text += f" to {_time(max(one['end'] for one in ended), unit)}"
+            text += f", longest {_time(longest['end'] - longest['start'], unit)} on {longest['core']}"
+        if len(ended) < len(own):
+            text += f"; {len(own) - len(ended)} did not end ({next(one['core'] for one in own if one['end'] is None)})"
+        yield text
 
 
-def _listed(title: str, rows: list[str]) -> Iterable[str]:
+def _listed(title: str, rows: list[str], total: int | None = None) -> Iterable[str]:
     if rows:
-        yield f"  {title}:"
+        yield f"  {title}"
         yield from (f"    {row}" for row in rows[:MOST_ROWS])
-    if len(rows) > MOST_ROWS:
-        yield f"    and {len(rows) - MOST_ROWS} more; --json has all"
+    more = (len(rows) if total is None else total) - MOST_ROWS
+    if more > 0:
+        yield f"    and {more} more; --json has all"
 
 
-def _number(value: float) -> str:
-    return f"{value:.0f}" if value == int(value) else f"{value:.2f}"
+def _time(value: float, unit: str) -> str:
+    """Microseconds with two digits; cycles are whole, averages of them not."""
+    return f"{value:.2f}" if unit == "us" else f"{value:.1f}".removesuffix(".0")
