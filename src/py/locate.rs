@@ -48,14 +48,13 @@ impl Location {
         let mut words = vec![format!("{:#x}: code+{:#x}", self.pc, self.offset)];
         words.extend(self.core.as_ref().map(|core| core.to_uppercase()));
         words.extend(self.copy.map(|copy| format!("copy {copy}")));
-        let ops: Vec<String> = self.ops.iter().map(|(index, name)| format!("op {index} `{name}`")).collect();
-        words.push(match (ops.as_slice(), self.core.is_some(), self.certain) {
-            ([], true, true) => "the super kernel's own code".to_owned(),
-            ([], true, false) => "behind the super kernel's own code".to_owned(),
-            ([], false, _) if self.kernel.is_some() => "in front of all code that is known".to_owned(),
-            ([], false, _) => "no op is known: the object has no map of its code".to_owned(),
-            (ops, _, true) => ops.join(" or "),
-            (ops, _, false) => format!("probably {}", ops.join(" or ")),
+        words.push(match (shown_ops(&self.ops), self.core.is_some(), self.certain) {
+            (None, true, true) => "the super kernel's own code".to_owned(),
+            (None, true, false) => "behind the super kernel's own code".to_owned(),
+            (None, false, _) if self.kernel.is_some() => "in front of all code that is known".to_owned(),
+            (None, false, _) => "no op is known: the object has no map of its code".to_owned(),
+            (Some(ops), _, true) => ops,
+            (Some(ops), _, false) => format!("probably {ops}"),
         });
         match (&self.function, &self.symbol) {
             (Some(function), Some((symbol, offset))) => words.push(format!("`{function}` ({symbol}+{offset:#x})")),
@@ -146,13 +145,36 @@ impl StoppedCores {
 
 /// `core 3`, `cores 3, 4 and 46 more`.
 fn shown_ids(ids: &[u32]) -> Option<String> {
-    const SHOWN: usize = 8;
-    let text = |ids: &[u32]| ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     match ids {
         [] => None,
         [one] => Some(format!("core {one}")),
-        few if few.len() <= SHOWN => Some(format!("cores {}", text(few))),
-        many => Some(format!("cores {} and {} more", text(&many[..SHOWN]), many.len() - SHOWN)),
+        several => Some(format!("cores {}", listed(several, "and"))),
+    }
+}
+
+/// "op 3 `add`", "op 3, 8 or 13 `add`": those that run the same function have, as a rule, one name.
+fn shown_ops(ops: &[(usize, String)]) -> Option<String> {
+    let same_name = |one: &(usize, String), next: &(usize, String)| one.1 == next.1;
+    let mut sorted = ops.to_vec();
+    sorted.sort_by(|one, other| one.1.cmp(&other.1).then(one.0.cmp(&other.0)));
+    let named = sorted.chunk_by(same_name).map(|group| {
+        let indices: Vec<usize> = group.iter().map(|(index, _)| *index).collect();
+        format!("op {} `{}`", listed(&indices, "or"), group[0].1)
+    });
+    let named: Vec<String> = named.collect();
+    (!named.is_empty()).then(|| named.join(" or "))
+}
+
+/// `3, 4 or 5`, or the first few and how many more there are.
+fn listed<T: ToString>(numbers: &[T], word: &str) -> String {
+    const SHOWN: usize = 8;
+    let text = |numbers: &[T]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match numbers {
+        [before @ .., last] if !before.is_empty() && numbers.len() <= SHOWN => {
+            format!("{} {word} {}", text(before), last.to_string())
+        }
+        many if many.len() > SHOWN => format!("{} {word} {} more", text(&many[..SHOWN]), many.len() - SHOWN),
+        one => text(one),
     }
 }
 

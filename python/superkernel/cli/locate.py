@@ -41,7 +41,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def _address(text: str) -> int:
     try:
-        return int(text, 0)
+        # What has letters can only be meant as hexadecimal, as logs print it.
+        return int(text, 16 if text.isalnum() and not text.isdecimal() else 0)
     except ValueError:
         raise argparse.ArgumentTypeError(f"`{text}` is no address") from None
 
