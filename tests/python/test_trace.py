@@ -259,6 +259,33 @@ def test_a_run_that_records_and_one_that_is_not_made(
     assert "no timeline" in shown.err and not out.exists()
 
 
+def test_a_run_with_a_dynamic_op(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What it picked is drawn: one of two functions, on as many blocks as its tiling says."""
+    source = """#include "kernel_operator.h"
+    extern "C" __global__ __aicore__ void NAME(GM_ADDR x, GM_ADDR y, GM_ADDR workspace, GM_ADDR tiling) {
+        if (AscendC::GetBlockIdx() >= AscendC::GetBlockNum()) { return; }
+        ((__gm__ int *)y)[16 * AscendC::GetBlockIdx()] = ((__gm__ int *)x)[0] + KEY;
+    }"""
+    plain, dynamic = (
+        source.replace("NAME", name).replace("KEY", key) for name, key in (("s", "1"), ("d", "TILING_KEY_VAR"))
+    )
+    folder = tmp_path / "ops"
+    first = build_op(plain, "s", None, AIC, 4, out_dir=folder).entry()
+    second = build_op(dynamic, "d", None, AIV, 4, out_dir=folder, tiling_keys=[7, 9]).entry()
+    infos, out = tmp_path / "infos.json", tmp_path / "t.json"
+    infos.write_text(json.dumps({"op_list": [first, second, first], "super_kernel_options": "profiling=1"}))
+    command = ["run", str(infos), "--seeds", "2", "--others", "int32:2048", "--trace", str(out)]
+    assert main([*command, "--tiling-key", "1=9:3"]) == 0
+    assert "results as those of the ops alone" in capsys.readouterr().out
+    (process,) = trace_reader.read(out.read_bytes())
+    ran = process.ops()
+    assert {(op, track[:3]) for op, track in ran} == {(0, "AIC"), (1, "AIV"), (2, "AIC")}
+    assert process.of_kind("barrier"), "after the switch"
+    # Without a key nobody knows what to run, and the hint says how to tell.
+    assert main(command) == 1
+    assert "--tiling-key 1=KEY[:BLOCKS]" in capsys.readouterr().err
+
+
 def test_only_ops_without_the_other_events(ran: Ran, workshop: Workshop) -> None:
     fused = Fused(workshop, ran.program, ran.json)
     report = fused.launch(1).report

@@ -258,7 +258,9 @@ def _alone(
         key = (op.json_path, op.bin_path)
         if key not in loaded:
             loaded[key] = kernel.device.load_alone(*key)
-        end = None if op.param_count is None else op.param_offset + op.param_count
+        # Behind its parameters a dynamic op has slots that the super kernel reads, not the op.
+        count = len(loaded[key].parameters) or op.param_count
+        end = None if count is None else op.param_offset + count
         chosen = tiling_key.get(op.index, tiling_key.get(op.name))
         tiling, blocks = chosen if isinstance(chosen, tuple) else (chosen, op.blocks)
         values = slots.values[op.param_offset : end]
