@@ -1,12 +1,12 @@
 //! The JSON form that Perfetto and `chrome://tracing` read: a process per kernel, a thread per core.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use serde_json::{Value, json};
 
 use super::shrink::shrunk;
-use super::{Slice, Trace, Track, What};
+use super::{Arrow, Slice, Trace, Track, What};
 use crate::model::CoreKind;
 
 /// Most changes of the counter of busy cores that are written.
@@ -64,13 +64,25 @@ impl Events {
             self.named(process, number + 1, "thread_sort_index", &json!({"sort_index": number}));
         }
         let labels: Vec<String> = trace.ops.iter().map(|op| json!(op.label()).to_string()).collect();
+        let flights = flights(trace, begin);
+        let marks = marks(trace, &flights, begin);
         for (number, track) in trace.tracks.iter().enumerate() {
-            for slice in &track.slices {
+            let mut marked = marks.range((number, i64::MIN)..=(number, i64::MAX)).map(|(_, at)| *at).peekable();
+            for (place, slice) in track.slices.iter().enumerate() {
+                while let Some(at) = marked.next_if(|at| *at < nanos(slice.start - begin)) {
+                    self.mark(process, number + 1, at);
+                }
                 self.slice(process, number + 1, slice, trace, &labels, begin);
+                if let Some(flight) = flights.get(&(number, place)) {
+                    self.release(process, number + 1, flight, trace);
+                }
+            }
+            for at in marked {
+                self.mark(process, number + 1, at);
             }
         }
-        for arrow in &trace.arrows {
-            self.arrow(process, arrow, trace, begin);
+        for ((to, _), flight) in &flights {
+            self.arrow(process, *to, flight);
         }
         self.busy_cores(process, trace, begin);
     }
@@ -124,26 +136,33 @@ impl Events {
         self.out.extend_from_slice(if has_arguments { b"}}" } else { b"}" });
     }
 
-    fn arrow(&mut self, process: usize, arrow: &super::Arrow, trace: &Trace, begin: f64) {
-        let to = &trace.tracks[arrow.to].slices[arrow.slice];
-        let Some(from) = enclosing(&trace.tracks[arrow.from], arrow.at) else { return };
-        // An arrow is drawn between slices, so both its ends must lie inside one: not on the end of it.
-        let inside = |slice: &Slice, time: f64| {
-            let (start, end) = (nanos(slice.start - begin), nanos(slice.end - begin));
-            nanos(time - begin).clamp(start, (end - 1).max(start))
-        };
-        let at = inside(from, arrow.at);
-        let heard = inside(to, to.end).max(at);
-        self.flows += 1;
-        let id = self.flows;
-        let (from, to) = (arrow.from + 1, arrow.to + 1);
+    /// The end of a wait, from the set on that ended it: what an arrow leads to.
+    fn release(&mut self, process: usize, thread: usize, flight: &Flight, trace: &Trace) {
+        let name = json!(format!("released by {}", trace.tracks[flight.from].name));
+        self.event(format_args!(
+            r#"{{"ph":"X","pid":{process},"tid":{thread},"ts":{},"dur":{},"name":{name},"cat":"released"}}"#,
+            Micros(flight.lands),
+            Micros(flight.until - flight.lands),
+        ));
+    }
+
+    /// The moment of a set that no slice of its own tells.
+    fn mark(&mut self, process: usize, thread: usize, at: i64) {
         let at = Micros(at);
         self.event(format_args!(
-            r#"{{"ph":"s","pid":{process},"tid":{from},"ts":{at},"id":{id},"name":"set to wait","cat":"sync"}}"#
+            r#"{{"ph":"X","pid":{process},"tid":{thread},"ts":{at},"dur":0.001,"name":"sets","cat":"sets"}}"#
         ));
-        let heard = Micros(heard);
+    }
+
+    fn arrow(&mut self, process: usize, to: usize, flight: &Flight) {
+        self.flows += 1;
+        let (id, from, to) = (self.flows, flight.from + 1, to + 1);
+        let (starts, lands) = (Micros(flight.starts), Micros(flight.lands));
         self.event(format_args!(
-            r#"{{"ph":"f","bp":"e","pid":{process},"tid":{to},"ts":{heard},"id":{id},"name":"set to wait","cat":"sync"}}"#
+            r#"{{"ph":"s","pid":{process},"tid":{from},"ts":{starts},"id":{id},"name":"set to wait","cat":"sync"}}"#
+        ));
+        self.event(format_args!(
+            r#"{{"ph":"f","bp":"e","pid":{process},"tid":{to},"ts":{lands},"id":{id},"name":"set to wait","cat":"sync"}}"#
         ));
     }
 
@@ -181,10 +200,52 @@ impl Events {
     }
 }
 
-/// The innermost slice that holds a moment; one that ends there will do.
-fn enclosing(track: &Track, time: f64) -> Option<&Slice> {
+/// An arrow in nanoseconds. Both its ends lie inside slices, not on their ends: viewers bind them to what is open then.
+///
+/// A wait begins before the set that ends it, and Perfetto turns arrows round that lead to a slice which began earlier
+/// than the one they come from. So the arrow leads to a slice of its own inside the wait, which begins with the set.
+struct Flight {
+    /// The track it comes from.
+    from: usize,
+    starts: i64,
+    lands: i64,
+    /// When the wait ends.
+    until: i64,
+}
+
+/// The arrows that can be drawn, by track and place of the wait.
+fn flights(trace: &Trace, begin: f64) -> BTreeMap<(usize, usize), Flight> {
+    let flight = |arrow: &Arrow| {
+        let wait = &trace.tracks[arrow.to].slices[arrow.slice];
+        let from = setting(&trace.tracks[arrow.from], arrow.at)?;
+        let (set, opens) = (nanos(arrow.at - begin), nanos(from.start - begin));
+        let starts = set.min(nanos(from.end - begin) - 1).max(opens);
+        let (waits, until) = (nanos(wait.start - begin), nanos(wait.end - begin));
+        let lands = set.min(until - 1).max(waits).max(starts);
+        (lands < until).then_some(((arrow.to, arrow.slice), Flight { from: arrow.from, starts, lands, until }))
+    };
+    trace.arrows.iter().filter_map(flight).collect()
+}
+
+/// Moments of sets that need a slice, by track: Perfetto binds an arrow to the slice that was opened last, also if that has
+/// ended and another one around it goes on.
+fn marks(trace: &Trace, flights: &BTreeMap<(usize, usize), Flight>, begin: f64) -> BTreeSet<(usize, i64)> {
+    let is_hidden = |flight: &&Flight| {
+        let slices = &trace.tracks[flight.from].slices;
+        let behind = slices.partition_point(|slice| nanos(slice.start - begin) <= flight.starts);
+        let Some(last) = behind.checked_sub(1) else { return false };
+        let has_ended = nanos(slices[last].end - begin) <= flight.starts;
+        has_ended || flights.get(&(flight.from, last)).is_some_and(|other| other.lands <= flight.starts)
+    };
+    flights.values().filter(is_hidden).map(|flight| (flight.from, flight.starts)).collect()
+}
+
+/// The innermost slice in which a core set at that moment: at its end, as a rule.
+fn setting(track: &Track, time: f64) -> Option<&Slice> {
     let behind = track.slices.partition_point(|slice| slice.start <= time);
-    track.slices[..behind].iter().rev().take(64).find(|slice| slice.end >= time)
+    let holds = |slice: &&Slice| slice.end >= time && slice.end > slice.start;
+    let near = || track.slices[..behind].iter().rev().take(64).filter(holds);
+    near().find(|slice| slice.start < time).or_else(|| near().next())
 }
 
 /// Whole nanoseconds: starts and ends are rounded alike, so that slices that follow each other still do.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import io
 import json
@@ -181,24 +182,50 @@ def test_a_kernel_that_tells_no_program_is_drawn_without_reasons(ran: Ran, works
 
 @pytest.mark.skipif("TRACE_PROCESSOR" not in os.environ, reason="TRACE_PROCESSOR names no trace_processor_shell")
 def test_perfetto_reads_the_files(ran: Ran, streams: Ran, tmp_path: Path) -> None:
-    """Perfetto's own reader counts the same slices and arrows, and finds no errors."""
-    query = tmp_path / "counts.sql"
-    query.write_text(
-        "select count(*) from slice; select count(*) from flow; "
-        "select ifnull(sum(value), 0) from stats where severity = 'error' and value > 0;"
+    """Perfetto's own reader finds the same slices and arguments, arrows that go the same way, and no errors."""
+    on_threads = "join thread_track {0}_track on {0}_track.id = {0}.track_id join thread {0}_thread on "
+    on_threads += "{0}_thread.utid = {0}_track.utid"
+    arguments = ", ".join(
+        f"ifnull(extract_arg(slice.arg_set_id, 'args.{key}'), '')" for key in ("op", "stream", "reason")
     )
+    queries = {
+        "slices": f"select slice_thread.name, slice.name, slice.ts, slice.dur, {arguments} from slice "
+        + on_threads.format("slice"),
+        "arrows": "select a_thread.name, a.name, a.ts, b_thread.name, b.name, b.ts from flow join slice a on a.id = "
+        f"slice_out join slice b on b.id = slice_in {on_threads.format('a')} {on_threads.format('b')}",
+        "errors": "select name, value from stats where severity in ('error', 'data_loss') and value > 0",
+        "processes": "select name from process where name is not null",
+        "counts": "select counter.ts, process_counter_track.name, value from counter join process_counter_track on "
+        "process_counter_track.id = track_id",
+    }
     with superkernel.configure(soc="Ascend910_93"):
         predicted, _ = cost.trace(made_up(tmp_path).infos("stream-fusion=1"))
-    for number, traces in enumerate(
-        (ran.report.traces(), streams.report.traces(), streams.profile.traces(), predicted)
-    ):
-        path = tmp_path / f"{number}.json"
+    for traces in (ran.report.traces(), streams.report.traces(), streams.profile.traces(), predicted):
+        path = tmp_path / "t.json"
         path.write_bytes(traces.to_bytes())
         (process,) = trace_reader.read(path.read_bytes())
-        command = [os.environ["TRACE_PROCESSOR"], "-q", query, path]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-        numbers = [line for line in done.stdout.split() if line.isdigit()]
-        assert numbers == [str(len(process.slices)), str(len(process.arrows)), "0"], done.stdout + done.stderr
+        found = {name: asked_of_perfetto(query, path, tmp_path) for name, query in queries.items()}
+        assert found["errors"] == [] and found["processes"] == [[process.name]]
+        own = [
+            [one.track, one.name, str(one.start), str(one.end - one.start)]
+            + [str(one.arguments.get(key, "")) for key in ("op", "stream", "reason")]
+            for one in process.slices
+        ]
+        assert sorted(found["slices"]) == sorted(own)
+        arrows = [
+            [source.track, source.name, str(source.start), release.track, release.name, str(release.start)]
+            for source, release in process.bound
+        ]
+        assert sorted(found["arrows"]) == sorted(arrows)
+        assert len(found["counts"]) == sum(len(counts) for _, counts in process.busy)
+
+
+def asked_of_perfetto(query: str, trace: Path, folder: Path) -> list[list[str]]:
+    """The rows that a query finds."""
+    (folder / "query.sql").write_text(f"{query};\n")
+    command = [os.environ["TRACE_PROCESSOR"], "-q", str(folder / "query.sql"), str(trace)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return [row for row in csv.reader(done.stdout.splitlines()[1:]) if row]
 
 
 def test_arrows_go_from_the_set_that_ended_a_wait(ran: Ran) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import json
 from collections import defaultdict
 from typing import Any, NamedTuple
@@ -29,8 +30,10 @@ class Process(NamedTuple):
     name: str
     tracks: list[str]
     slices: list[Slice]
-    #: Pairs of the slices that arrows go between.
+    #: Pairs of the slices that arrows go between: a set, or what ended with it, and the wait that it ended.
     arrows: list[tuple[Slice, Slice]]
+    #: The same as viewers bind them: to a mark in the set's slice, if that needs one, and to the end of the wait.
+    bound: list[tuple[Slice, Slice]]
     #: Numbers of busy cores, by kind, over time.
     busy: list[tuple[int, dict[str, int]]]
     notes: list[str]
@@ -81,9 +84,8 @@ def _process(events: list[dict[str, Any]], described: dict[str, Any]) -> Process
     for track in by_track.values():
         _check_nesting(track)
     _check_pipes(list(tracks.values()), by_track)
-    return Process(
-        name, list(tracks.values()), slices, _arrows(events, tracks, by_track), _busy(events), described["notes"]
-    )
+    arrows, bound = _arrows(events, tracks, by_track)
+    return Process(name, list(tracks.values()), slices, arrows, bound, _busy(events), described["notes"])
 
 
 def _time(value: Any) -> int:
@@ -131,23 +133,36 @@ def _check_pipes(tracks: list[str], slices: dict[str, list[Slice]]) -> None:
 
 def _arrows(
     events: list[dict[str, Any]], tracks: dict[int, str], slices: dict[str, list[Slice]]
-) -> list[tuple[Slice, Slice]]:
-    ends: dict[int, dict[str, tuple[int, Slice]]] = defaultdict(dict)
+) -> tuple[list[tuple[Slice, Slice]], list[tuple[Slice, Slice]]]:
+    ends: dict[int, dict[str, tuple[int, list[Slice]]]] = defaultdict(dict)
+    starts = {track: [slice.start for slice in own] for track, own in slices.items()}
     for event in events:
         if event["ph"] not in "sf":
             continue
         assert event["ph"] not in ends[event["id"]], f"{event} is there twice"
         at = _time(event["ts"])
-        inside = [slice for slice in slices[tracks[event["tid"]]] if slice.start <= at <= slice.end]
-        assert inside, f"{event} is in no slice"
+        track = tracks[event["tid"]]
+        opened = slices[track][: bisect.bisect_right(starts[track], at)]
+        inside = [slice for slice in opened[-64:] if at < slice.end]
+        # Perfetto binds it to what was opened last, also if that has ended.
+        assert inside and inside[-1] is opened[-1], f"{event} is not in {opened[-1:]}"
         assert event["ph"] == "s" or event["bp"] == "e"
-        ends[event["id"]][event["ph"]] = (at, inside[-1])
-    found = []
+        ends[event["id"]][event["ph"]] = (at, inside)
+    found: list[tuple[Slice, Slice]] = []
+    bound: list[tuple[Slice, Slice]] = []
     for number, pair in ends.items():
         assert set(pair) == {"s", "f"}, f"arrow {number} has one end"
         assert pair["s"][0] <= pair["f"][0], f"arrow {number} goes back in time"
-        found.append((pair["s"][1], pair["f"][1]))
-    return found
+        *outer, source = pair["s"][1]
+        *around, release = pair["f"][1]
+        assert release.kind == "released" and release.name == f"released by {source.track}", release
+        # Perfetto would turn it round otherwise.
+        assert source.start <= release.start, f"arrow {number} from {source} to {release}"
+        assert around and around[-1].end == release.end and around[-1].kind not in ("op", "released"), around
+        bound.append((source, release))
+        # A moment that no slice tells has a mark.
+        found.append((outer[-1] if source.kind == "sets" else source, around[-1]))
+    return found, bound
 
 
 def _busy(events: list[dict[str, Any]]) -> list[tuple[int, dict[str, int]]]:
