@@ -274,7 +274,8 @@ fn feed_sync_all(kernel: &SuperKernel, program: &Program) -> FeedSyncAll {
     let added = program.steps.iter().filter(|step| {
         let own = matches!(
             step.action,
-            Action::SetSyncAllBase
+            Action::LoadWorkspace { .. }
+                | Action::SetSyncAllBase
                 | Action::ClearWorkspace { .. }
                 | Action::EnableSyncAll { .. }
                 | Action::DisableSyncAll

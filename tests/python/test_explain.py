@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from kernel_library import KernelLibrary
 from op_lists import AIC, AIV, MIX_1_2, OpList
-from superkernel import cli, compile, configure
+from superkernel import cli, compile, configure, plan
 
 SOC = ["--soc", "Ascend910_93"]
 
@@ -41,7 +41,7 @@ def test_one_stream_with_barriers(tmp_path: Path, capsys: pytest.CaptureFixture[
     # Two vector ops share cores; a vector and a cube op do not.
     told = [(barrier["op"], barrier["place"], barrier["event_could"]) for barrier in data["barriers"]]
     assert told == [(1, "before", False), (2, "before", True)]
-    assert "before op 2, all: list order; an event could avoid it: ops 1 and 2 run on different kinds of core" in text
+    assert "before op 2, all: list order; an event could avoid it: the two ops run on different kinds of core" in text
     assert "early start: off (early-start=0), 0 pairs" in text
     assert hints(data) == {"other-kind-idle": [1, 2]}
 
@@ -54,9 +54,21 @@ def test_early_start_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert [(pair["from"], pair["to"]) for pair in pairs] == [(0, 1), (1, 2)]
     assert pairs[0] == {"from": 0, "to": 1, "sets_itself": True, "waits_itself": True, "twice": True}
     assert not (pairs[1]["sets_itself"] or pairs[1]["waits_itself"] or pairs[1]["twice"])
-    assert "op 0 sets itself, op 1 waits itself; a second hand-over" in text
+    assert "0 -> 1: the first op sets itself, the second waits itself; a second hand-over" in text
     # Code that takes part in early start cannot go to streams of its own.
     assert [barrier["reason"] for barrier in data["barriers"]] == ["after outer wait"] and not data["lints"]
+
+
+def test_many_alike_are_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ops = OpList(tmp_path)
+    for _ in range(40):
+        ops.op(AIV, 8)
+    data, text = explained(capsys, ops.write("early-start=0"))
+    assert len(data["barriers"]) == 39
+    (line,) = (line for line in text.splitlines() if line.startswith("  before ops"))
+    assert line.startswith("  before ops 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 27 more (--json has all), ")
+    data, text = explained(capsys, ops.write(""))
+    assert len(data["early_start"]["pairs"]) == 39 and "  0 -> 1, 1 -> 2, " in text and " and 27 more" in text
 
 
 def test_several_streams(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,7 +95,16 @@ def test_feed_sync_all_and_options_that_do_nothing(tmp_path: Path, capsys: pytes
     path = ops.write("feed-sync-all=1:dcci-after-kernel-end=Add:dcci-before-kernel-start=Absent:preload-code=per-func")
     data, text = explained(capsys, path)
     added = data["feed_sync_all"]
-    assert added["followed"] == [1] and added["steps"] > 0
+    assert added["followed"] == [1]
+    # As many as the plan has more with the option than without.
+    infos = json.loads(path.read_text())
+    with configure(soc="Ascend910_93"):
+        options = infos["super_kernel_options"]
+        lengths = [
+            len(plan({**infos, "super_kernel_options": options.replace("all=1", f"all={value}")}, "k")["steps"])
+            for value in (1, 0)
+        ]
+    assert added["steps"] == lengths[0] - lengths[1] > 0
     assert added["workspace_bytes"] == data["sizes"]["workspace_bytes"] > 0
     assert "ops whose SyncAll idle cores follow: 1" in text and data["barriers"][0]["reason"] == "workspace cleared"
     assert [hint["text"].split()[0] for hint in data["lints"]] == ["dcci-before-kernel-start=Absent"]

@@ -107,23 +107,42 @@ def _cores(cores: Mapping[str, int]) -> str:
     return " and ".join(f"{count} {kind}" for count, kind in named if count)
 
 
+#: Of more ops with the same barrier or hand-over only the first are named.
+MOST_NAMED = 12
+
+
+def _named(texts: list[str]) -> str:
+    shown = ", ".join(texts[:MOST_NAMED])
+    return shown if len(texts) <= MOST_NAMED else f"{shown} and {len(texts) - MOST_NAMED} more (--json has all)"
+
+
 def _barriers(barriers: list[Mapping[str, Any]]) -> Iterable[str]:
+    """A line per place, reason and remedy, with all ops that have it."""
     yield f"barriers: {len(barriers) or 'none'}"
+    alike: dict[tuple[Any, ...], list[str]] = {}
     for barrier in barriers:
-        place = "at the start" if barrier["op"] is None else f"{barrier['place']} op {barrier['op']}"
-        event = "an event could avoid it" if barrier["event_could"] else "no event avoids it"
-        yield f"  {place}, {barrier['meets']}: {barrier['reason']}; {event}: {barrier['instead']}"
+        place = "at the start" if barrier["op"] is None else str(barrier["place"])
+        key = (place, *(barrier[name] for name in ("meets", "reason", "event_could", "instead")))
+        alike.setdefault(key, []).append(str(barrier["op"]))
+    for (place, meets, reason, event_could, instead), ops in alike.items():
+        where = place if ops == ["None"] else f"{place} op{'' if len(ops) == 1 else 's'} {_named(ops)}"
+        event = "an event could avoid it" if event_could else "no event avoids it"
+        yield f"  {where}, {meets}: {reason}; {event}: {instead}"
 
 
 def _early_start(early_start: Mapping[str, Any]) -> Iterable[str]:
     pairs = early_start["pairs"]
     state = "on" if early_start["on"] else "off"
     yield f"early start: {state} ({early_start['because']}), {_count(len(pairs), 'pair')}"
+    alike: dict[tuple[bool, ...], list[str]] = {}
     for pair in pairs:
-        sets = "sets itself" if pair["sets_itself"] else "is followed by a set"
-        waits = "waits itself" if pair["waits_itself"] else "waits before it starts"
-        twice = "; a second hand-over for its own wait, because of what stands between" if pair["twice"] else ""
-        yield f"  {pair['from']} -> {pair['to']}: op {pair['from']} {sets}, op {pair['to']} {waits}{twice}"
+        key = (pair["sets_itself"], pair["waits_itself"], pair["twice"])
+        alike.setdefault(key, []).append(f"{pair['from']} -> {pair['to']}")
+    for (sets_itself, waits_itself, twice), ops in alike.items():
+        sets = "the first op sets itself" if sets_itself else "the first op is followed by a set"
+        waits = "the second waits itself" if waits_itself else "the second waits before it starts"
+        again = "; a second hand-over for its own wait, because of what stands between" if twice else ""
+        yield f"  {_named(ops)}: {sets}, {waits}{again}"
 
 
 def _feed_sync_all(added: Mapping[str, Any] | None) -> Iterable[str]:
