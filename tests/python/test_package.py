@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import superkernel
+from op_lists import OpList
 
 PROJECT = Path(__file__).parents[2]
 PACKAGE = PROJECT / "python" / "superkernel"
@@ -107,6 +108,17 @@ print(*sorted(entry.name for entry in docs.iterdir() if entry.name.endswith(".md
 """
     names = run(installed / "python", "-c", code, folder=tmp_path).split()
     assert names == sorted(path.name for path in (PROJECT / "docs").glob("*.md"))
+
+
+def test_errors_and_pictures_from_the_wheel(installed, tmp_path):
+    """Explained and drawn where nothing but the wheel is."""
+    assert run(installed / "superkernel", "explain", "SK0306", folder=tmp_path).startswith("SK0306 (")
+    infos = OpList(tmp_path).op().op().write()
+    told = run(installed / "superkernel", "explain", str(infos), "--soc", "Ascend910_93", folder=tmp_path)
+    assert "2 ops fused for Ascend910_93" in told
+    command = ["plan", str(infos), "--soc", "Ascend910_93", "--html", "out.html", "--trace", "t.json", "--gantt"]
+    assert "0 k0" in run(installed / "superkernel", *command, folder=tmp_path)
+    assert "<canvas" in (tmp_path / "out.html").read_text() and "traceEvents" in (tmp_path / "t.json").read_text()
 
 
 def test_arrays_without_numpy_are_refused_with_a_hint(installed, tmp_path):
