@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::times::{self, Stamped};
+use super::whereabouts::Whereabouts;
 use super::{Core, Profiled, ProfilingError};
 
 const MAGIC: u64 = 0xbdca_8756;
@@ -292,21 +293,23 @@ impl Reader<'_> {
 /// What cores started and did not end: after a hang this is where they are.
 fn unfinished(launch: &Launch, kernel: &Profiled) -> Vec<String> {
     let mut open: BTreeMap<Subject, Vec<Core>> = BTreeMap::new();
+    let mut between: BTreeMap<String, Vec<Core>> = BTreeMap::new();
+    let whereabouts = Whereabouts::new(kernel);
     for log in &launch.cores {
-        for span in log.spans.iter().filter(|span| span.end.is_none()) {
+        let unended = || log.spans.iter().filter(|span| span.end.is_none());
+        for span in unended() {
             open.entry(span.subject).or_default().push(log.core);
+        }
+        if unended().count() > 0 && unended().all(|span| span.subject == Subject::SuperKernel) {
+            between.entry(whereabouts.of(log)).or_default().push(log.core);
         }
     }
     let told = |(subject, cores): (Subject, Vec<Core>)| {
-        let what = match subject {
-            Subject::SuperKernel => format!("super kernel `{}`", kernel.name),
-            Subject::Op(position) => kernel.op_name(position),
-            Subject::Notify(event) => format!("the notify of event {event}"),
-            Subject::Wait(event) => format!("the wait for event {event}"),
-        };
+        let what = kernel.subject_name(subject);
         format!("task {}: {what} was started and not ended on {}", launch.task, listed(&cores))
     };
-    open.into_iter().map(told).collect()
+    let placed = |(place, cores): (String, Vec<Core>)| format!("task {}: {place}: {}", launch.task, listed(&cores));
+    open.into_iter().map(told).chain(between.into_iter().map(placed)).collect()
 }
 
 /// The first few of some cores.

@@ -9,9 +9,11 @@ mod show;
 mod table;
 mod timeline;
 mod times;
+mod whereabouts;
 
 use std::path::Path;
 
+use decode::Subject;
 pub(crate) use decode::{Decoded, decode};
 pub(crate) use error::ProfilingError;
 pub(crate) use show::profile_json;
@@ -112,6 +114,16 @@ impl Profiled {
             (CoreKind::Aic, _) | (CoreKind::Aiv, CoreClass::Aic | CoreClass::Aiv) => core.number,
         };
         op.class.runs_on(core.kind) && number < op.blocks
+    }
+
+    /// What a record is about, in words.
+    fn subject_name(&self, subject: Subject) -> String {
+        match subject {
+            Subject::SuperKernel => format!("super kernel `{}`", self.name),
+            Subject::Op(position) => self.op_name(position),
+            Subject::Notify(event) => format!("the notify of event {event}"),
+            Subject::Wait(event) => format!("the wait for event {event}"),
+        }
     }
 
     /// `op 3 \`add\``.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::decode::{CoreLog, Decoded, Launch, Span, Subject};
-use super::table::begin;
+use super::table::{begin, last};
 use super::{Core, Profiled};
 use crate::cost::profile::BufferSource;
 use crate::program::{Action, RecordEdge, RecordSubject};
@@ -55,7 +55,7 @@ fn notes(decoded: &Decoded, kernel: &Profiled, is_told: bool) -> Vec<String> {
 }
 
 fn tracks(launch: &Launch, kernel: &Profiled, told: Option<&Told<'_>>, scale: f64) -> Vec<Track> {
-    let begin = begin(launch);
+    let (begin, end) = (begin(launch), last(launch));
     let mut logs: Vec<&CoreLog> = launch.cores.iter().collect();
     logs.sort_by_key(|log| log.core);
     let track = |log: &CoreLog| {
@@ -66,6 +66,7 @@ fn tracks(launch: &Launch, kernel: &Profiled, told: Option<&Told<'_>>, scale: f6
             track: Track::core(log.core.kind, log.core.number.into()),
             until: log.started,
             begin,
+            end,
             scale,
         };
         drawn.draw(log)
@@ -82,6 +83,8 @@ struct Drawn<'a> {
     /// The end of what was drawn last, in cycles.
     until: u64,
     begin: u64,
+    /// The last record of all cores.
+    end: u64,
     scale: f64,
 }
 
@@ -89,6 +92,9 @@ impl Drawn<'_> {
     fn draw(mut self, log: &CoreLog) -> Track {
         let last = log.spans.iter().map(|span| span.end.unwrap_or(span.start)).max().unwrap_or(log.started);
         let mut whole = last;
+        // It is in no op, and has not come to the end either.
+        let open = || log.spans.iter().filter(|span| span.end.is_none());
+        let is_stuck = open().count() > 0 && open().all(|span| span.subject == Subject::SuperKernel);
         for span in &log.spans {
             let end = span.end.unwrap_or(last).max(span.start);
             match span.subject {
@@ -104,6 +110,11 @@ impl Drawn<'_> {
                 Subject::Op(op) if !self.kernel.runs(op, self.core) => {}
                 Subject::Op(_) | Subject::Notify(_) | Subject::Wait(_) => self.span(span, end),
             }
+        }
+        if is_stuck {
+            let rest = self.passed.as_ref().map(Passed::until_record);
+            self.stuck(self.end, rest.unwrap_or_default());
+            return self.track;
         }
         let rest = self.passed.as_mut().map(|passed| passed.to(Subject::SuperKernel, RecordEdge::End));
         self.between(whole.max(self.until), rest.unwrap_or_default());
@@ -128,13 +139,19 @@ impl Drawn<'_> {
             passed.explain(&mut slice, &inside);
         }
         if span.end.is_none() {
-            slice.reason = Some(match slice.reason {
-                Some(reason) => Arc::from(format!("{reason}; it was not ended").as_str()),
-                None => Arc::from("it was not ended"),
-            });
+            slice.reason = not_ended(slice.reason.as_deref());
         }
         self.track.slices.push(slice);
         self.until = end;
+    }
+
+    /// From its last record to the last one of all cores.
+    fn stuck(&mut self, to: u64, steps: Vec<usize>) {
+        let before = self.track.slices.len();
+        self.between(to, steps);
+        for slice in &mut self.track.slices[before..] {
+            slice.reason = not_ended(slice.reason.as_deref());
+        }
     }
 
     /// What stands between two records.
@@ -156,19 +173,19 @@ impl Drawn<'_> {
 }
 
 /// Goes along the steps of one core while its records come.
-struct Passed<'a> {
-    told: &'a Told<'a>,
-    steps: Vec<usize>,
-    next: usize,
+pub(super) struct Passed<'a> {
+    pub(super) told: &'a Told<'a>,
+    pub(super) steps: Vec<usize>,
+    pub(super) next: usize,
 }
 
 impl<'a> Passed<'a> {
-    fn new(told: &'a Told<'a>, kernel: &Profiled, core: Core) -> Self {
+    pub(super) fn new(told: &'a Told<'a>, kernel: &Profiled, core: Core) -> Self {
         Self { told, steps: told.steps_of(kernel.core_id(core)).collect(), next: 0 }
     }
 
     /// The steps up to a record; none if the program has no such record from here on.
-    fn to(&mut self, wanted: Subject, wanted_edge: RecordEdge) -> Vec<usize> {
+    pub(super) fn to(&mut self, wanted: Subject, wanted_edge: RecordEdge) -> Vec<usize> {
         let is_it = |number: &usize| {
             let action = &self.told.step(*number).action;
             matches!(action, Action::Record { subject, edge } if *edge == wanted_edge && is_about(*subject, wanted))
@@ -212,7 +229,7 @@ impl<'a> Passed<'a> {
     }
 
     /// Can a core be held up there?
-    fn waits(&self, number: usize) -> bool {
+    pub(super) fn waits(&self, number: usize) -> bool {
         matches!(
             self.told.step(number).action,
             Action::Barrier(_)
@@ -222,6 +239,13 @@ impl<'a> Passed<'a> {
                 | Action::Switch { .. }
         )
     }
+}
+
+fn not_ended(reason: Option<&str>) -> Option<Arc<str>> {
+    Some(match reason {
+        Some(reason) => Arc::from(format!("{reason}; it was not ended").as_str()),
+        None => Arc::from("it was not ended"),
+    })
 }
 
 /// Records have 32 bits of an event.

@@ -24,7 +24,7 @@ from kernels.runner import Fused, Workshop, platform
 from op_lists import AIC, AIV, MIX_1_2, OpList
 from superkernel import SuperKernelError, cost, elf, profiling
 from superkernel.cli import main
-from superkernel.sim import build_op
+from superkernel.sim import Device, ProfilingBuffer, build_op
 
 NAMES = ["vec3", "mix2sw", "cub2", "vec8"]
 
@@ -562,6 +562,45 @@ def test_after_a_hang_the_buffer_tells_where_cores_are(ran: Ran, tmp_path: Path)
     hung = decoded(ran, damaged(ran.dump, (start + 8, base + 64 + 16 * kept)), tmp_path)
     assert "task 77: op 3 `vec8` was started and not ended on AIV0" in hung.problems
     assert hung.launches[0]["ops"][3]["unfinished"] == 1
+
+
+def test_cores_that_hang_between_ops(tmp_path: Path) -> None:
+    """A `SyncAll` that idle cores do not follow: some cores wait for a hand-over for ever; the records tell where."""
+    source = """#include "kernel_operator.h"
+    extern "C" __global__ __aicore__ void NAME(GM_ADDR x, GM_ADDR y) {
+        BODY ((__gm__ int *)y)[16 * AscendC::GetBlockIdx()] = 1;
+    }"""
+    entries = [
+        build_op(
+            source.replace("NAME", name).replace("BODY", body), name, None, AIV, blocks, out_dir=tmp_path, name=name
+        )
+        for name, body, blocks in (("good", "", 8), ("hangs", "AscendC::SyncAll();", 4))
+    ]
+    infos = {"op_list": [entry.entry() for entry in (*entries, entries[0])], "super_kernel_options": "profiling=1"}
+    with superkernel.configure(toolchain="host", kernel_meta_parent_dir=tmp_path):
+        superkernel.compile(infos, "te_hang")
+    path = tmp_path / "kernel_meta" / "te_hang.json"
+    with Device() as device:
+        kernel = device.load(path)
+        memory, records = device.buffer(8 * 64, "memory"), ProfilingBuffer(device, records=100)
+        arguments = {slot.name: memory for slot in kernel.parameters if slot.role == "parameter"}
+        report = kernel.launch({**arguments, "profiling": records.buffer}, events="sync")
+        assert report.status == "deadlock"
+        profile = records.decode(path)
+    assert profile.problems == [
+        "task 0: super kernel `te_hang` was started and not ended on AIV0, AIV1, AIV2, AIV3",
+        "task 0: behind op 1 `hangs`, where early-start-wait of op 2 `good` (list order) can hold a core up: AIV0, "
+        "AIV1, AIV2, AIV3",
+    ]
+    (process,) = trace_reader.read(profile.traces().to_bytes())
+    stuck = [slice for slice in process.slices if "not ended" in slice.arguments.get("reason", "")]
+    assert {(slice.track, slice.kind, slice.arguments["op"]) for slice in stuck} == {
+        (f"AIV{core}", "hand-over", 2) for core in range(4)
+    }
+    (process,) = trace_reader.read(report.traces().to_bytes())
+    assert {slice.track for slice in process.slices if "not ended" in slice.arguments.get("reason", "")} == {
+        f"AIV{core}" for core in range(4)
+    }
 
 
 @pytest.mark.parametrize("data", [b"", bytes(63), bytes(200), b"\xff" * 200])
