@@ -8,7 +8,7 @@ use super::convert::time_limit;
 use super::errors::to_python;
 use super::interrupt::interruptible;
 use crate::environment::Variables;
-use crate::model::Soc;
+use crate::model::{Platform, Soc};
 use crate::opbuild::program::{self, ProgramRequest};
 use crate::opbuild::{HeaderTree, OpBuildError};
 use crate::sim;
@@ -87,13 +87,16 @@ fn sim_run_program(
     py: Python<'_>,
     library: PathBuf,
     arguments: Vec<String>,
-    soc: String,
+    soc: &str,
+    aic_num: Option<u32>,
+    aiv_num: Option<u32>,
     launch: &str,
     memory: u64,
 ) -> PyResult<i32> {
+    let platform = Platform::new(soc, aic_num, aiv_num).map_err(|error| to_python(py, &error))?;
     let fields = serde_json::from_str(launch).map_err(|error| SimError::Request(error.to_string()));
     let launch = fields.map_err(|error| to_python(py, &error))?;
-    let settings = Settings { library, soc, launch, memory };
+    let settings = Settings { library, platform, launch, memory };
     py.detach(|| sim::program::run(settings, &arguments)).map_err(|error| to_python(py, &error))
 }
 

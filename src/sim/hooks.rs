@@ -285,7 +285,7 @@ extern "C" fn drain() {
 }
 
 /// The functions in the order of the table in `shim.cpp`.
-pub(super) fn table() -> [*const (); 32] {
+pub(super) fn table() -> [*const (); 33] {
     [
         core as *const (),
         cross_core_set as *const (),
@@ -315,6 +315,7 @@ pub(super) fn table() -> [*const (); 32] {
         program::launch as *const (),
         program::allocate as *const (),
         program::release as *const (),
+        program::cores as *const (),
         drain as *const (),
         access as *const (),
         bypass as *const (),

@@ -11,14 +11,15 @@ use super::error::SimError;
 use super::library::Library;
 use super::report::{Report, Status};
 use super::request::{BufferSpec, Request};
+use crate::model::Platform;
 
 /// What a program is run with.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     /// The library made of it.
     pub library: PathBuf,
-    /// `Ascend910B`, ...
-    pub soc: String,
+    /// The simulated chip.
+    pub platform: Platform,
     /// Further fields of every launch, as its JSON has them.
     pub launch: serde_json::Map<String, serde_json::Value>,
     /// Bytes of global memory.
@@ -154,6 +155,12 @@ pub(super) extern "C" fn release(memory: *mut c_void) -> c_int {
     c_int::from(locked().as_mut().is_some_and(|program| program.release(memory as u64)))
 }
 
+/// How many cores of a kind the simulated chip has.
+pub(super) extern "C" fn cores(is_vector: u32) -> u32 {
+    let counts = locked().as_ref().map(|program| program.settings.platform.cores);
+    counts.map_or(0, |counts| if is_vector == 0 { counts.aic } else { counts.aiv })
+}
+
 impl Program {
     /// Whole pages, and one behind them that nobody may touch.
     fn allocate(&mut self, bytes: u64) -> Option<u64> {
@@ -183,7 +190,7 @@ impl Program {
             ("library", serde_json::json!(library)),
             ("entries", entry),
             ("args_offset", serde_json::json!(launch.call)),
-            ("soc", serde_json::json!(self.settings.soc)),
+            ("soc", serde_json::json!(self.settings.platform.soc.as_str())),
             ("kernel_type", serde_json::json!(text(launch.kernel_type))),
             ("blocks", serde_json::json!(launch.blocks)),
             ("slots", serde_json::json!([])),

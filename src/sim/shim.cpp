@@ -38,6 +38,7 @@ struct SkShimTable {
     void (*program_launch)(const SkProgramLaunch *);
     void *(*program_allocate)(uint64_t);
     int (*program_release)(void *);
+    uint32_t (*program_cores)(uint32_t);
     void (*drain)(void);
     uint32_t (*access)(uint64_t, uint64_t, uint32_t, uint64_t, const void *);
     uint64_t (*bypass)(const volatile void *, uint32_t, uint32_t, uint64_t);
@@ -100,6 +101,7 @@ SK_HIDDEN uint64_t sk_rt_bypass(const volatile void *address, uint32_t bytes, ui
 SK_HIDDEN void sk_rt_program_launch(const SkProgramLaunch *launch) { sk_shim_table.program_launch(launch); }
 SK_HIDDEN void *sk_rt_program_allocate(uint64_t bytes) { return sk_shim_table.program_allocate(bytes); }
 SK_HIDDEN int sk_rt_program_release(void *memory) { return sk_shim_table.program_release(memory); }
+SK_HIDDEN uint32_t sk_rt_program_cores(uint32_t isVector) { return sk_shim_table.program_cores(isVector); }
 
 // Argument checks of the vendor's headers, whatever they are called: the core makes its own.
 SK_HIDDEN int sk_rt_agree(void) { return 1; }

@@ -55,17 +55,18 @@ def run(options: argparse.Namespace) -> int:
     from superkernel.sim.program import build_program, run_program
 
     words = [f"-D{name}" for name in options.D] + [f"-I{os.path.abspath(folder)}" for folder in options.I]
-    name = Path(options.file).stem
+    program = Path(options.file).stem
     with ScratchFolder("program") as folder:
-        library = Path(options.keep) if options.keep else Path(folder) / f"{name}.so"
+        library = Path(options.keep) if options.keep else Path(folder) / f"{program}.so"
         with superkernel.configure(**given_settings(options)):
             sources = [options.file, *options.source]
             watched = options.pipes != "in-order" or options.cache != "coherent"
             words += options.option
             build_program(sources, library, options=words, libraries=options.library, watch_accesses=watched)
-            soc = superkernel.current_config()["soc"]
+            config = superkernel.current_config()
+            chip = {name: config[name] for name in ("soc", "aic_num", "aiv_num")}
         launch = {"pipes": options.pipes, "cache": options.cache}
-        done = run_program(library, options.arguments, name=name, soc=soc, seed=options.seed, launch=launch)
+        done = run_program(library, options.arguments, name=program, seed=options.seed, launch=launch, **chip)
     if done.returncode < 0:
         import signal
         import sys

@@ -80,6 +80,8 @@ def run_program(
     *,
     name: str | None = None,
     soc: str | None = None,
+    aic_num: int | None = None,
+    aiv_num: int | None = None,
     seed: int | None = None,
     launch: Mapping[str, Any] | None = None,
     timeout: float | None = None,
@@ -87,12 +89,14 @@ def run_program(
 ) -> subprocess.CompletedProcess[Any]:
     """Runs a built program in a process of its own; ``streams`` say where its output goes, as for ``subprocess``.
 
-    ``seed`` makes cores go on in a random order; ``launch`` has further fields of every launch.
+    ``soc``, ``aic_num`` and ``aiv_num`` are what host code is told about the chip. ``seed`` makes cores go on in a
+    random order; ``launch`` has further fields of every launch.
     """
     fields: dict[str, Any] = {"stack_bytes": _STACK, **(launch or {})}
     if seed is not None:
         fields["schedule"] = {"policy": "random", "seed": check.integer("seed", seed, 0, 2**64 - 1)}
-    words = [os.path.abspath(library), soc or "Ascend910B", json.dumps(fields), name or Path(library).stem]
+    chip = json.dumps([soc or "Ascend910B", aic_num, aiv_num])
+    words = [os.path.abspath(library), chip, json.dumps(fields), name or Path(library).stem]
     environment = dict(os.environ)
     package_root = str(Path(__file__).resolve().parents[2])
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [package_root, environment.get("PYTHONPATH", "")]))
@@ -102,9 +106,9 @@ def run_program(
 
 def main(arguments: list[str]) -> int:
     """The process of a program."""
-    library, soc, launch, *words = arguments
+    library, chip, launch, *words = arguments
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return _core.sim_run_program(library, words, soc, launch, _MEMORY)
+    return _core.sim_run_program(library, words, *json.loads(chip), launch, _MEMORY)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,10 @@ use crate::store::work_dir::WorkDir;
 use crate::toolchain::HostCompiler;
 use kernels::Kernels;
 
+/// Host code that includes this asks about the chip; the answers are ours.
+const PLATFORM_HEADER: &str = "platform/platform_ascendc.h";
+const PLATFORM: &str = "#include \"sk_program/platform_definitions.h\"\n";
+
 /// A program to build.
 #[derive(Debug, Clone)]
 pub(crate) struct ProgramRequest {
@@ -77,6 +81,15 @@ pub(crate) fn compile(
         let made = prelude.ready(&request.options, compiler, &request.cache, cancel)?;
         results.push(made.definitions);
         ready = Some(made.header);
+    }
+    if texts.iter().any(|text| text.contains(PLATFORM_HEADER)) {
+        let folder = work.subdirectory("platform")?;
+        let file = folder.join("platform.cpp");
+        fs::write(&file, PLATFORM.as_bytes())?;
+        let object = folder.join("platform.o");
+        let command = compiler.command("what programs are told about the chip").args(&base);
+        command.arg("-c").file(&file).arg("-o").file(&object).run(cancel)?;
+        results.push(object);
     }
     for (index, source) in sources.iter().enumerate() {
         let folder = work.subdirectory(format!("source{index}"))?;

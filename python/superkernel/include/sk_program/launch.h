@@ -26,6 +26,8 @@ void sk_rt_program_launch(const SkProgramLaunch *launch) noexcept;
 void *sk_rt_program_allocate(uint64_t bytes) noexcept;
 // 0 if there was no such memory.
 int sk_rt_program_release(void *memory) noexcept;
+// Cores of the simulated chip: cube cores, or vector cores.
+uint32_t sk_rt_program_cores(uint32_t isVector) noexcept;
 }
 
 namespace sk_program {

@@ -105,7 +105,7 @@ inline aclError aclrtGetRunMode(aclrtRunMode *mode) {
     return ACL_SUCCESS;
 }
 inline aclError aclrtGetDeviceInfo(uint32_t, aclrtDevAttr attribute, int64_t *value) {
-    *value = attribute == ACL_DEV_ATTR_VECTOR_CORE_NUM ? 48 : 24;
+    *value = sk_rt_program_cores(attribute == ACL_DEV_ATTR_VECTOR_CORE_NUM);
     return ACL_SUCCESS;
 }
 inline aclError aclrtSynchronizeDevice() { return ACL_SUCCESS; }
