@@ -21,6 +21,8 @@ pub struct Facts {
     pub sync_all: bool,
     /// `SyncAll` announces itself.
     pub feed_sync_all: bool,
+    /// Vector cores ask cube cores for products by messages.
+    pub matmul_objects: bool,
 }
 
 impl Facts {
@@ -33,6 +35,7 @@ impl Facts {
             arguments,
             early_start: early_start(request, findings)?,
             early_start_build,
+            matmul_objects: findings.matmul_objects,
             sync_all: sync_all(request, findings)?,
             feed_sync_all: match request.feed_sync_all {
                 // Without idle cores to follow it the announcement costs one store; it is off until the super kernel

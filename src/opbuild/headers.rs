@@ -132,6 +132,16 @@ impl HeaderTree {
         arguments.into_iter().chain(["-fno-gnu-unique", "-fno-omit-frame-pointer"]).map(str::to_owned).collect()
     }
 
+    /// Behind those of a core kind: code of both kinds, of which a core takes its own while it runs. The headers' CPU mode
+    /// has matmul objects in this form only; elsewhere sources may ask for the kind by these names.
+    pub(crate) fn both_kinds(kind: CoreKind) -> Vec<String> {
+        let names = match kind {
+            CoreKind::Aic => ["-U__DAV_C220_CUBE__", "-U__DAV_CUBE__"],
+            CoreKind::Aiv => ["-U__DAV_C220_VEC__", "-U__DAV_VEC__"],
+        };
+        names.map(str::to_owned).to_vec()
+    }
+
     /// Arguments of the compiler that switch the headers to what they are here.
     pub(crate) fn arguments(kind: CoreKind) -> Vec<String> {
         let kind = match kind {
@@ -140,8 +150,17 @@ impl HeaderTree {
         };
         // Statics of inline functions must not be shared between images; other people's warnings are not ours.
         // Frame pointers lead from a line of the headers to the one that called them.
-        let arguments =
-            ["-DASCENDC_CPU_DEBUG=1", "-D__DAV_C220__", kind, "-fno-gnu-unique", "-fno-omit-frame-pointer", "-w"];
+        // Beyond the first level functions of the headers become part of their callers, also those that fill memories with
+        // random numbers, which the simulator knows by their names.
+        let arguments = [
+            "-DASCENDC_CPU_DEBUG=1",
+            "-D__DAV_C220__",
+            kind,
+            "-O1",
+            "-fno-gnu-unique",
+            "-fno-omit-frame-pointer",
+            "-w",
+        ];
         arguments.map(str::to_owned).to_vec()
     }
 }

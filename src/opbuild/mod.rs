@@ -167,6 +167,9 @@ fn compile(
         fs::write(&directory.join(WRAPPER), text.as_bytes())?;
         let mut job = job(request, host, unit, &directory, function, cancel)?;
         job.defines.extend(fact_defines(facts));
+        if request.headers.is_some() && facts.matmul_objects {
+            job.defines.extend(HeaderTree::both_kinds(unit.kind));
+        }
         if let (Some(headers), Some(cache)) = (&request.headers, &request.cache) {
             let ready = precompiled::for_operator(&job, headers, host, cache, cancel)?;
             job.defines.extend(["-include".to_owned(), ready.display().to_string()]);

@@ -29,6 +29,8 @@ pub(crate) struct Findings {
     pub sets_next_task_start: bool,
     /// `WaitPreTaskEnd` is called.
     pub waits_pre_task_end: bool,
+    /// Vector cores ask cube cores for products by messages (`REGIST_MATMUL_OBJ`).
+    pub matmul_objects: bool,
     /// Parameter names of the kernel's definition; `None` if there is no definition.
     pub parameters: Option<Vec<String>>,
     /// Names of `__global__`-like functions (void functions with a body), for a suggestion.
@@ -41,6 +43,7 @@ impl Findings {
         self.sync_all |= other.sync_all;
         self.sets_next_task_start |= other.sets_next_task_start;
         self.waits_pre_task_end |= other.waits_pre_task_end;
+        self.matmul_objects |= other.matmul_objects;
         if self.parameters.is_none() {
             self.parameters = other.parameters;
         }
@@ -77,6 +80,8 @@ pub(crate) fn scan(text: &str, kernel: &str, foreign: &Foreign) -> Findings {
             "SyncAll" => findings.sync_all = true,
             "SetNextTaskStart" => findings.sets_next_task_start = true,
             "WaitPreTaskEnd" | "WaitPreTaskEndImpl" => findings.waits_pre_task_end = true,
+            // What registering one becomes.
+            "KfcServer" | "KfcCommClient" => findings.matmul_objects = true,
             "void" => {
                 if let Some((name, parameters)) = definition(&tokens[index + 1..]) {
                     if name == kernel {
@@ -254,6 +259,12 @@ mod tests {
         let text = "# 1 \"op.cpp\"\nAscendC::SyncAll<false>(); AscendC :: SetNextTaskStart ( ) ; WaitPreTaskEnd();\n";
         let findings = look(text);
         assert!(findings.sync_all && findings.sets_next_task_start && findings.waits_pre_task_end);
+    }
+
+    #[test]
+    fn matmul_objects_are_seen_by_what_registering_one_becomes() {
+        assert!(look("# 1 \"op.cpp\"\nAscendC::KfcServer server;\n").matmul_objects);
+        assert!(!look("# 1 \"op.cpp\"\nMatmul<A, B> object; auto text = \"KfcServer\";\n").matmul_objects);
     }
 
     #[test]

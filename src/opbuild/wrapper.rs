@@ -9,9 +9,14 @@ use crate::artifact::{CoreClass, meta_declaration};
 
 /// The source alone, to look at.
 pub(crate) fn for_scan(source: &Path, unit: &Unit) -> String {
+    behind_headers("", source, unit)
+}
+
+/// The source behind AscendC's headers and what `more` includes.
+fn behind_headers(more: &str, source: &Path, unit: &Unit) -> String {
     let vectors_only = u8::from(unit.kernel_type.class() == CoreClass::Aiv);
     format!(
-        "#include \"kernel_operator.h\"\n#define SK_OPERATOR_VECTORS_ONLY {vectors_only}\n\
+        "#include \"kernel_operator.h\"\n{more}#define SK_OPERATOR_VECTORS_ONLY {vectors_only}\n\
          #include \"sk_host/operator_names.h\"\n#include {}\n",
         quoted(source)
     )
@@ -19,11 +24,13 @@ pub(crate) fn for_scan(source: &Path, unit: &Unit) -> String {
 
 /// The source and its entry `function`, which takes the index of the operator's first parameter.
 pub(crate) fn for_unit(source: &Path, request: &OpRequest, facts: &Facts, unit: &Unit, function: &str) -> String {
-    let mut text = for_scan(source, unit);
+    let has_objects = request.headers.is_some() && facts.matmul_objects;
+    let more = if has_objects { "#include \"sk_cpu/matmul_objects.h\"\n" } else { "" };
+    let mut text = behind_headers(more, source, unit);
     // The vendor's headers leave some names to be defined, and expect to be told who they run on.
-    let (definitions, enter) = match &request.headers {
-        None => ("", ""),
-        Some(_) => ("#include \"sk_cpu/definitions.h\"\n", "    sk_cpu::Enter();\n"),
+    let (definitions, enter, leave) = match &request.headers {
+        None => ("", "", ""),
+        Some(_) => ("#include \"sk_cpu/definitions.h\"\n", "    sk_cpu::Enter();\n", "    sk_cpu::Leave();\n"),
     };
     text.push_str(definitions);
     text.push_str(PARAMETER);
@@ -39,7 +46,7 @@ pub(crate) fn for_unit(source: &Path, request: &OpRequest, facts: &Facts, unit: 
     }
     let _ = write!(
         text,
-        "    (void)slots;\n    SK_SUB_KERNEL_BEGIN(args_offset);\n{enter}    {}({});\n    SK_SUB_KERNEL_END(args_offset);\n}}\n",
+        "    (void)slots;\n    SK_SUB_KERNEL_BEGIN(args_offset);\n{enter}    {}({});\n{leave}    SK_SUB_KERNEL_END(args_offset);\n}}\n",
         request.kernel,
         arguments.join(", ")
     );

@@ -10,8 +10,8 @@ use super::run::{Next, Run};
 use crate::aicore::operand::Access;
 use crate::aicore::{Memory, Pipe, Register};
 
-/// From here on UB belongs to AscendC's headers.
-const SCRATCH: u64 = 188_416;
+/// From here on local memories belong to AscendC's headers: their scratch in UB, messages of matmul objects in L1.
+const KEPT_BY_HEADERS: [(Memory, u64); 2] = [(Memory::Ub, 188_416), (Memory::L1, 524_160)];
 /// Bit of the register FPC that lowers all flags of L0C.
 const RESET_UNIT_FLAGS: u64 = 1 << 63;
 
@@ -63,11 +63,14 @@ impl Run {
         }
     }
 
-    /// The end of UB, which AscendC's headers keep for themselves: in their CPU mode the scalar unit leaves scalars and
-    /// addresses there without any flag, which the device has no need to.
+    /// The ends of UB and L1, which AscendC's headers keep for themselves: in their CPU mode the scalar unit leaves scalars,
+    /// addresses and messages there without any flag, which the device has no need to.
     fn is_header_scratch(&self, address: u64) -> bool {
-        let ub = &self.machine.cores[self.current()].unit.memories[Memory::Ub as usize];
-        ub.offset_of(address).is_some_and(|offset| offset >= SCRATCH)
+        let memories = &self.machine.cores[self.current()].unit.memories;
+        let is_kept = |&(memory, start): &(Memory, u64)| {
+            memories[memory as usize].offset_of(address).is_some_and(|offset| offset >= start)
+        };
+        KEPT_BY_HEADERS.iter().any(is_kept)
     }
 
     fn scalar(&mut self, bytes: Range<u64>, access: ScalarAccess, is_tensor: bool, site: Site) -> Next {

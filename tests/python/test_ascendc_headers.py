@@ -146,6 +146,13 @@ def test_pipes_that_nothing_orders(device: sim.Device, tmp_path: Path) -> None:
 
 
 @needs_tree
+def test_memory_that_nothing_has_written(device: sim.Device, tmp_path: Path) -> None:
+    # The headers' CPU mode fills memories with random numbers at the start; that is nobody's data.
+    ((report, _),) = modes(device, tmp_path, ("DataCopy(b, yg, n);", ""), pipes="checked")
+    assert [finding.kind for finding in report.findings] == ["never-written"]
+
+
+@needs_tree
 def test_a_line_of_the_cache_that_was_not_refreshed(device: sim.Device, tmp_path: Path) -> None:
     for flush, status, is_copied in (("", "cache", False), (_FLUSH, "ok", True)):
         tail = ("qz.FreeTensor(c);", f"{flush} zg.SetValue(1, zg.GetValue(0) + seen); {flush}")

@@ -130,6 +130,12 @@ static void Enter() {
 #if defined(__ASCENDC_SUPERKERNEL_EARLY_START_V2)
     g_super_kernel_early_start_config = core.earlyStartConfig;
 #endif
+#if defined(__ASCENDC_SUPERKERNEL_AUTO_SYNC_ALL__)
+    AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr = core.autoSyncAllBaseAddr;
+    AscendC::g_superKernelAutoSyncAllConfigGmAddr = core.autoSyncAllAddr;
+    AscendC::g_superKernelAutoSyncAllSyncIdx = core.autoSyncAllSyncIdx;
+    AscendC::g_superKernelAutoSyncAllEnable = core.autoSyncAllEnable;
+#endif
     static bool bound = false;
     if (!bound) {
         bound = true;
@@ -137,6 +143,13 @@ static void Enter() {
         AscendC::ConstDefiner::Instance();
         memoryRequest = 0;
     }
+}
+
+// Behind the operator: what the super kernel goes on with.
+static void Leave() {
+#if defined(__ASCENDC_SUPERKERNEL_AUTO_SYNC_ALL__)
+    sk_rt_core()->autoSyncAllSyncIdx = AscendC::g_superKernelAutoSyncAllSyncIdx;
+#endif
 }
 
 } // namespace sk_cpu
