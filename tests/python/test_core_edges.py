@@ -369,13 +369,6 @@ def test_wide_filters() -> None:
     assert bench.core.read("L0A", 0, 512) == points[257 : 257 + 16].tobytes()
 
 
-def test_channels_are_not_split_together_with_unit_flags() -> None:
-    bench = Bench(8)
-    words = [bench.at("GM"), bench.at("L0C"), 0, 16, 16, 16, 16, 3, 0, 0, 1, 0]
-    with pytest.raises(ValueError, match="not together with unit flags"):
-        bench.core.issue("copy_matrix_cc_to_gm", ["f32", "f32"], words)
-
-
 def test_quantisation_words_start_at_a_multiple_of_128() -> None:
     bench = Bench(9)
     bench.core.set_register("FPC", ((bench.at("FB", 128) >> 7) << 8))

@@ -196,14 +196,15 @@ def test_way_out(mode: str, layout: str) -> None:
         bench.check(memory)
 
 
-def test_channels_are_split() -> None:
+@pytest.mark.parametrize("unit_flags", [0, 3])
+def test_channels_are_split(unit_flags: int) -> None:
     bench = Bench(4, "GM", "L0C")
     m, n = 20, 40
     results, copy = bench.view("L0C", "<u4"), bench.view("GM", "<u4")
     for i in range(m):
         for j in range(n):
             copy[j // 8 * (m * 8 + 8) + i * 8 + j % 8] = results[j // 16 * 32 * 16 + i * 16 + j % 16]
-    words = [bench.at("GM"), bench.at("L0C"), 0, n, m, m + 1, 32, 0, 0, 0, 1, 0]
+    words = [bench.at("GM"), bench.at("L0C"), 0, n, m, m + 1, 32, unit_flags, 0, 0, 1, 0]
     bench.core.issue("copy_matrix_cc_to_gm", ["f32", "f32"], words)
     bench.check("GM")
 

@@ -521,3 +521,44 @@ def test_host_code_asks_about_the_chip(tmp_path: Path, tree: str, capfd: pytest.
         assert "there is no chip Ascend310P here" in told.err
         first = f"cores {cube} {cube} {vector}\nblocks 5 9\n{sizes}\n"
         assert told.out == first + f"{vector} 1 {vector} {16 << 20}\n"
+
+
+_TILING = """
+#include <cstdio>
+#include "acl/acl.h"
+#include "kernel_operator.h"
+#include "register/tilingdata_base.h"
+namespace optiling {
+BEGIN_TILING_DATA_DEF(Scale)
+TILING_DATA_FIELD_DEF(uint32_t, count);
+TILING_DATA_FIELD_DEF_ARR(int32_t, 3, factors);
+END_TILING_DATA_DEF
+}
+
+__global__ __aicore__ void scale(GM_ADDR x, GM_ADDR tiling) {
+    auto *words = (__gm__ int32_t *)tiling;
+    for (int i = 0; i < words[0]; ++i) {
+        ((__gm__ int32_t *)x)[i] = i * words[1] * words[2] * words[3];
+    }
+}
+
+int main() {
+    optiling::Scale tiling;
+    const int32_t factors[] = {2, 3, 5};
+    tiling.set_count(7);
+    tiling.set_factors(factors);
+    int32_t *x = nullptr, *words = nullptr;
+    aclrtMalloc((void **)&x, 64, ACL_MEM_MALLOC_NORMAL_ONLY);
+    aclrtMalloc((void **)&words, tiling.GetDataSize(), ACL_MEM_MALLOC_NORMAL_ONLY);
+    tiling.SaveToBuffer(words, tiling.GetDataSize());
+    scale<<<1, nullptr, nullptr>>>((GM_ADDR)x, (GM_ADDR)words);
+    printf("%d %d %u %d\\n", (int)tiling.GetDataSize(), x[6], tiling.get_count(), tiling.get_factors()[2]);
+    return 0;
+}
+"""
+
+
+@needs_tree
+def test_tiling_structures_of_a_program(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["sim", "--ascendc", TREE, str(write(tmp_path, _TILING))]) == 0
+    assert capfd.readouterr().out == "16 180 7 5\n"

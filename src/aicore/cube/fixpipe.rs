@@ -66,9 +66,6 @@ impl Fixpipe {
         if split && (to != Memory::Gm || by_rows || !quantizer.keeps_width() || !n.is_multiple_of(8)) {
             return Err(arguments.fault("channels are split for 4-byte elements in blocks of 8 columns to GM only"));
         }
-        if split && word(7) & 2 != 0 {
-            return Err(arguments.fault("channels are split, but not together with unit flags"));
-        }
         let layout = if by_rows {
             Layout::Rows(word(5) * bytes)
         } else {

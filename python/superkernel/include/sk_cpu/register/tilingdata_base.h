@@ -1,14 +1,29 @@
-// Tiling structures as kernels see them: plain structs. The vendor's headers describe them with these macros.
+// Tiling structures as kernels see them: plain structs, with what host code calls to fill them. The vendor's headers and
+// operators describe them with these macros.
 #ifndef SK_CPU_TILINGDATA_BASE_H
 #define SK_CPU_TILINGDATA_BASE_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define BEGIN_TILING_DATA_DEF(name) struct name {
-#define TILING_DATA_FIELD_DEF(type, name) type name = {}
-#define TILING_DATA_FIELD_DEF_ARR(type, count, name) type name[count] = {}
+#define TILING_DATA_FIELD_DEF(type, name)                                                                              \
+    type name = {};                                                                                                    \
+    void set_##name(type value) { name = value; }                                                                      \
+    type get_##name() const { return name; }
+#define TILING_DATA_FIELD_DEF_ARR(type, count, name)                                                                   \
+    type name[count] = {};                                                                                             \
+    void set_##name(const type *values) { memcpy(name, values, sizeof(name)); }                                        \
+    const type *get_##name() const { return name; }
 #define TILING_DATA_FIELD_DEF_STRUCT(type, name) type name
-#define END_TILING_DATA_DEF };
+#define END_TILING_DATA_DEF                                                                                            \
+    size_t GetDataSize() const { return sizeof(*this); }                                                               \
+    void SaveToBuffer(void *buffer, size_t room) const {                                                               \
+        memcpy(buffer, this, room < sizeof(*this) ? room : sizeof(*this));                                             \
+    }                                                                                                                  \
+    }                                                                                                                  \
+    ;
 #define REGISTER_TILING_DATA_CLASS(name, type)
 
 #endif
