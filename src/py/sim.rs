@@ -83,6 +83,7 @@ fn sim_build_program(
 
 /// Runs a program in this process; what its `main` returned.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "three of them are the chip")]
 fn sim_run_program(
     py: Python<'_>,
     library: PathBuf,

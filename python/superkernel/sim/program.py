@@ -108,7 +108,8 @@ def main(arguments: list[str]) -> int:
     """The process of a program."""
     library, chip, launch, *words = arguments
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return _core.sim_run_program(library, words, *json.loads(chip), launch, _MEMORY)
+    soc, aic_num, aiv_num = json.loads(chip)
+    return _core.sim_run_program(library, words, soc, aic_num, aiv_num, launch, _MEMORY)
 
 
 if __name__ == "__main__":
