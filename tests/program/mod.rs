@@ -7,6 +7,7 @@ mod forecast;
 mod guards;
 mod mutants;
 mod oracle;
+mod orders;
 mod random;
 mod rules;
 mod text;

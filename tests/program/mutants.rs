@@ -7,11 +7,12 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use superkernel::model::{CoreClass, CoreKind, EventId, OpPosition, SlotNumber};
 use superkernel::plan::PlanError;
-use superkernel::program::launch::{Accounting, Schedule, play};
+use superkernel::program::launch::Accounting;
 use superkernel::program::{
     Action, Barrier, CoreIndex, Cores, EarlyStartConfig, FunctionId, Kinds, Pair, Part, Program, Step, TableId, verify,
 };
 
+use super::orders::{Order, play_in};
 use super::random::{kernel, seed};
 use crate::integration::support::KernelBuilder;
 
@@ -183,11 +184,10 @@ fn other_value(program: &Program, step: &Step, dice: &mut Dice) -> Option<Action
 /// What is accepted must be right whoever runs first and however sets are counted.
 fn holds_in_any_order(program: &Program, dice: &mut Dice) {
     let all: Vec<u32> = (0..program.block_num).collect();
-    let random = Schedule::Random(dice.0.next_u64());
-    for schedule in [Schedule::Eager(CoreKind::Aic), Schedule::Eager(CoreKind::Aiv), random] {
+    for order in Order::several(dice.0.next_u64()) {
         for accounting in [Accounting::PerCore, Accounting::Summed] {
-            let outcome = play(program, &all, schedule, accounting);
-            assert!(outcome.is_ok(), "{schedule:?}, {accounting:?}: {outcome:#?}\n{}", program.text());
+            let outcome = play_in(program, &all, order, accounting);
+            assert!(outcome.is_ok(), "{order:?}, {accounting:?}: {outcome:#?}\n{}", program.text());
         }
     }
 }

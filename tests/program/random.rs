@@ -1,10 +1,11 @@
 //! Random super kernels of all forms.
 
 use proptest::prelude::*;
-use superkernel::model::{CoreKind, KernelType, StreamForm};
+use superkernel::model::{KernelType, StreamForm};
 use superkernel::plan::PlanError;
-use superkernel::program::launch::{Accounting, Schedule, play};
+use superkernel::program::launch::Accounting;
 
+use super::orders::{Order, play_in};
 use crate::integration::support::{KernelBuilder, OpBuilder};
 
 /// Programs per run: enough for every change, more on request.
@@ -175,7 +176,7 @@ proptest! {
     /// Planning checks the program for a launch with its own block count (`verify`); here it is also played with other
     /// block counts, on all blocks, in other orders.
     #[test]
-    fn programs_hold_their_rules(seed in seed(14), order in any::<u64>()) {
+    fn programs_hold_their_rules(seed in seed(14), seed_of_order in any::<u64>()) {
         let builder = kernel(&seed);
         let Ok(model) = builder.try_build() else {
             // A backward event in the one-stream form.
@@ -193,10 +194,10 @@ proptest! {
         let full = program.block_num;
         for blocks in [full, full + 1, 1] {
             let all: Vec<u32> = (0..blocks).collect();
-            for schedule in [Schedule::Eager(CoreKind::Aic), Schedule::Eager(CoreKind::Aiv), Schedule::Random(order)] {
+            for order in Order::several(seed_of_order) {
                 for accounting in [Accounting::PerCore, Accounting::Summed] {
-                    let outcome = play(&program, &all, schedule, accounting);
-                    let how = format!("{blocks} blocks, {schedule:?}, {accounting:?}");
+                    let outcome = play_in(&program, &all, order, accounting);
+                    let how = format!("{blocks} blocks, {order:?}, {accounting:?}");
                     prop_assert!(outcome.is_ok(), "{how}: {outcome:#?}\n{}", program.text());
                 }
             }
@@ -248,7 +249,7 @@ proptest! {
 
     /// Thousands of flags that could run ahead never count beyond 15, and no order is lost for it.
     #[test]
-    fn flags_stay_countable(seed in long_seed(), mix in any::<bool>(), order in any::<u64>()) {
+    fn flags_stay_countable(seed in long_seed(), mix in any::<bool>(), seed_of_order in any::<u64>()) {
         let builder = long_kernel(&seed, mix);
         let program = match builder.try_plan() {
             Ok(program) => program,
@@ -256,9 +257,9 @@ proptest! {
             Err(error) => return Err(TestCaseError::fail(format!("{error}"))),
         };
         let all: Vec<u32> = (0..program.block_num).collect();
-        for schedule in [Schedule::Eager(CoreKind::Aic), Schedule::Eager(CoreKind::Aiv), Schedule::Random(order)] {
-            let outcome = play(&program, &all, schedule, Accounting::PerCore);
-            prop_assert!(outcome.is_ok(), "{schedule:?}: {outcome:#?}\n{}", program.text());
+        for order in Order::several(seed_of_order) {
+            let outcome = play_in(&program, &all, order, Accounting::PerCore);
+            prop_assert!(outcome.is_ok(), "{order:?}: {outcome:#?}\n{}", program.text());
         }
     }
 }

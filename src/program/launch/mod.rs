@@ -26,12 +26,11 @@ use micro::{Flag, Micro};
 use script::Cast;
 
 /// Which core goes on when several could.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Schedule {
+pub enum Schedule<'a> {
     /// Cores of this kind run ahead as far as they can.
     Eager(CoreKind),
-    /// Pseudo-random, repeatable.
-    Random(u64),
+    /// One that the caller chooses, told how many there are.
+    Chosen(&'a mut dyn FnMut(usize) -> usize),
 }
 
 /// The largest number of unanswered sets seen on any flag of any core.
@@ -45,7 +44,7 @@ pub struct Outcome {
 pub fn play(
     program: &Program,
     blocks: &[u32],
-    schedule: Schedule,
+    schedule: Schedule<'_>,
     accounting: Accounting,
 ) -> Result<Outcome, Vec<Violation>> {
     let cast = Cast::of_blocks(program, blocks);
@@ -93,13 +92,6 @@ struct Core {
     clock: Clock,
 }
 
-/// What became of an attempt to go on.
-enum Progress {
-    Made,
-    Blocked,
-    Ended,
-}
-
 impl<'a> Launch<'a> {
     fn new(program: &'a Program, cast: &'a Cast, accounting: Accounting) -> Self {
         let count = cast.cores.len();
@@ -119,10 +111,10 @@ impl<'a> Launch<'a> {
         }
     }
 
-    fn run(&mut self, schedule: Schedule) {
+    fn run(&mut self, schedule: Schedule<'_>) {
         match schedule {
             Schedule::Eager(kind) => self.run_eager(kind),
-            Schedule::Random(seed) => self.run_random(seed),
+            Schedule::Chosen(choose) => self.run_chosen(choose),
         }
     }
 
@@ -133,72 +125,40 @@ impl<'a> Launch<'a> {
         loop {
             let mut moved = false;
             for &core in &eager {
-                while let Progress::Made = self.advance(core) {
+                while self.advance(core) {
                     moved = true;
                 }
             }
-            if !moved && !lazy.iter().any(|&core| matches!(self.advance(core), Progress::Made)) {
+            if !moved && !lazy.iter().any(|&core| self.advance(core)) {
                 return;
             }
         }
     }
 
-    fn run_random(&mut self, seed: u64) {
-        let mut state = seed | 1;
-        let mut alive: Vec<usize> = (0..self.cores.len()).collect();
-        let mut idle = 0;
-        while !alive.is_empty() && idle <= alive.len() {
-            // xorshift: good enough to shuffle, the same everywhere.
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            let start = (state % alive.len() as u64) as usize;
-            let turns = 1 + (state >> 32) % 4;
-            let place = (start + idle) % alive.len();
-            let mut made = false;
-            for _ in 0..turns {
-                match self.advance(alive[place]) {
-                    Progress::Made => made = true,
-                    Progress::Blocked => break,
-                    Progress::Ended => {
-                        alive.swap_remove(place);
-                        made = true;
-                        break;
-                    }
-                }
+    fn run_chosen(&mut self, choose: &mut dyn FnMut(usize) -> usize) {
+        loop {
+            let ready: Vec<usize> = (0..self.cores.len()).filter(|&core| self.ready(core).is_some()).collect();
+            if ready.is_empty() {
+                return;
             }
-            idle = if made { 0 } else { idle + 1 };
-            if idle > 0 {
-                // Nobody may be overlooked: try all the others in turn.
-                let moved = (0..alive.len()).any(|place| matches!(self.advance(alive[place]), Progress::Made));
-                if !moved && alive.iter().all(|&core| self.is_blocked(core)) {
-                    return;
-                }
-                idle = 0;
-            }
+            self.advance(ready[choose(ready.len())]);
         }
     }
 
-    fn is_blocked(&self, core: usize) -> bool {
-        match self.cast.next(core, self.cores[core].place) {
-            Some((Micro::Wait { flag, .. }, _)) => self.flags.count(core, flag) == 0,
-            Some(_) => false,
-            None => true,
-        }
+    /// The next micro step of a core, if it can take it now.
+    fn ready(&self, core: usize) -> Option<Micro> {
+        let (micro, _) = self.cast.next(core, self.cores[core].place)?;
+        let blocked = matches!(micro, Micro::Wait { flag, .. } if self.flags.count(core, flag) == 0);
+        (!blocked).then_some(micro)
     }
 
-    /// Lets a core take its next micro step.
-    fn advance(&mut self, core: usize) -> Progress {
-        let Some((micro, _)) = self.cast.next(core, self.cores[core].place) else {
-            return Progress::Ended;
-        };
-        if matches!(micro, Micro::Wait { flag, .. } if self.flags.count(core, flag) == 0) {
-            return Progress::Blocked;
-        }
+    /// Lets a core take its next micro step; `false` if it cannot.
+    fn advance(&mut self, core: usize) -> bool {
+        let Some(micro) = self.ready(core) else { return false };
         self.cores[core].clock.tick(core);
         self.take(core, micro);
         self.cores[core].place += 1;
-        Progress::Made
+        true
     }
 
     fn take(&mut self, core: usize, micro: Micro) {

@@ -348,3 +348,57 @@ impl Outside {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Launch, Schedule};
+    use super::*;
+    use crate::model::CoreKind;
+
+    /// Is it about what comes first? Flags that are wrong in themselves are not looked for here.
+    fn is_about_order(violation: &Violation) -> bool {
+        match violation {
+            Violation::Unordered { .. }
+            | Violation::EarlyNotify { .. }
+            | Violation::EarlyStart { .. }
+            | Violation::EarlyWorkspace { .. }
+            | Violation::EarlyRelease { .. } => true,
+            Violation::NoReason { .. }
+            | Violation::NoSuchKind { .. }
+            | Violation::Missing { .. }
+            | Violation::NotRequired { .. }
+            | Violation::OutOfTurn { .. }
+            | Violation::WrongPartner { .. }
+            | Violation::NoPartner { .. }
+            | Violation::Overflow { .. }
+            | Violation::Stuck { .. }
+            | Violation::LeftRaised { .. }
+            | Violation::Unanswered { .. } => false,
+        }
+    }
+
+    /// A slow core shows what cores cannot know, without the help of the play that tells what they know.
+    #[test]
+    fn a_slow_core_shows_what_cores_cannot_know() {
+        let mut seen = 0;
+        for kind in ["unordered", "early-notify", "early-start", "early-workspace", "early-release"] {
+            let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/broken").join(kind);
+            for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+                if path.extension().is_none_or(|have| have != "txt") {
+                    continue;
+                }
+                let program = Program::read(&std::fs::read_to_string(&path).unwrap()).unwrap();
+                let cast = Cast::of_classes(&program);
+                let mut launch = Launch::new(&program, &cast, Accounting::PerCore);
+                launch.run(Schedule::Eager(CoreKind::Aic));
+                let told = launch.finish().unwrap_err();
+                let found = check(&program, &cast);
+                for violation in told.iter().filter(|violation| is_about_order(violation)) {
+                    assert!(found.contains(violation), "{}: {violation} is not in {found:?}", path.display());
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen >= 25, "only {seen} violations");
+    }
+}
