@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::requires::index_of_class;
+use super::requires::{index_of_class, is_first_of};
 use super::{CoreId, CoreIndex, Cores, Part, Program};
 use crate::model::CoreKind;
 
@@ -29,11 +29,8 @@ pub(crate) fn representative_blocks(program: &Program) -> Vec<u32> {
     blocks.retain(|block| *block < program.block_num);
     blocks.sort_unstable();
     blocks.dedup();
-    if blocks.len() > MOST {
-        let stride = blocks.len().div_ceil(MOST);
-        blocks = blocks.into_iter().step_by(stride).collect();
-    }
-    blocks
+    let stride = blocks.len().div_ceil(MOST).max(1);
+    blocks.into_iter().step_by(stride).collect()
 }
 
 /// Blocks that every condition of a step, and every op's block count, treats alike: the first of each row of them, and
@@ -71,7 +68,7 @@ pub(super) fn one_of_each_class(program: &Program) -> Vec<CoreId> {
     let mut seen: HashSet<(CoreKind, bool, Vec<bool>)> = HashSet::new();
     let mut is_new = |core: &CoreId| {
         let sides = conditions.iter().map(|(index, count)| core.index(*index) < u64::from(*count)).collect();
-        seen.insert((core.kind, core.index(CoreIndex::first_of(core.kind)) == 0, sides))
+        seen.insert((core.kind, is_first_of(*core, core.kind), sides))
     };
     program
         .cores(block_groups(program).into_iter().map(|(first, _)| first))

@@ -31,31 +31,26 @@ impl OpDuties {
         let mut duties = Self { starts, list: Vec::with_capacity(program.ops.len()), many: HashMap::new() };
         for op in program.ops.positions() {
             duties.starts.push(duties.list.len() as u32);
-            for action in of_op(program, core, op) {
-                duties.add(op, action);
-            }
+            duties.add(op, of_op(program, core, op));
         }
         duties.starts.push(duties.list.len() as u32);
         duties
     }
 
-    /// Adds a duty to the last op.
-    fn add(&mut self, op: OpPosition, action: Action) {
-        let start = self.starts[op.place()] as usize;
-        let known = match self.list.len() - start {
-            count if count > FEW => self.many.get(&(op, action.clone())).copied(),
-            _ => (start..self.list.len()).find(|place| self.list[*place].action == action),
-        };
-        if let Some(place) = known {
-            self.list[place].left += 1;
-            return;
-        }
-        self.list.push(OpDuty { action, left: 1 });
-        let places = start..self.list.len();
-        if places.len() > FEW {
-            // All of them with the first one too many, then one by one.
-            let new = if places.len() == FEW + 1 { places } else { places.end - 1..places.end };
-            self.many.extend(new.map(|place| ((op, self.list[place].action.clone()), place)));
+    /// Adds the duties of the next op.
+    fn add(&mut self, op: OpPosition, actions: Vec<Action>) {
+        let (start, looks_through) = (self.list.len(), actions.len() <= FEW);
+        for action in actions {
+            let next = self.list.len();
+            let place = if looks_through {
+                (start..next).find(|place| self.list[*place].action == action).unwrap_or(next)
+            } else {
+                *self.many.entry((op, action.clone())).or_insert(next)
+            };
+            match self.list.get_mut(place) {
+                Some(duty) => duty.left += 1,
+                None => self.list.push(OpDuty { action, left: 1 }),
+            }
         }
     }
 
@@ -77,5 +72,43 @@ impl OpDuties {
             few => self.starts[op.place()] as usize + few.iter().position(|duty| duty.action == *action)?,
         };
         Some(&mut self.list[place].left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{EventId, SlotNumber};
+
+    fn wait(event: usize) -> Action {
+        Action::WaitEvent { event: EventId(event as i64), slot: SlotNumber(0) }
+    }
+
+    /// However many an op has, each is found, as often as it is asked for, and nobody else's.
+    #[test]
+    fn few_and_many_duties_are_found_alike() {
+        let counts = [1, FEW - 1, FEW, 0, FEW + 1, 3 * FEW, 2];
+        let mut duties = OpDuties { starts: Vec::new(), list: Vec::new(), many: HashMap::new() };
+        for (op, count) in counts.into_iter().enumerate() {
+            duties.starts.push(duties.list.len() as u32);
+            // Every third one twice.
+            let twice = (0..count).filter(|event| event % 3 == 0);
+            duties.add(OpPosition(op), (0..count).chain(twice).map(wait).collect());
+        }
+        duties.starts.push(duties.list.len() as u32);
+        for (op, count) in counts.into_iter().enumerate() {
+            let op = OpPosition(op);
+            assert_eq!(duties.of_op(op).len(), count);
+            for event in 0..count {
+                let times = if event % 3 == 0 { 2 } else { 1 };
+                let left = duties.left(op, &wait(event)).unwrap_or_else(|| panic!("{event} of {count}"));
+                assert_eq!(*left, times, "{event} of {count}");
+                *left -= 1;
+            }
+            assert_eq!(duties.left(op, &wait(count)), None);
+            assert!(duties.of_op(op).iter().enumerate().all(|(event, duty)| duty.left == u32::from(event % 3 == 0)));
+        }
+        let all: usize = counts.into_iter().sum();
+        assert_eq!(duties.actions().count(), all);
     }
 }

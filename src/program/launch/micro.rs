@@ -273,3 +273,26 @@ fn in_block(program: &Program) -> (Flag, Flag) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With one stream all cores take the call of what was picked; those of another kind have nothing to run.
+    #[test]
+    fn only_cores_of_its_kind_run_a_dynamic_op() {
+        let program = Program::read(include_str!("../../../tests/cases/dynamic/program.txt")).unwrap();
+        let mut seen = [0, 0];
+        for step in program.steps.iter().filter(|step| matches!(step.action, Action::CallPicked { .. })) {
+            let op = step.op.unwrap();
+            for kind in CoreKind::BOTH {
+                let list = expand(&program, step, CoreId { kind, block: 0, sub_block: 0, sub_blocks: 1 });
+                let runs = program.ops[op].class().runs_on(kind);
+                let expected: &[Micro] = if runs { &[Micro::Start(op), Micro::End(op)] } else { &[] };
+                assert_eq!((0..list.len()).filter_map(|place| list.get(place)).collect::<Vec<_>>(), expected);
+                seen[usize::from(runs)] += 1;
+            }
+        }
+        assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
+    }
+}

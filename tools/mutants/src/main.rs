@@ -1,34 +1,56 @@
-//! Puts small mistakes into Rust sources, all of them at once, each behind a switch: `mutants FILE...` rewrites the
-//! files and prints a line per mistake (number, place, what is changed).
+//! Puts the mistakes that `cargo mutants --list` names into Rust sources, all of them at once, each behind a switch.
 //!
-//! The kinds of mistake are those of cargo-mutants: a function that returns at once with some value, another operator,
-//! no negation, a guard that always or never holds, an arm that is never taken. With cargo-mutants every mistake is a
-//! build of its own; here one build has them all, and `crate::mutant(N)` says which one is made (`scripts/mutants`).
+//! With cargo-mutants every mistake is a build of its own; here one build has them all, and `crate::mutant(N)` says which
+//! one is made (`scripts/mutants`). `mutants FOLDER` reads a line per mistake from its input (number, file, line, column
+//! and the same of the end, replacement; tabs between), writes the files with the switches to FOLDER, and prints the
+//! numbers of the mistakes that have one. What the compiler evaluates itself (constants, `const fn`), and what decides
+//! about a type (`-> impl Iterator`), cannot have one.
 
+use std::collections::{BTreeMap, HashMap};
+use std::io::Read;
 use std::ops::Range;
+use std::path::Path;
 
+use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
+/// Where a mistake is: line and column of start and end.
+type Place = [usize; 4];
+
+/// What stands there instead.
+struct Mistake {
+    number: usize,
+    replacement: String,
+}
+
 fn main() {
-    let mut number = 0;
-    for path in std::env::args().skip(1) {
-        let text = std::fs::read_to_string(&path).expect("a source");
-        let parsed = syn::parse_file(&text).expect("Rust");
-        let mut finder = Finder { text: &text, edits: Vec::new(), number, found: Vec::new(), function: String::new() };
-        finder.visit_file(&parsed);
-        number = finder.number;
-        for (mistake, offset, what) in &finder.found {
-            let before = &text[..*offset];
-            let line = 1 + before.matches('\n').count();
-            let column = 1 + before.chars().rev().take_while(|character| *character != '\n').count();
-            println!("{mistake}\t{path}:{line}:{column}\t{what}");
+    let folder = std::env::args().nth(1).expect("a folder to write to");
+    let mut listed = String::new();
+    std::io::stdin().read_to_string(&mut listed).expect("a list of mistakes");
+    let mut files: BTreeMap<&str, HashMap<Place, Vec<Mistake>>> = BTreeMap::new();
+    for line in listed.lines() {
+        let fields: Vec<&str> = line.splitn(7, '\t').collect();
+        let [number, file, places @ .., replacement] = &fields[..] else { panic!("no mistake: {line}") };
+        let places: Vec<usize> = places.iter().map(|number| number.parse().expect("a place")).collect();
+        let mistake = Mistake { number: number.parse().expect("a number"), replacement: (*replacement).to_owned() };
+        let place = places.try_into().expect("start and end");
+        files.entry(*file).or_default().entry(place).or_default().push(mistake);
+    }
+    for (file, wanted) in files {
+        let text = std::fs::read_to_string(file).expect("a source");
+        let mut finder = Finder { text: &text, wanted, edits: Vec::new() };
+        finder.visit_file(&syn::parse_file(&text).expect("Rust"));
+        let (path, changed) = (Path::new(&folder).join(file), apply(&text, finder.edits));
+        // What has not changed keeps its time, and need not be compiled again.
+        if std::fs::read_to_string(&path).is_ok_and(|old| old == changed) {
+            continue;
         }
-        std::fs::write(&path, apply(&text, finder.edits)).expect("a place for it");
+        std::fs::write(path, changed).expect("a place for it");
     }
 }
 
-/// A piece of text to be replaced. Pieces may lie inside each other: then the outer one says where the inner text goes.
+/// Text to put around a piece. Pieces may lie inside each other.
 struct Edit {
     range: Range<usize>,
     before: String,
@@ -58,204 +80,145 @@ fn apply(text: &str, edits: Vec<Edit>) -> String {
 
 struct Finder<'t> {
     text: &'t str,
+    wanted: HashMap<Place, Vec<Mistake>>,
     edits: Vec<Edit>,
-    number: usize,
-    found: Vec<(usize, usize, String)>,
-    function: String,
 }
 
 impl Finder<'_> {
-    fn text(&self, node: &impl Spanned) -> &str {
-        &self.text[node.span().byte_range()]
+    /// The mistakes at a place; from now on they have a switch.
+    fn take(&mut self, start: Span, end: Span) -> Vec<Mistake> {
+        let (from, to) = (start.start(), end.end());
+        let found = self.wanted.remove(&[from.line, from.column + 1, to.line, to.column + 1]).unwrap_or_default();
+        found.iter().for_each(|mistake| println!("{}", mistake.number));
+        found
     }
 
-    fn mistake(&mut self, at: usize, what: String) -> usize {
-        self.number += 1;
-        self.found.push((self.number, at, format!("{what} in {}", self.function)));
-        self.number
-    }
-
-    /// `expression` becomes one of the others when their switch is on; `at` is where to look for it.
-    fn alternatives(&mut self, expression: &impl Spanned, at: usize, others: Vec<(String, String)>) {
-        let range = expression.span().byte_range();
+    /// `whole` becomes, when a switch is on, the text in which the replacement stands instead of a part.
+    fn alternatives(&mut self, whole: &impl Spanned, parts: Vec<(Range<usize>, Vec<Mistake>)>) {
+        let range = whole.span().byte_range();
         let mut before = "(".to_owned();
-        for (other, what) in others {
-            let number = self.mistake(at, what);
-            before += &format!("if crate::mutant({number}) {{ {other} }} else ");
+        for (part, mistakes) in parts {
+            let [front, back] = [&self.text[range.start..part.start], &self.text[part.end..range.end]];
+            for Mistake { number, replacement } in mistakes {
+                before += &format!("if crate::mutant({number}) {{ {front} {replacement} {back} }} else ");
+            }
         }
-        self.edits.push(Edit { range, before: before + "{ ", after: " })".to_owned() });
+        if before.len() > 1 {
+            self.edits.push(Edit { range, before: before + "{ ", after: " })".to_owned() });
+        }
     }
 
-    fn body(&mut self, signature: &syn::Signature, block: &syn::Block) {
-        if signature.constness.is_some() || block.stmts.is_empty() {
-            return;
+    fn insert(&mut self, place: usize, before: String) {
+        self.edits.push(Edit { range: place..place, before, after: String::new() });
+    }
+
+    /// `false`: nothing inside it can have a switch.
+    fn function(&mut self, signature: &syn::Signature, block: &syn::Block) -> bool {
+        if signature.constness.is_some() {
+            return false;
         }
-        let output = match &signature.output {
-            syn::ReturnType::Default => "()".to_owned(),
-            syn::ReturnType::Type(_, output) => self.text(output.as_ref()).to_owned(),
-        };
-        let start = block.brace_token.span.open().byte_range().end;
-        for value in values(&output) {
-            let number = self.mistake(start, format!("return {value}"));
-            let before = format!(" if crate::mutant({number}) {{ return {value}; }}");
-            self.edits.push(Edit { range: start..start, before, after: String::new() });
+        let decides_type = matches!(&signature.output, syn::ReturnType::Type(_, output) if matches!(**output, syn::Type::ImplTrait(_)));
+        if let (Some(first), Some(last), false) = (block.stmts.first(), block.stmts.last(), decides_type) {
+            for Mistake { number, replacement } in self.take(first.span(), last.span()) {
+                let start = block.brace_token.span.open().byte_range().end;
+                self.insert(start, format!(" if crate::mutant({number}) {{ return {replacement}; }}"));
+            }
         }
+        true
     }
 }
 
-/// Values that a function can return whatever it is about.
-fn values(output: &str) -> Vec<String> {
-    let of = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
-    match output {
-        "()" => of(&["()"]),
-        "bool" => of(&["true", "false"]),
-        "usize" | "u32" | "u64" | "i64" | "u8" => of(&["0", "1"]),
-        "String" => of(&["String::new()", "\"xyzzy\".to_owned()"]),
-        "&'static str" => of(&["\"\"", "\"xyzzy\""]),
-        _ if output.starts_with("Option<bool") => of(&["None", "Some(true)", "Some(false)"]),
-        _ if output.starts_with("Option<&'static str") => of(&["None", "Some(\"\")", "Some(\"xyzzy\")"]),
-        _ if output.starts_with("Option<") => of(&["None"]),
-        _ if output.starts_with("Vec<") => of(&["Vec::new()"]),
-        _ if output.starts_with("HashSet<") => of(&["HashSet::new()"]),
-        _ if output.starts_with("Result<()") => of(&["Ok(())"]),
-        _ if output.starts_with("Result<usize") => of(&["Ok(0)", "Ok(1)"]),
-        _ if output.starts_with("Result<Vec") => of(&["Ok(Vec::new())"]),
-        _ => Vec::new(),
-    }
-}
-
-/// Other operators.
-fn other_operators(operator: &str) -> &'static [&'static str] {
-    match operator {
-        "==" => &["!="],
-        "!=" => &["=="],
-        "&&" => &["||"],
-        "||" => &["&&"],
-        "<" => &["==", ">", "<="],
-        ">" => &["==", "<", ">="],
-        "<=" => &[">"],
-        ">=" => &["<"],
-        "+" => &["-", "*"],
-        "-" => &["+", "/"],
-        "*" => &["+", "/"],
-        "/" => &["%", "*"],
-        "%" => &["/", "+"],
-        "&" => &["|", "^"],
-        "|" => &["&", "^"],
-        "^" => &["|", "&"],
-        "<<" => &[">>"],
-        ">>" => &["<<"],
-        "+=" => &["-=", "*="],
-        "-=" => &["+=", "/="],
-        "*=" => &["+=", "/="],
-        "|=" => &["&=", "^="],
-        "&=" => &["|=", "^="],
-        _ => &[],
-    }
-}
-
-/// Does a condition bind names?
-fn binds(expression: &syn::Expr) -> bool {
-    struct Lets(bool);
-    impl<'a> Visit<'a> for Lets {
-        fn visit_expr_let(&mut self, _: &'a syn::ExprLet) {
-            self.0 = true;
+/// The operators of `a + b * c`, and what stands between them. A replaced operator may bind differently, so the text is
+/// changed as a whole.
+fn flatten<'a>(binary: &'a syn::ExprBinary, operators: &mut Vec<&'a syn::BinOp>, operands: &mut Vec<&'a syn::Expr>) {
+    operators.push(&binary.op);
+    for side in [&*binary.left, &*binary.right] {
+        match side {
+            syn::Expr::Binary(inner) => flatten(inner, operators, operands),
+            operand => operands.push(operand),
         }
     }
-    let mut lets = Lets(false);
-    lets.visit_expr(expression);
-    lets.0
-}
-
-fn is_test(attributes: &[syn::Attribute]) -> bool {
-    attributes.iter().any(|attribute| match &attribute.meta {
-        syn::Meta::Path(path) => path.is_ident("test"),
-        syn::Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string().contains("test"),
-        syn::Meta::NameValue(_) => false,
-    })
 }
 
 impl<'a> Visit<'a> for Finder<'_> {
-    fn visit_item_mod(&mut self, module: &'a syn::ItemMod) {
-        if !is_test(&module.attrs) {
-            visit::visit_item_mod(self, module);
-        }
-    }
-
     // Evaluated by the compiler.
     fn visit_item_const(&mut self, _: &'a syn::ItemConst) {}
     fn visit_item_static(&mut self, _: &'a syn::ItemStatic) {}
     fn visit_impl_item_const(&mut self, _: &'a syn::ImplItemConst) {}
+    fn visit_trait_item_const(&mut self, _: &'a syn::TraitItemConst) {}
     fn visit_attribute(&mut self, _: &'a syn::Attribute) {}
     fn visit_type(&mut self, _: &'a syn::Type) {}
+    fn visit_angle_bracketed_generic_arguments(&mut self, _: &'a syn::AngleBracketedGenericArguments) {}
     fn visit_pat(&mut self, _: &'a syn::Pat) {}
+    fn visit_expr_repeat(&mut self, repeat: &'a syn::ExprRepeat) {
+        self.visit_expr(&repeat.expr);
+    }
 
     fn visit_item_fn(&mut self, function: &'a syn::ItemFn) {
-        if is_test(&function.attrs) || function.sig.constness.is_some() {
-            return;
+        if self.function(&function.sig, &function.block) {
+            visit::visit_item_fn(self, function);
         }
-        self.function = function.sig.ident.to_string();
-        self.body(&function.sig, &function.block);
-        visit::visit_item_fn(self, function);
     }
 
     fn visit_impl_item_fn(&mut self, function: &'a syn::ImplItemFn) {
-        if function.sig.constness.is_some() {
-            return;
+        if self.function(&function.sig, &function.block) {
+            visit::visit_impl_item_fn(self, function);
         }
-        self.function = function.sig.ident.to_string();
-        self.body(&function.sig, &function.block);
-        visit::visit_impl_item_fn(self, function);
+    }
+
+    fn visit_trait_item_fn(&mut self, function: &'a syn::TraitItemFn) {
+        if function.default.as_ref().is_some_and(|block| self.function(&function.sig, block)) {
+            visit::visit_trait_item_fn(self, function);
+        }
     }
 
     fn visit_expr_binary(&mut self, binary: &'a syn::ExprBinary) {
-        let operator = self.text(&binary.op).to_owned();
-        let others = other_operators(&operator);
-        if !others.is_empty() && !binds(&binary.left) && !binds(&binary.right) {
-            let (left, right) =
-                (self.text(binary.left.as_ref()).to_owned(), self.text(binary.right.as_ref()).to_owned());
-            let described = |other: &&'static str| {
-                let shown: String = self.text(binary).split_whitespace().collect::<Vec<_>>().join(" ");
-                (format!("{left} {other} {right}"), format!("`{operator}` → `{other}` of `{shown}`"))
-            };
-            let others = others.iter().map(described).collect();
-            self.alternatives(binary, binary.op.span().byte_range().start, others);
+        let (mut operators, mut operands) = (Vec::new(), Vec::new());
+        flatten(binary, &mut operators, &mut operands);
+        if operands.iter().any(|operand| matches!(operand, syn::Expr::Let(_))) {
+            // The names it binds must be seen behind it: only what stands beside it can be put into parentheses.
+            self.visit_expr(&binary.left);
+            self.visit_expr(&binary.right);
+            return;
         }
-        visit::visit_expr_binary(self, binary);
+        let parts = operators
+            .iter()
+            .map(|operator| (operator.span().byte_range(), self.take(operator.span(), operator.span())));
+        let parts = parts.collect();
+        self.alternatives(binary, parts);
+        operands.into_iter().for_each(|operand| self.visit_expr(operand));
     }
 
     fn visit_expr_unary(&mut self, unary: &'a syn::ExprUnary) {
-        let operator = self.text(&unary.op).to_owned();
-        if operator == "!" && !binds(&unary.expr) {
-            let inner = self.text(unary.expr.as_ref()).to_owned();
-            let what = format!("no `!` before `{inner}`");
-            self.alternatives(unary, unary.op.span().byte_range().start, vec![(inner, what)]);
-        }
+        let operator = unary.op.span();
+        let parts = vec![(operator.byte_range(), self.take(operator, operator))];
+        self.alternatives(unary, parts);
         visit::visit_expr_unary(self, unary);
     }
 
     fn visit_expr_match(&mut self, expression: &'a syn::ExprMatch) {
-        let wild = expression.arms.last().is_some_and(|arm| matches!(arm.pat, syn::Pat::Wild(_)));
         for arm in &expression.arms {
-            let pattern = self.text(&arm.pat).split_whitespace().collect::<Vec<_>>().join(" ");
+            for Mistake { number, .. } in self.take(arm.span(), arm.span()) {
+                self.insert(arm.pat.span().byte_range().end, format!(" if !crate::mutant({number})"));
+            }
             if let Some((_, guard)) = &arm.guard {
-                if !binds(guard) {
-                    let range = guard.span().byte_range();
-                    let always = self.mistake(range.start, format!("guard of `{pattern}` holds always"));
-                    let never = self.mistake(range.start, format!("guard of `{pattern}` holds never"));
-                    let before = format!("!crate::mutant({never}) && (crate::mutant({always}) || (");
-                    self.edits.push(Edit { range, before, after: "))".to_owned() });
-                }
-            } else if wild && !matches!(arm.pat, syn::Pat::Wild(_)) {
-                let end = arm.pat.span().byte_range().end;
-                let never = self.mistake(arm.pat.span().byte_range().start, format!("no arm `{pattern}`"));
-                let before = format!(" if !crate::mutant({never})");
-                self.edits.push(Edit { range: end..end, before, after: String::new() });
+                let parts = vec![(guard.span().byte_range(), self.take(guard.span(), guard.span()))];
+                self.alternatives(guard, parts);
             }
         }
         visit::visit_expr_match(self, expression);
     }
 
-    // What a macro makes of its tokens is not known here.
+    fn visit_expr_struct(&mut self, literal: &'a syn::ExprStruct) {
+        let mut parts = Vec::new();
+        for pair in literal.fields.pairs() {
+            let (start, end) = (pair.value().span(), pair.punct().map_or(pair.value().span(), |comma| comma.span()));
+            parts.push((start.byte_range().start..end.byte_range().end, self.take(start, end)));
+        }
+        self.alternatives(literal, parts);
+        visit::visit_expr_struct(self, literal);
+    }
+
+    // cargo-mutants does not look into macros either.
     fn visit_macro(&mut self, _: &'a syn::Macro) {}
 }
