@@ -23,6 +23,8 @@ mod inspect;
 mod limits;
 mod strings;
 mod symbols;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use append::append_section;
 pub(crate) use copies::copy_edits;

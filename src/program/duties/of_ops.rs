@@ -87,28 +87,28 @@ mod tests {
     /// However many an op has, each is found, as often as it is asked for, and nobody else's.
     #[test]
     fn few_and_many_duties_are_found_alike() {
-        let counts = [1, FEW - 1, FEW, 0, FEW + 1, 3 * FEW, 2];
-        let mut duties = OpDuties { starts: Vec::new(), list: Vec::new(), many: HashMap::new() };
-        for (op, count) in counts.into_iter().enumerate() {
-            duties.starts.push(duties.list.len() as u32);
-            // Every third one twice.
-            let twice = (0..count).filter(|event| event % 3 == 0);
-            duties.add(OpPosition(op), (0..count).chain(twice).map(wait).collect());
-        }
-        duties.starts.push(duties.list.len() as u32);
-        for (op, count) in counts.into_iter().enumerate() {
-            let op = OpPosition(op);
-            assert_eq!(duties.of_op(op).len(), count);
-            for event in 0..count {
-                let times = if event % 3 == 0 { 2 } else { 1 };
-                let left = duties.left(op, &wait(event)).unwrap_or_else(|| panic!("{event} of {count}"));
-                assert_eq!(*left, times, "{event} of {count}");
-                *left -= 1;
+        let once: fn(usize) -> u32 = |_| 1;
+        for times in [once, |event| if event % 3 == 0 { 2 } else { 1 }] {
+            let counts = [1, FEW - 1, FEW, 0, FEW + 1, 3 * FEW, 2];
+            let mut duties = OpDuties { starts: Vec::new(), list: Vec::new(), many: HashMap::new() };
+            for (op, count) in counts.into_iter().enumerate() {
+                duties.starts.push(duties.list.len() as u32);
+                let again = (0..count).filter(|event| times(*event) == 2);
+                duties.add(OpPosition(op), (0..count).chain(again).map(wait).collect());
             }
-            assert_eq!(duties.left(op, &wait(count)), None);
-            assert!(duties.of_op(op).iter().enumerate().all(|(event, duty)| duty.left == u32::from(event % 3 == 0)));
+            duties.starts.push(duties.list.len() as u32);
+            for (op, count) in counts.into_iter().enumerate() {
+                let op = OpPosition(op);
+                assert_eq!(duties.of_op(op).len(), count);
+                for event in 0..count {
+                    let left = duties.left(op, &wait(event)).unwrap_or_else(|| panic!("{event} of {count}"));
+                    assert_eq!(*left, times(event), "{event} of {count}");
+                    *left -= 1;
+                }
+                assert_eq!(duties.left(op, &wait(count)), None);
+                assert!((0..count).all(|event| duties.of_op(op)[event].left == times(event) - 1));
+            }
+            assert_eq!(duties.actions().count(), counts.into_iter().sum::<usize>());
         }
-        let all: usize = counts.into_iter().sum();
-        assert_eq!(duties.actions().count(), all);
     }
 }
