@@ -194,3 +194,87 @@ fn a_file_without_names_of_sections_gets_no_section() {
     let said = append_section(&bytes, ".more", b"x").unwrap_err().to_string();
     assert!(said.contains("sections with names"), "{said}");
 }
+
+#[test]
+fn what_the_file_needs_is_not_dropped() {
+    let refusal = |object: &Object, name: &str| {
+        let edits = Edits { drop_sections_with_prefix: vec![name.to_owned()], ..Edits::default() };
+        edit(&object.build(), &edits).map(drop).unwrap_err().to_string()
+    };
+    let full = object();
+    for name in [".symtab_shndx", ".shstrtab"] {
+        assert!(refusal(&full, name).contains("the file needs it"), "{name}");
+    }
+    for name in [".symtab", ".strtab"] {
+        assert!(refusal(&full, name).contains("refers to it"), "{name}");
+    }
+    // Also where nobody refers to it.
+    let mut alone = Object { extended: Extended::WhenNeeded, ..full };
+    alone.sections[TEXT].relocations.clear();
+    assert!(refusal(&alone, ".symtab").contains("the file needs it"));
+}
+
+/// Only what says that it describes a section goes with it.
+#[test]
+fn a_section_that_names_a_dropped_one_keeps_it() {
+    const LINK_ORDER: u64 = 0x80;
+    for (flags, goes) in [(LINK_ORDER, true), (0, false)] {
+        let mut described = object();
+        let mut about = objects::Section::new(".about", flags, vec![1; 4]);
+        about.describes = Some(2);
+        described.sections.extend([objects::Section::new(".extra", 0, vec![2; 4]), about]);
+        let bytes = described.build();
+        let edits = Edits { drop_sections_with_prefix: vec![".extra".to_owned()], ..Edits::default() };
+        let edited = edit(&bytes, &edits).map(std::borrow::Cow::into_owned);
+        match edited {
+            Ok(edited) => assert!(goes && section_bytes(&edited, ".about").unwrap().is_none()),
+            Err(error) => assert!(!goes && matches!(error, ElfError::DropRefused { .. }), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn a_name_that_does_not_end_is_told() {
+    let mut bytes = object().build();
+    let place = field_of(&bytes, kind::STRTAB, section_at::SIZE);
+    bytes[place] -= 1;
+    let said = symbols(&bytes).unwrap_err().to_string();
+    assert!(said.contains("the name does not end inside of the string table"), "{said}");
+}
+
+#[test]
+fn an_empty_section_may_be_anywhere() {
+    let mut bytes = object().build();
+    // The first section there is, made empty.
+    let place = field_of(&bytes, 1, section_at::OFFSET);
+    bytes[place..place + 8].copy_from_slice(&(1_u64 << 40).to_le_bytes());
+    assert!(section_bytes(&bytes, ".text").is_err());
+    bytes[place + 8..place + 16].fill(0);
+    assert_eq!(section_bytes(&bytes, ".text").unwrap(), Some(&[][..]));
+}
+
+/// Names of 70,000 letters in the table and among the new ones: their sum is far from 4 GB.
+#[test]
+fn long_names_fit() {
+    let (old, new) = ("o".repeat(70_000), "n".repeat(70_000));
+    let mut long = object();
+    long.symbols[1].name = old.clone();
+    let bytes = long.build();
+    let edits = Edits { rename: vec![(old, new.clone())], ..Edits::default() };
+    let edited = edit(&bytes, &edits).unwrap();
+    assert_eq!(symbols(&edited).unwrap()[1].name, new);
+}
+
+/// A rename to the same name makes no second symbol of that name, whatever was there before.
+#[test]
+fn a_name_that_stays_is_no_duplicate() {
+    let mut double = object();
+    double.symbols[2] = NewSymbol::new("all", WEAK, FUNCTION, At::Section(TEXT), 8);
+    let bytes = double.build();
+    let stays = ("all".to_owned(), "all".to_owned());
+    let moves = ("theirs".to_owned(), "ours".to_owned());
+    assert_eq!(edit(&bytes, &Edits { rename: vec![stays.clone()], ..Edits::default() }).unwrap(), bytes);
+    let edited = edit(&bytes, &Edits { rename: vec![stays, moves], ..Edits::default() }).unwrap().into_owned();
+    let names: Vec<String> = symbols(&edited).unwrap().iter().map(|symbol| symbol.name.to_string()).collect();
+    assert_eq!(names, ["mine", "all", "all", "ours"]);
+}

@@ -234,3 +234,30 @@ fn wait_function(direction: Direction) -> &'static str {
         Direction::VectorToCube => "sk_wait_for_aiv",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A condition asks for the indices that stand in it: nobody else computes them.
+    #[test]
+    fn a_condition_asks_for_what_stands_in_it() {
+        let parts = [
+            Part::All,
+            Part::First,
+            Part::Below(CoreIndex::Block, 2),
+            Part::Below(CoreIndex::Core, 2),
+            Part::From(CoreIndex::Block, 2),
+            Part::From(CoreIndex::Core, 2),
+        ];
+        let kinds = [Kinds::Every, Kinds::Only(CoreKind::Aic), Kinds::Only(CoreKind::Aiv)];
+        for (part, kinds) in parts.into_iter().flat_map(|part| kinds.map(|kinds| (part, kinds))) {
+            let cores = Cores { kinds, part };
+            let step = Step { op: None, cores, action: Action::PipeBarrier, reason: None };
+            let told = condition(cores).unwrap_or_default();
+            for index in [CoreIndex::Block, CoreIndex::Core] {
+                assert_eq!(asks(&step, index), told.contains(register(index)), "{cores:?}: {told}");
+            }
+        }
+    }
+}
