@@ -110,7 +110,7 @@ def test_names_that_end_with_a_zero_byte() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["", "a\nb", "a\0b", "ends/"])
+@pytest.mark.parametrize("name", ["", "a\nb", "a\0b", "ends\0", "ends/"])
 def test_names_that_cannot_be_stored(name: str) -> None:
     with pytest.raises(SuperKernelError) as failure:
         elf.write_archive([(name, b"")])
