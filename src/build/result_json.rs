@@ -438,6 +438,8 @@ mod tests {
             op("v", KernelType::MixAiv1_0, 17),
             op("m", KernelType::MixAic1_1, 21),
             op("c", KernelType::AicOnly, 25),
+            op("v", KernelType::AivOnly, 29),
+            op("c", KernelType::AicOnly, 33),
         ];
         for by_arch in [None, Some(Chip::C220), Some(Chip::C310)] {
             let written = result(by_arch, ops.clone());

@@ -1,5 +1,6 @@
 //! Decisions of the plan, one by one: what a core does, as short lines.
 
+use superkernel::Diagnostic;
 use superkernel::emit::{EmitError, emit};
 use superkernel::model::{CoreKind, EventId, KernelType, ModelError, OpPosition};
 use superkernel::plan::PlanError;
@@ -442,7 +443,9 @@ fn missing_sizes_stop_the_source_but_not_the_plan() {
     let kernel = KernelBuilder::new("").op(OpBuilder::aiv(2)).build();
     let program = superkernel::plan::plan(&kernel, &superkernel::objects::TextSizes::default()).unwrap();
     assert!(program.text().contains("units=?"));
-    assert!(matches!(emit(&program), Err(EmitError::UnknownSize { .. })));
+    let error = emit(&program).unwrap_err();
+    assert!(matches!(error, EmitError::UnknownSize { .. }));
+    assert_eq!(error.id(), "SK0502");
 }
 
 #[test]

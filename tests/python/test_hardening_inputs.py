@@ -20,7 +20,7 @@ import superkernel
 from cann_tools import Toolkit
 from elf_objects import headers
 from kernel_library import KernelLibrary
-from superkernel import SuperKernelError, _build
+from superkernel import SuperKernelError, _build, elf
 from superkernel.sim import Device
 
 COMMAND = str(Path(sys.executable).with_name("superkernel"))
@@ -388,6 +388,9 @@ def test_an_entry_is_what_it_claims_or_is_not_taken(op, cache: Path, tmp_path: P
         return json.dumps(seal({**head, **digests, **sizes, **changes})).encode() + b"\n" + described + code
 
     other = code + b"\0"
+    # Its entry has gone inside; the run configuration is still to be seen.
+    entries = [symbol.name for symbol in elf.symbols(code) if symbol.name.startswith(head["kernel"])]
+    entryless = elf.localize_symbols(code, entries)
     lies = {
         "damaged": whole[:-1] + b"x",
         "unsealed": json.dumps({**head, "kernel": "other"}).encode() + b"\n" + rest,
@@ -396,6 +399,9 @@ def test_an_entry_is_what_it_claims_or_is_not_taken(op, cache: Path, tmp_path: P
         "no description": made(b"{}", code),
         "no json": made(b"x", code),
         "no object": made(json.dumps({**json.loads(described), "sha256": sha256(b"x").hexdigest()}).encode(), b"x"),
+        "no entry": made(
+            json.dumps({**json.loads(described), "sha256": sha256(entryless).hexdigest()}).encode(), entryless
+        ),
         "no key": made(described, code, key="../../../x"),
     }
     there = tmp_path / "there"
