@@ -94,11 +94,11 @@ mod tests {
             for (op, count) in counts.into_iter().enumerate() {
                 duties.starts.push(duties.list.len() as u32);
                 let again = (0..count).filter(|event| times(*event) == 2);
-                duties.add(OpPosition(op), (0..count).chain(again).map(wait).collect());
+                duties.add(OpPosition::at(op), (0..count).chain(again).map(wait).collect());
             }
             duties.starts.push(duties.list.len() as u32);
             for (op, count) in counts.into_iter().enumerate() {
-                let op = OpPosition(op);
+                let op = OpPosition::at(op);
                 assert_eq!(duties.of_op(op).len(), count);
                 for event in 0..count {
                     let left = duties.left(op, &wait(event)).unwrap_or_else(|| panic!("{event} of {count}"));
