@@ -109,8 +109,9 @@ struct Number {
 /// The hexadecimal numbers of a line.
 fn numbers(line: &str) -> Vec<Number> {
     let mut found: Vec<Number> = Vec::new();
-    let mut rest = line;
-    while let Some(at) = rest.find("0x").or_else(|| rest.find("0X")) {
+    let line = line.to_ascii_lowercase();
+    let mut rest = line.as_str();
+    while let Some(at) = rest.find("0x") {
         let (label, digits) = (&rest[..at], &rest[at + 2..]);
         let end = digits.find(|letter: char| !letter.is_ascii_hexdigit()).unwrap_or(digits.len());
         rest = &digits[end..];
@@ -187,6 +188,7 @@ mod tests {
         assert_eq!(told("aiv: PC Start 0X10; PC Current 0X14"), [(1, Some(0x10), 0x14, AIV, vec![])]);
         assert_eq!(told("pc start address is 0x10, current pc is 0x14"), [(1, Some(0x10), 0x14, None, vec![])]);
         assert_eq!(told("fault at pc: 0x14"), [(1, None, 0x14, None, vec![])]);
+        assert_eq!(told("pc start: 0X10, current: 0x14"), [(1, Some(0x10), 0x14, None, vec![])]);
     }
 
     #[test]
