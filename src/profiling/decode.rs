@@ -51,6 +51,18 @@ pub(crate) struct CoreLog {
     pub spans: Vec<Span>,
 }
 
+impl CoreLog {
+    /// What it began and did not end.
+    pub(super) fn open(&self) -> impl Iterator<Item = &Span> {
+        self.spans.iter().filter(|span| span.end.is_none())
+    }
+
+    /// Did it stop in no op, and before the end?
+    pub(super) fn stopped_between_ops(&self) -> bool {
+        self.open().count() > 0 && self.open().all(|span| span.subject == Subject::SuperKernel)
+    }
+}
+
 /// From an opening record to its closing one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -296,11 +308,10 @@ fn unfinished(launch: &Launch, kernel: &Profiled) -> Vec<String> {
     let mut between: BTreeMap<String, Vec<Core>> = BTreeMap::new();
     let whereabouts = Whereabouts::new(kernel);
     for log in &launch.cores {
-        let unended = || log.spans.iter().filter(|span| span.end.is_none());
-        for span in unended() {
+        for span in log.open() {
             open.entry(span.subject).or_default().push(log.core);
         }
-        if unended().count() > 0 && unended().all(|span| span.subject == Subject::SuperKernel) {
+        if log.stopped_between_ops() {
             between.entry(whereabouts.of(log)).or_default().push(log.core);
         }
     }

@@ -92,9 +92,6 @@ impl Drawn<'_> {
     fn draw(mut self, log: &CoreLog) -> Track {
         let last = log.spans.iter().map(|span| span.end.unwrap_or(span.start)).max().unwrap_or(log.started);
         let mut whole = last;
-        // It is in no op, and has not come to the end either.
-        let open = || log.spans.iter().filter(|span| span.end.is_none());
-        let is_stuck = open().count() > 0 && open().all(|span| span.subject == Subject::SuperKernel);
         for span in &log.spans {
             let end = span.end.unwrap_or(last).max(span.start);
             match span.subject {
@@ -111,7 +108,7 @@ impl Drawn<'_> {
                 Subject::Op(_) | Subject::Notify(_) | Subject::Wait(_) => self.span(span, end),
             }
         }
-        if is_stuck {
+        if log.stopped_between_ops() {
             let rest = self.passed.as_ref().map(Passed::until_record);
             self.stuck(self.end, rest.unwrap_or_default());
             return self.track;
