@@ -1,16 +1,15 @@
 //! Runs one external program: nothing on its input, output captured, a time limit, and a way to stop it.
 
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::error::ToolchainError;
 use super::job::LinkInput;
+use super::output::Output;
 use super::places::Places;
 use super::watcher::Watcher;
 use crate::cancel::Cancel;
@@ -18,7 +17,7 @@ use crate::fs::{self, FileError};
 
 /// Longest pause between two looks at a running program.
 const POLL: Duration = Duration::from_millis(20);
-/// How long output may lag behind the end of the program. A helper it left behind can hold the pipe open for ever.
+/// How long output may lag behind the end of the program.
 const DRAIN: Duration = Duration::from_secs(2);
 /// Bytes of output quoted in an error.
 const TAIL: usize = 8 * 1024;
@@ -181,18 +180,14 @@ impl Command {
         log::debug!(target: "superkernel.toolchain", "runs: {}", self.line());
         let (began, started) = (SystemTime::now(), Instant::now());
         // First: it gets ready while the tool starts.
-        let mut watcher = Watcher::start();
+        let watcher = Watcher::current();
         let mut child = self.spawn()?;
-        if let Some(watcher) = &mut watcher {
-            watcher.guard(child.id());
-        }
-        let stdout = drain(child.stdout.take());
-        let stderr = drain(child.stderr.take());
-        let end = self.wait(&mut child, started, cancel);
+        let guarded = watcher.as_ref().map(|watcher| watcher.guard(child.id()));
+        let mut output = Output::of(&mut child);
+        let end = self.wait(&mut child, &mut output, started, cancel);
         let took = started.elapsed();
-        drop(watcher);
-        let stdout = collect(&stdout);
-        let stderr = collect(&stderr);
+        drop(guarded);
+        let (stdout, stderr) = output.finish(DRAIN);
         match end.map_err(|source| self.start_error(source))? {
             End::Exited(status) if status.success() => Ok(Executed { command_line: self.line(), stdout, began, took }),
             End::Exited(status) => Err(ToolchainError::Failed {
@@ -228,9 +223,9 @@ impl Command {
         command.spawn().map_err(|source| self.start_error(source))
     }
 
-    fn wait(&self, child: &mut Child, started: Instant, cancel: &Cancel) -> std::io::Result<End> {
-        // Short at first: most tools that fail do so at once.
-        let mut pause = Duration::from_millis(1);
+    fn wait(&self, child: &mut Child, output: &mut Output, started: Instant, cancel: &Cancel) -> std::io::Result<End> {
+        // Short at first: a program closes its outputs a moment before it is gone.
+        let mut pause = Duration::from_micros(50);
         loop {
             if let Some(status) = child.try_wait()? {
                 return Ok(End::Exited(status));
@@ -246,8 +241,12 @@ impl Command {
                 }
                 _ => {}
             }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(POLL);
+            if output.is_closed() {
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(POLL);
+            } else {
+                output.wait(POLL);
+            }
         }
     }
 
@@ -276,32 +275,6 @@ fn kill_group(child: &mut Child) -> std::io::Result<()> {
         let _ = unsafe { libc::kill(-group, libc::SIGKILL) };
     }
     child.wait().map(drop)
-}
-
-/// Reads a pipe on a thread of its own, so that neither pipe can fill up and block the program.
-fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
-    let (sender, receiver) = channel();
-    if let Some(mut pipe) = pipe {
-        std::thread::spawn(move || {
-            let mut piece = [0; 16 * 1024];
-            while let Ok(length) = pipe.read(&mut piece) {
-                if length == 0 || sender.send(piece[..length].to_vec()).is_err() {
-                    break;
-                }
-            }
-        });
-    }
-    receiver
-}
-
-/// Everything the pipe delivered.
-fn collect(pieces: &Receiver<Vec<u8>>) -> Vec<u8> {
-    let deadline = Instant::now() + DRAIN;
-    let mut bytes = Vec::new();
-    while let Ok(piece) = pieces.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-        bytes.extend(piece);
-    }
-    bytes
 }
 
 /// The end of a tool's output, on line borders.

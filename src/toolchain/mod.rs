@@ -9,6 +9,7 @@ mod error;
 pub(crate) mod host;
 mod identity;
 pub mod job;
+mod output;
 mod places;
 mod slots;
 mod watcher;

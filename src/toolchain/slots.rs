@@ -3,9 +3,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use super::watcher::Watcher;
 use crate::cancel::Cancel;
 
 /// Longest pause between two looks at a request to stop.
@@ -31,6 +32,8 @@ pub(crate) struct ToolSlots {
     most: usize,
     state: Mutex<State>,
     changed: Condvar,
+    /// Kept from the first tool to the last: a watcher for each of them would cost as much as a small tool.
+    watcher: OnceLock<Option<Arc<Watcher>>>,
 }
 
 #[derive(Debug, Default)]
@@ -44,12 +47,13 @@ struct State {
 impl ToolSlots {
     /// At most `most` tools at the same time.
     pub(crate) fn new(most: usize) -> Self {
-        Self { most: most.max(1), state: Mutex::default(), changed: Condvar::new() }
+        Self { most: most.max(1), state: Mutex::default(), changed: Condvar::new(), watcher: OnceLock::new() }
     }
 
     /// Runs `tool` when it is its turn. A request to stop ends the wait: the tool is told of it, too.
     pub(crate) fn run<T>(&self, weight: Weight, cancel: &Cancel, tool: impl FnOnce() -> T) -> T {
         let _slot = self.wait(weight, cancel);
+        self.watcher.get_or_init(Watcher::current);
         tool()
     }
 

@@ -1,17 +1,25 @@
-//! Ends a tool when this process is gone, however it ended.
+//! Ends tools when this process is gone, however it ended.
 //!
 //! Nobody in a process can act after `SIGKILL` or `_exit`, and a parent-death signal reaches a compiler driver but not the
-//! programs it has started. So a tiny shell beside each tool waits on a pipe that the system closes with this process.
+//! programs it has started. So a tiny shell beside the tools waits on a pipe that the system closes with this process.
 
 use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::Once;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, Once, Weak};
 
-/// Reads the number of a process group, then a line that says that all is over; without that line the group is killed.
-const SCRIPT: &str = "trap '' HUP INT TERM; read group && { read over || kill -s KILL -- \"-$group\"; }";
+/// Reads which process groups begin (`+ 12`) and end (`- 12`); when there is nothing more to read, those that have not
+/// ended are killed.
+const SCRIPT: &str = "trap '' HUP INT TERM; groups=' '
+while read -r what group; do
+    case $what in
+    +) groups=\"$groups$group \" ;;
+    -) groups=\"${groups%% $group *} ${groups#* $group }\" ;;
+    esac
+done
+for group in $groups; do kill -s KILL -- \"-$group\"; done";
 
 /// A shell that waits for the end of this process.
 #[derive(Debug)]
@@ -19,13 +27,33 @@ pub(super) struct Watcher {
     shell: Child,
     /// Until the watch is over.
     pipe: Option<ChildStdin>,
-    guards: bool,
+    /// Whose end it waits for: a fork of that process has no watcher yet.
+    process: u32,
+    /// Somebody killed the shell.
+    gone: AtomicBool,
     slot: Option<&'static AtomicI32>,
 }
 
 impl Watcher {
-    /// Starts one; `None` where that is impossible, which is no reason not to run the tool.
-    pub(super) fn start() -> Option<Self> {
+    /// The one that is at work, or a new one: as long as somebody keeps it, all tools have one in common. `None` where
+    /// that is impossible, which is no reason not to run the tool.
+    pub(super) fn current() -> Option<Arc<Self>> {
+        static CURRENT: Mutex<Weak<Watcher>> = Mutex::new(Weak::new());
+        Self::shared(&CURRENT)
+    }
+
+    fn shared(current: &Mutex<Weak<Self>>) -> Option<Arc<Self>> {
+        // Never waits for it: in a fork the thread that holds it may not exist.
+        let Ok(mut current) = current.try_lock() else { return Self::start().map(Arc::new) };
+        if let Some(watcher) = current.upgrade().filter(|watcher| watcher.is_at_work()) {
+            return Some(watcher);
+        }
+        let watcher = Arc::new(Self::start()?);
+        *current = Arc::downgrade(&watcher);
+        Some(watcher)
+    }
+
+    fn start() -> Option<Self> {
         let mut shell = Command::new("/bin/sh");
         shell.arg("-c").arg(SCRIPT).current_dir("/");
         // In a group of its own: whoever kills ours must not kill the watcher with it.
@@ -39,29 +67,50 @@ impl Watcher {
         };
         let pipe = shell.stdin.take()?;
         let slot = inherited::add(pipe.as_raw_fd());
-        Some(Self { shell, pipe: Some(pipe), guards: false, slot })
+        Some(Self { shell, pipe: Some(pipe), process: std::process::id(), gone: AtomicBool::new(false), slot })
     }
 
-    /// Has the group killed when this process is gone.
-    pub(super) fn guard(&mut self, group: u32) {
-        if let Some(pipe) = &mut self.pipe {
-            self.guards = writeln!(pipe, "{group}").is_ok();
+    fn is_at_work(&self) -> bool {
+        self.process == std::process::id() && !self.gone.load(Ordering::Relaxed)
+    }
+
+    /// Has the group killed when this process is gone before the guard is dropped.
+    pub(super) fn guard(&self, group: u32) -> Guard<'_> {
+        self.tell("+", group);
+        Guard { watcher: self, group }
+    }
+
+    /// In one write, so that lines of several threads do not mix.
+    fn tell(&self, what: &str, group: u32) {
+        let Some(mut pipe) = self.pipe.as_ref() else { return };
+        if let Err(error) = pipe.write_all(format!("{what} {group}\n").as_bytes()) {
+            log::debug!(target: "superkernel.toolchain", "tools are not watched over any more: {error}");
+            self.gone.store(true, Ordering::Relaxed);
         }
     }
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        if let Some(mut pipe) = self.pipe.take() {
-            // The shell ends with a line for each question it has, or with the pipe.
-            if self.guards {
-                let _ = pipe.write_all(b"over\n");
-            }
-            if let Some(slot) = self.slot {
-                inherited::remove(slot);
-            }
+        // The shell ends with the pipe.
+        drop(self.pipe.take());
+        if let Some(slot) = self.slot {
+            inherited::remove(slot);
         }
         let _ = self.shell.wait();
+    }
+}
+
+/// A process group that does not outlive this process.
+#[derive(Debug)]
+pub(super) struct Guard<'a> {
+    watcher: &'a Watcher,
+    group: u32,
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.watcher.tell("-", self.group);
     }
 }
 
@@ -123,26 +172,51 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_ends_the_group() {
-        let mut lost = sleeper();
-        let mut shell = Command::new("/bin/sh").arg("-c").arg(SCRIPT).stdin(Stdio::piped()).spawn().unwrap();
-        let mut pipe = shell.stdin.take().unwrap();
-        writeln!(pipe, "{}", lost.id()).unwrap();
+    fn the_end_of_the_process_ends_the_groups_that_are_left() {
+        let mut sleepers = [sleeper(), sleeper(), sleeper(), sleeper()];
+        let mut watcher = Watcher::start().unwrap();
+        let guards: Vec<Guard<'_>> = sleepers.iter().map(|child| watcher.guard(child.id())).collect();
+        // The first, one between others, and the last are over; the one that is left is killed.
+        for (number, guard) in guards.into_iter().enumerate() {
+            if number == 2 { std::mem::forget(guard) } else { drop(guard) }
+        }
         // As at the end of the process.
-        drop(pipe);
-        assert!(ends(&mut lost));
-        shell.wait().unwrap();
+        drop(watcher.pipe.take());
+        assert!(ends(&mut sleepers[2]));
+        drop(watcher);
+        for number in [0, 1, 3] {
+            assert!(sleepers[number].try_wait().unwrap().is_none(), "{number}");
+            sleepers[number].kill().unwrap();
+            sleepers[number].wait().unwrap();
+        }
     }
 
     #[test]
-    fn a_watch_that_is_over_ends_nothing() {
-        let mut finished = sleeper();
-        let mut watcher = Watcher::start().unwrap();
-        watcher.guard(finished.id());
-        drop(watcher);
-        assert!(finished.try_wait().unwrap().is_none());
-        finished.kill().unwrap();
-        finished.wait().unwrap();
+    fn tools_at_the_same_time_have_one_watcher() {
+        let current = Mutex::default();
+        let first = Watcher::shared(&current).unwrap();
+        assert!(Arc::ptr_eq(&first, &Watcher::shared(&current).unwrap()));
+        let _held = current.lock().unwrap();
+        assert!(!Arc::ptr_eq(&first, &Watcher::shared(&current).unwrap()));
+    }
+
+    #[test]
+    fn a_watcher_that_was_killed_has_a_successor() {
+        let current = Mutex::default();
+        let killed = Watcher::shared(&current).unwrap();
+        let shell = libc::pid_t::try_from(killed.shell.id()).unwrap();
+        // SAFETY: plain integers, and the number of a child that was not waited for.
+        assert_eq!(unsafe { libc::kill(shell, libc::SIGKILL) }, 0);
+        let mut tool = sleeper();
+        // The pipe breaks as soon as the shell is gone.
+        let started = Instant::now();
+        while killed.is_at_work() && started.elapsed() < Duration::from_secs(10) {
+            drop(killed.guard(tool.id()));
+        }
+        let successor = Watcher::shared(&current).unwrap();
+        assert!(!Arc::ptr_eq(&killed, &successor) && successor.is_at_work());
+        tool.kill().unwrap();
+        tool.wait().unwrap();
     }
 
     #[test]
