@@ -15,6 +15,21 @@ enum Kind {
     Bf16,
 }
 
+impl Kind {
+    /// `atomic_type_t` in the low three bits of `number`; `None`: nothing combines.
+    fn from_number(number: u64) -> Option<Self> {
+        match number & 7 {
+            1 => Some(Self::F32),
+            2 => Some(Self::F16),
+            3 => Some(Self::S16),
+            4 => Some(Self::S32),
+            5 => Some(Self::S8),
+            6 => Some(Self::Bf16),
+            _ => None,
+        }
+    }
+}
+
 /// What is done with the element that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operation {
@@ -23,7 +38,8 @@ enum Operation {
     Min,
 }
 
-/// How a store by DMA combines, as the control register said when the instruction was issued.
+/// How a store combines: by DMA as the control register said when the instruction was issued, of the scalar unit as its own
+/// register says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Atomic {
     kind: Kind,
@@ -34,21 +50,38 @@ impl Atomic {
     /// `None`: stores overwrite.
     pub(crate) fn from_registers(registers: &Registers) -> Option<Self> {
         let control = registers.get(Register::Ctrl);
-        let kind = match control >> ctrl::ATOMIC_TYPE_SHIFT & 7 {
-            1 => Kind::F32,
-            2 => Kind::F16,
-            3 => Kind::S16,
-            4 => Kind::S32,
-            5 => Kind::S8,
-            6 => Kind::Bf16,
-            _ => return None,
-        };
+        let kind = Kind::from_number(control >> ctrl::ATOMIC_TYPE_SHIFT)?;
         let operation = match control >> ctrl::ATOMIC_OP_SHIFT & 3 {
             1 => Operation::Max,
             2 => Operation::Min,
             _ => Operation::Add,
         };
         Some(Self { kind, operation })
+    }
+
+    /// The same for stores of the scalar unit. `Err`: what they are told to do does not exist.
+    pub(crate) fn of_scalar_stores(registers: &Registers) -> Result<Option<Self>, String> {
+        let config = registers.get(Register::StAtomicCfg);
+        let (kind, operation) = (config & 7, config >> 3 & 3);
+        if kind == 0 {
+            return Ok(None);
+        }
+        match (Kind::from_number(kind), operation) {
+            (Some(kind), 0) => Ok(Some(Self { kind, operation: Operation::Add })),
+            (_, _) => Err(format!(
+                "a scalar store to GM while set_st_atomic_cfg asks for operation {operation} of type {kind}: there is the sum \
+                 (operation 0) of types 1 to 6"
+            )),
+        }
+    }
+
+    /// Bytes of an element.
+    pub(crate) fn element_bytes(self) -> u64 {
+        match self.kind {
+            Kind::F32 | Kind::S32 => 4,
+            Kind::F16 | Kind::S16 | Kind::Bf16 => 2,
+            Kind::S8 => 1,
+        }
     }
 
     /// Combines `bytes` bytes at `source` into those at `target`.

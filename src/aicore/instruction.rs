@@ -96,9 +96,12 @@ impl Arguments<'_> {
         self.fault(format!("the chip has no form for {}", names.join(", ")))
     }
 
-    /// There is an instruction of this name, but it is not emulated.
-    pub(crate) fn not_emulated(&self) -> Fault {
-        self.fault("this instruction is not emulated")
+    /// There is an instruction of this name, but it is not emulated: only pictures are converted by nobody here.
+    fn not_emulated(&self) -> Fault {
+        self.fault(
+            "the simulator does not cut pictures or convert their colours, so it cannot go on. Convert the picture on the \
+             host and move the result into L1 (DataCopy, copy_gm_to_cbuf)",
+        )
     }
 }
 

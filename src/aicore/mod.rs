@@ -34,6 +34,7 @@ pub(crate) mod registers;
 pub(crate) mod vector;
 pub(crate) mod workbench;
 
+pub(crate) use atomic::Atomic;
 pub(crate) use cube::{OnResults, UnitFlag};
 pub(crate) use instruction::{Core, Instruction};
 pub(crate) use issued::{ElementType, Issued, OpCode, Pipe};

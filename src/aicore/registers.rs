@@ -145,6 +145,12 @@ impl Registers {
         let first = Register::Va as usize + (number & 7) * 8;
         std::array::from_fn(|at| self.values[first + at])
     }
+
+    /// Changes them.
+    pub(crate) fn set_addresses(&mut self, number: usize, addresses: [u64; 8]) {
+        let first = Register::Va as usize + (number & 7) * 8;
+        self.values[first..first + 8].copy_from_slice(&addresses);
+    }
 }
 
 #[cfg(test)]

@@ -53,6 +53,7 @@ impl ScalarAccess {
             0 => Self::Data(Access::Read),
             1 => Self::Data(Access::Write),
             2 => Self::Exchange,
+            4 => Self::Data(Access::Combine),
             _ => Self::Look,
         }
     }
@@ -97,14 +98,15 @@ impl AccessLog {
     /// An empty log that watches the memories given as (first byte, size): global, local. `keeps`: it keeps accesses to
     /// the former; `tells`: the simulator hears of accesses to both before they happen.
     pub(super) fn new(watched: [(u64, u64); WATCHED], keeps: bool, tells: bool) -> Self {
-        let mut entries = vec![Entry { begin: 0, end: 0, code: 0, kind: 0 }; CAPACITY].into_boxed_slice();
+        let capacity = if keeps { CAPACITY } else { 0 };
+        let mut entries = vec![Entry { begin: 0, end: 0, code: 0, kind: 0 }; capacity].into_boxed_slice();
         let raw = RawLog {
             base: watched.map(|(base, _)| base),
             size: watched.map(|(_, size)| size),
             keeps: u64::from(keeps),
             tells: u64::from(tells),
             used: 0,
-            capacity: CAPACITY as u64,
+            capacity: capacity as u64,
             entries: entries.as_mut_ptr(),
             latest: [0; 256],
             idle: [0; 256],
@@ -116,6 +118,15 @@ impl AccessLog {
     /// What kernel code writes to. Valid as long as the log lives, wherever it moves.
     pub(super) fn raw(&mut self) -> *mut RawLog {
         &mut *self.raw
+    }
+
+    /// From now on the simulator hears of accesses to global memory, (first byte, size), before they happen.
+    pub(super) fn tell_global(&mut self, (base, size): (u64, u64)) {
+        let raw = &mut *self.raw;
+        for (place, value) in [(&raw mut raw.base[0], base), (&raw mut raw.size[0], size), (&raw mut raw.tells, 1)] {
+            // SAFETY: fields of our own box; volatile because kernel code reads them behind the compiler's back.
+            unsafe { place.write_volatile(value) };
+        }
     }
 
     /// Has code run, since the last call, that only fills memory with anything?

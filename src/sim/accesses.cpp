@@ -9,7 +9,7 @@ struct SkAccessRun {
     uint64_t begin;
     uint64_t end;
     uint64_t code; // where the call came from
-    uint64_t kind; // 0 read, 1 write, 2 write of a word that cores exchange, 3 read of one
+    uint64_t kind; // 0 read, 1 write, 2 write of a word that cores exchange, 3 read of one, 4 write that combines
 };
 struct SkAccessLog {
     uint64_t base[2]; // watched memories: global, local
@@ -33,11 +33,16 @@ static __attribute__((noinline)) void sk_log_watched(SkAccessLog *log, uint64_t 
         // Before the access, so that it finds what a cache holds. The frame is that of the kernel's function: the hook
         // between it and us has none.
         uint64_t &idle = log->idle[(code ^ code >> 8) & 255];
-        if (idle == code || sk_shim_table.access(at, bytes, static_cast<uint32_t>(kind), code,
-                                                 *static_cast<void *const *>(__builtin_frame_address(0))) != 0) {
+        const uint32_t heard = idle == code ? 1
+                                            : sk_shim_table.access(at, bytes, static_cast<uint32_t>(kind), code,
+                                                                   *static_cast<void *const *>(__builtin_frame_address(0)));
+        if (heard == 1) {
             idle = code;
             log->scrambled = 1;
             return;
+        }
+        if (heard == 2) {
+            kind = 4;
         }
     }
     // Words that cores exchange are in no order before they are read.

@@ -8,6 +8,7 @@ use super::cache::{CacheFinding, Toucher};
 use super::findings::{Finding, FindingKind, Party};
 use super::machine::Extent;
 use super::run::Run;
+use crate::aicore::Atomic;
 
 impl Run {
     /// Who touches memory now.
@@ -40,6 +41,12 @@ impl Run {
     pub(super) fn bypass(&mut self, address: u64, bytes: u32, is_write: bool, value: u64) -> u64 {
         let toucher = self.toucher("an access around the cache", "bypass", Site::Unknown);
         let range = address..address + u64::from(bytes.min(8));
+        if let Ok(Some(atomic)) = Atomic::of_scalar_stores(&self.machine.core().unit.registers)
+            && is_write
+        {
+            self.combine(&range, atomic, &value.to_le_bytes()[..bytes.min(8) as usize], toucher);
+            return value;
+        }
         if let Some(cache) = &mut self.machine.cache {
             if is_write {
                 cache.written(&range, toucher);

@@ -8,7 +8,6 @@ use corosensei::stack::DefaultStack;
 use corosensei::trap::CoroutineTrapHandler;
 use corosensei::{Coroutine, CoroutineResult};
 
-use super::access_log::AccessLog;
 use super::agents::Agents;
 use super::cache::StrictCache;
 use super::clock::Clock;
@@ -87,7 +86,7 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
     for entry in entries {
         fibers.push(fiber(entry, args_offset, stack_bytes)?);
     }
-    library.log_accesses(run.observer.log.as_mut().map_or(std::ptr::null_mut(), AccessLog::raw))?;
+    library.log_accesses(run.observer.log.raw())?;
     drive(&mut run, &mut fibers);
     library.log_accesses(std::ptr::null_mut())?;
     if let (Some(crash), Some((_, failure))) = (run.crash, &mut run.observer.failure)
@@ -184,6 +183,7 @@ fn prepare(
         block_local,
         operands: Operands::default(),
         workspace: None,
+        combining: None,
         delayed: Vec::new(),
         cache: (request.cache == CacheSpec::Strict).then(|| StrictCache::new(count)),
     };
@@ -347,6 +347,7 @@ impl Run {
     }
 
     fn finish(&mut self, core: CoreIndex, exit: Exit) {
+        self.finish_combining();
         self.settle_accesses();
         self.driver.core_ended();
         match exit {

@@ -137,10 +137,12 @@ fn unchecked(observer: &Observer, machine: &Machine, request: &Request) -> Vec<S
 fn pipe_event_warning(machine: &Machine) -> Option<String> {
     machine.indices().find_map(|core| {
         let events = &machine.cores[core].pipe_events;
-        let ((source, target, id), raised) = events.iter().find(|(_, raised)| *raised > 0)?;
+        let ((set, source, target, id), raised) = events.iter().find(|(_, raised)| *raised > 0)?;
         Some(format!(
-            "{}: SetFlag from pipe {source} to pipe {target}, event {id}, has {raised} sets without a WaitFlag",
-            machine.name(core)
+            "{}: {} from pipe {source} to pipe {target}, event {id}, has {raised} sets without a {}",
+            machine.name(core),
+            set.set_name(),
+            set.wait_name()
         ))
     })
 }

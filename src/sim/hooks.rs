@@ -40,7 +40,18 @@ mod dcci_form {
     pub(crate) const LOCAL: u32 = 2;
 }
 
+/// A core calls: a store that it announced has happened by now.
 fn with_run<R>(action: impl FnOnce(&mut Run) -> R) -> R {
+    amid_store(|run| {
+        if run.machine.combining.is_some() {
+            run.finish_combining();
+        }
+        action(run)
+    })
+}
+
+/// A core calls, perhaps between announcing a store and storing.
+fn amid_store<R>(action: impl FnOnce(&mut Run) -> R) -> R {
     // SAFETY: hooks are only reachable from a library bound by the engine, whose code only runs while the engine drives
     // a run on this thread. The engine holds no reference into the run while a fiber runs, and `action` never suspends,
     // so this is the only one.
@@ -113,7 +124,7 @@ extern "C" fn set_ffts_base_addr(_address: u64) {
 }
 
 extern "C" fn pipe_flag(
-    is_wait: u32,
+    form: u32,
     source: u32,
     target: u32,
     id: u32,
@@ -123,7 +134,7 @@ extern "C" fn pipe_flag(
 ) {
     settle(with_run(|run| {
         let site = run.observer.sites.call(file, line, frame);
-        run.pipe_flag(is_wait != 0, (source, target, id), site)
+        run.pipe_flag(form, (source, target, id), site)
     }));
 }
 
@@ -152,16 +163,29 @@ extern "C" fn scalar(address: u64, bytes: u32, access: u32, file: *const c_char,
     settle(with_run(|run| run.announced(address..address + u64::from(bytes), access, Site::line(file, line))));
 }
 
-/// Code built with hooks is about to load or store. 1: nobody needs to hear of that code again.
+/// Answers to code built with hooks.
+mod heard {
+    /// What it says has been heard.
+    pub(crate) const OF: u32 = 0;
+    /// Nobody needs to hear of that code again.
+    pub(crate) const ENOUGH: u32 = 1;
+    /// The store will combine with what is there.
+    pub(crate) const COMBINES: u32 = 2;
+}
+
+/// Code built with hooks is about to load or store.
 extern "C" fn access(address: u64, bytes: u64, kind: u32, code: u64, frame: *const usize) -> u32 {
-    if with_run(|run| run.observer.sites.only_scrambles(code)) {
-        return 1;
+    if amid_store(|run| run.observer.sites.only_scrambles(code)) {
+        return heard::ENOUGH;
     }
-    settle(with_run(|run| {
+    let access = ScalarAccess::from_number(u64::from(kind));
+    let (next, combines) = amid_store(|run| {
         let site = run.observer.sites.access(code, frame);
-        run.hooked(address..address + bytes, ScalarAccess::from_number(u64::from(kind)), site)
-    }));
-    0
+        let next = run.hooked(address..address + bytes, access, site);
+        (next, access.writes() && run.machine.combining.is_some())
+    });
+    settle(next);
+    if combines { heard::COMBINES } else { heard::OF }
 }
 
 extern "C" fn dcci(address: u64, form: u32) {
@@ -176,6 +200,11 @@ extern "C" fn dcci(address: u64, form: u32) {
 /// An access of `bytes` bytes around the cache: a switching point, as `dcci` is.
 extern "C" fn bypass(address: u64, bytes: u32, is_write: u32, value: u64) -> u64 {
     let extent = Extent::Line(address);
+    if is_write != 0 {
+        settle(with_run(|run| {
+            run.combines(u64::from(bytes), Site::Unknown).map_or_else(|next| next, |_| Next::Continue)
+        }));
+    }
     if is_write == 0 {
         settle(with_run(|run| run.flush(extent)));
         with_run(|run| run.machine.refill(extent));
@@ -281,11 +310,11 @@ extern "C" fn system_workspace() -> *mut u8 {
 
 /// The log of accesses is full.
 extern "C" fn drain() {
-    with_run(Run::settle_accesses);
+    amid_store(Run::settle_accesses);
 }
 
 /// The functions in the order of the table in `shim.cpp`.
-pub(super) fn table() -> [*const (); 33] {
+pub(super) fn table() -> [*const (); 34] {
     [
         core as *const (),
         cross_core_set as *const (),
@@ -316,6 +345,7 @@ pub(super) fn table() -> [*const (); 33] {
         program::allocate as *const (),
         program::release as *const (),
         program::cores as *const (),
+        program::memory as *const (),
         drain as *const (),
         access as *const (),
         bypass as *const (),

@@ -104,6 +104,11 @@ impl Run {
         } else if self.delay(prepared, site) == Next::Stop {
             return Next::Stop;
         }
+        // Instructions take their rows from address registers when they are issued: the scalar unit waits for what fills
+        // one.
+        if op_code == OpCode::VldVaReg && self.drain(&[pipe]) == Next::Stop {
+            return Next::Stop;
+        }
         let Self { machine, observer, .. } = self;
         let (core, op) = (machine.current, observer.cores[machine.current].ops.last().copied());
         for operand in machine.operands.iter() {

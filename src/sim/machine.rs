@@ -5,11 +5,13 @@ use std::rc::Rc;
 
 use super::cache::StrictCache;
 use super::clock::{Clock, Moment};
+use super::combining::CombiningStore;
 use super::core_state::CoreState;
 use super::flags::{FlagBank, SetError};
 use super::lines::Lines;
 use super::memory::{GlobalMemory, LINE, LineView, LocalMemories, SystemWorkspace};
 use super::pipes::delayed::DelayedPipes;
+use super::pipes::event::EventSet;
 use super::pipes::watch::POISON;
 use super::topology::{CoreIndex, Topology};
 use crate::aicore::operand::Operands;
@@ -83,8 +85,8 @@ pub(super) struct Core {
     pub(super) spins: u64,
     /// What it knows of the others.
     pub(super) clock: Clock,
-    /// Raised flags between its pipes: (source, target, id) and how many.
-    pub(super) pipe_events: Vec<((u32, u32, u32), i32)>,
+    /// Raised flags between its pipes: (source, target, id) of a set, and how many.
+    pub(super) pipe_events: Vec<((EventSet, u32, u32, u32), i32)>,
     /// It has the scheduler's address: its flags go somewhere.
     pub(super) ffts_known: bool,
     /// Its copy of per-core variables of the kernel.
@@ -131,6 +133,8 @@ pub(super) struct Machine {
     pub(super) delayed: Vec<DelayedPipes>,
     /// The caches of the cores, if they are not kept the same.
     pub(super) cache: Option<StrictCache>,
+    /// The scalar store of the current core that was announced last, if it combines and was not looked at since.
+    pub(super) combining: Option<CombiningStore>,
     /// What the instruction at hand touches; kept for its allocation.
     pub(super) operands: Operands,
 }
@@ -262,6 +266,14 @@ impl Machine {
         Looks::Again(core.spins)
     }
 
+    /// What the current core wrote around its cache is visible at once: whoever reads it hears of the core's past.
+    pub(super) fn publish(&mut self, address: u64) {
+        if let Some(view) = self.line(address).filter(|_| self.follows_order) {
+            self.lines.release(&self.memory, address, &view.content(), &self.cores[self.current].clock);
+            self.tick();
+        }
+    }
+
     /// The line, if the current core has just looked at it and is about to do so again.
     pub(super) fn looks_again(&mut self, extent: Extent) -> Option<u64> {
         let last = self.core().last_flush?;
@@ -295,7 +307,7 @@ impl Machine {
     }
 
     /// `SetFlag` / `WaitFlag` between two pipes of a core; `false` for a wait without a set.
-    pub(super) fn pipe_event(&mut self, is_wait: bool, key: (u32, u32, u32)) -> bool {
+    pub(super) fn pipe_event(&mut self, is_wait: bool, key: (EventSet, u32, u32, u32)) -> bool {
         let events = &mut self.core().pipe_events;
         let at = match events.iter().position(|(known, _)| *known == key) {
             Some(at) => at,

@@ -16,6 +16,7 @@ pub(crate) mod arena;
 mod cache;
 mod cache_services;
 mod clock;
+mod combining;
 mod core_state;
 mod driver;
 mod engine;

@@ -75,7 +75,7 @@ pub(super) struct Observer {
     /// Cores that called `SyncAll`, by the operator they were in.
     pub(super) sync_alls: BTreeMap<OpPosition, Vec<CoreIndex>>,
     /// Scalar accesses that were not looked at yet.
-    pub(super) log: Option<AccessLog>,
+    pub(super) log: AccessLog,
     /// Lines of the source.
     pub(super) sites: Sites,
     /// The first failure.
@@ -392,7 +392,7 @@ impl Observer {
     /// The same; `line`, if given, is about to be looked at again. What was read there may have been a word that the core
     /// waits for, which needs no order. It was if the same is read again; if not, it was data after all.
     pub(super) fn settle_looks(&mut self, core: CoreIndex, line: Option<u64>, clock: &Clock, memory: &GlobalMemory) {
-        let Some(log) = &mut self.log else { return };
+        let log = &mut self.log;
         if log.is_empty() {
             return;
         }
@@ -492,11 +492,12 @@ fn watches(request: &Request, machine: &Machine, sites: &Sites) -> Vec<PipeWatch
     machine.indices().map(watch).collect()
 }
 
-/// What code built with hooks tells its loads and stores to, if anybody wants to know.
-fn access_log(request: &Request, machine: &Machine, checks_order: bool) -> Option<AccessLog> {
+/// What code built with hooks tells its loads and stores to, as far as anybody wants to know.
+fn access_log(request: &Request, machine: &Machine, checks_order: bool) -> AccessLog {
     let watches = request.pipes != PipesSpec::InOrder || request.cache == CacheSpec::Strict;
-    let memories = [machine.memory.extent(), if watches { machine.local.extent() } else { (0, 0) }];
-    (checks_order || watches).then(|| AccessLog::new(memories, checks_order, watches))
+    let global = if checks_order || watches { machine.memory.extent() } else { (0, 0) };
+    let local = if watches { machine.local.extent() } else { (0, 0) };
+    AccessLog::new([global, local], checks_order, watches)
 }
 
 /// What the compiler puts in for a core.

@@ -3,6 +3,7 @@
 use super::access::Site;
 use super::issue::Prepared;
 use super::pipes::delayed::{Entry, Ready};
+use super::pipes::event::{Event, EventSet};
 use super::pipes::order::Flag;
 use super::pipes::watch::{Issue, Scene};
 use super::report::Status;
@@ -24,6 +25,12 @@ mod action {
     pub(super) const DEQUE: u32 = 2;
     pub(super) const FREE: u32 = 3;
     pub(super) const ALLOC: u32 = 4;
+}
+
+/// `SkPipeFlag` of the header.
+mod pipe_flag {
+    pub(super) const WAIT: u32 = 1;
+    pub(super) const BUFFER: u32 = 2;
 }
 
 /// A queue does something with one of its buffers.
@@ -70,19 +77,22 @@ impl Run {
         self.wait_for(prepared.op.pipe(), flag);
     }
 
-    /// `SetFlag` / `WaitFlag` between two pipes of a core.
-    pub(super) fn pipe_flag(&mut self, is_wait: bool, key: (u32, u32, u32), site: Site) -> Next {
+    /// `SetFlag` / `WaitFlag` between two pipes of a core; `form` has bits of `SkPipeFlag`.
+    pub(super) fn pipe_flag(&mut self, form: u32, key: (u32, u32, u32), site: Site) -> Next {
         self.machine.core().announced = 0..0;
         let (source, target, id) = key;
-        let call = if is_wait { "WaitFlag" } else { "SetFlag" };
+        let is_wait = form & pipe_flag::WAIT != 0;
+        let set = if form & pipe_flag::BUFFER == 0 { EventSet::Flags } else { EventSet::BufferFlags };
+        let call = if is_wait { set.wait_name() } else { set.set_name() };
         if id >= EVENTS {
             let text = format!("{call} with event id {id}; ids are 0 to 7");
             self.fail_at(Status::Api, text, site);
             return Next::Stop;
         }
-        if !self.machine.pipe_event(is_wait, key) {
+        if !self.machine.pipe_event(is_wait, (set, source, target, id)) {
             let text = format!(
-                "WaitFlag from pipe {source} to pipe {target}, event {id}, without a SetFlag: it never returns"
+                "{call} from pipe {source} to pipe {target}, event {id}, without a {}: it never returns",
+                set.set_name()
             );
             self.fail_at(Status::Api, text, site);
             return Next::Stop;
@@ -90,16 +100,17 @@ impl Run {
         let (Some(source), Some(target)) = (Pipe::from_number(source), Pipe::from_number(target)) else {
             return Next::Continue;
         };
+        let event = Event { set, source, target, id };
         let current = self.current();
         if let Some(watch) = self.observer.pipes.get_mut(current) {
             if is_wait {
-                watch.wait_event((source, target, id));
+                watch.wait_event(event);
             } else {
-                watch.set_event((source, target, id), site);
+                watch.set_event(event, site);
             }
             self.collect_findings();
         }
-        let flag = Flag::Event(source, target, id);
+        let flag = Flag::Event(event);
         if !is_wait {
             return self.raise(source, flag);
         }

@@ -7,11 +7,14 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use super::arena::{self, Access};
+use super::core_state::local_memory_sizes;
 use super::error::SimError;
 use super::library::Library;
+use super::memory::SystemWorkspace;
 use super::report::{Report, Status};
 use super::request::{BufferSpec, Request};
-use crate::model::Platform;
+use crate::aicore::Memory;
+use crate::model::{CoreKind, Platform};
 
 /// What a program is run with.
 #[derive(Debug, Clone)]
@@ -159,6 +162,18 @@ pub(super) extern "C" fn release(memory: *mut c_void) -> c_int {
 pub(super) extern "C" fn cores(is_vector: u32) -> u32 {
     let counts = locked().as_ref().map(|program| program.settings.platform.cores);
     counts.map_or(0, |counts| if is_vector == 0 { counts.aic } else { counts.aiv })
+}
+
+/// Bytes of one of the simulated chip's memories, by the numbers of `SkProgramMemory`; 0 if there is none.
+pub(super) extern "C" fn memory(number: u32) -> u64 {
+    let number = number as usize;
+    if number == Memory::LOCAL.len() {
+        return SystemWorkspace::BYTES;
+    }
+    let chip = locked().as_ref().map(|program| program.settings.platform.soc.chip());
+    let of_kind = |kind| chip.and_then(|chip| local_memory_sizes(chip, kind).get(number).copied());
+    // A memory belongs to one kind of core; the other one has nothing of it.
+    [CoreKind::Aic, CoreKind::Aiv].into_iter().filter_map(of_kind).max().unwrap_or(0)
 }
 
 impl Program {

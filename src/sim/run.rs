@@ -427,7 +427,7 @@ impl Run {
     }
 
     /// Anything other than repeated polling happened on the current core.
-    fn active(&mut self) {
+    pub(super) fn active(&mut self) {
         self.driver.active();
         self.machine.stops_polling();
     }

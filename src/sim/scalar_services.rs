@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::access::Site;
-use super::access_log::{AccessLog, ScalarAccess};
+use super::access_log::ScalarAccess;
 use super::pipes::watch::Scene;
 use super::report::Status;
 use super::run::{Next, Run};
 use crate::aicore::operand::Access;
-use crate::aicore::{Memory, Pipe, Register};
+use crate::aicore::{Atomic, Memory, Pipe, Register};
 
 /// From here on local memories belong to AscendC's headers: their scratch in UB, messages of matmul objects in L1.
 const KEPT_BY_HEADERS: [(Memory, u64); 2] = [(Memory::Ub, 188_416), (Memory::L1, 524_160)];
@@ -24,8 +24,13 @@ mod access {
 impl Run {
     /// The scalar unit is about to access memory, says a header of ours.
     pub(super) fn announced(&mut self, bytes: Range<u64>, bits: u32, site: Site) -> Next {
-        self.machine.core().announced = bytes.clone();
         let kind = if bits & access::WRITE != 0 { Access::Write } else { Access::Read };
+        if kind == Access::Write && self.stores_combine() && self.is_global(&bytes) {
+            // The hook in front of the store comes next, and says something new.
+            self.machine.core().announced = 0..0;
+            return Next::Continue;
+        }
+        self.machine.core().announced = bytes.clone();
         self.scalar(bytes, ScalarAccess::Data(kind), bits & access::TENSOR != 0, site)
     }
 
@@ -33,12 +38,13 @@ impl Run {
     /// it counts as one: compilers order those with the pipes.
     pub(super) fn hooked(&mut self, bytes: Range<u64>, access: ScalarAccess, site: Site) -> Next {
         self.after_scrambling();
+        self.combine_before(&bytes, access);
+        let is_global = self.is_global(&bytes);
+        let may_combine = is_global && access.writes() && self.stores_combine();
         let announced = &self.machine.core().announced;
-        if announced.start <= bytes.start && bytes.end <= announced.end {
+        if announced.start <= bytes.start && bytes.end <= announced.end && !may_combine {
             return Next::Continue;
         }
-        let (start, extent) = self.machine.memory.extent();
-        let is_global = bytes.start.wrapping_sub(start) < extent;
         if is_global && !self.machine.memory.holds(bytes.start, bytes.end - bytes.start) {
             let place = self.machine.memory.describe(bytes.start);
             let (what, length) = (access.words(), bytes.end - bytes.start);
@@ -52,12 +58,28 @@ impl Run {
         if !is_global && self.is_header_scratch(bytes.start) {
             return Next::Continue;
         }
+        if may_combine {
+            match self.combines(bytes.end - bytes.start, site) {
+                Ok(None) => {}
+                Ok(Some(atomic)) => {
+                    let next = self.scalar(bytes.clone(), ScalarAccess::Data(Access::Combine), true, site);
+                    self.begin_combining(bytes, atomic, site);
+                    return next;
+                }
+                Err(next) => return next,
+            }
+        }
         self.scalar(bytes, access, true, site)
+    }
+
+    fn is_global(&self, bytes: &Range<u64>) -> bool {
+        let (start, extent) = self.machine.memory.extent();
+        bytes.start.wrapping_sub(start) < extent
     }
 
     /// Headers have filled local memories with random numbers. Those are nobody's data: what reads them is found out.
     pub(super) fn after_scrambling(&mut self) {
-        let scrambled = self.observer.log.as_mut().is_some_and(AccessLog::take_scrambled);
+        let scrambled = self.observer.log.take_scrambled();
         if scrambled && !self.observer.pipes.is_empty() {
             self.machine.poison();
         }
@@ -76,7 +98,11 @@ impl Run {
     fn scalar(&mut self, bytes: Range<u64>, access: ScalarAccess, is_tensor: bool, site: Site) -> Next {
         let current = self.current();
         if let Some(watch) = self.observer.pipes.get_mut(current) {
-            let kind = if access.writes() { Access::Write } else { Access::Read };
+            let kind = match access {
+                ScalarAccess::Data(kind) => kind,
+                ScalarAccess::Exchange => Access::Write,
+                ScalarAccess::Look => Access::Read,
+            };
             let unit = &self.machine.cores[current].unit;
             let scene = Scene { memories: &unit.memories, global: &self.machine.memory };
             watch.scalar(bytes.clone(), kind, is_tensor, site, &scene);
@@ -85,7 +111,10 @@ impl Run {
         if is_tensor && self.scalar_waits() == Next::Stop {
             return Next::Stop;
         }
-        self.scalar_through_cache(bytes, access, site);
+        // What combines goes around it.
+        if access != ScalarAccess::Data(Access::Combine) {
+            self.without_combining(|run| run.scalar_through_cache(bytes, access, site));
+        }
         Next::Continue
     }
 
@@ -107,6 +136,16 @@ impl Run {
             watch.reset_unit_flags();
         }
         self.machine.core().unit.registers.set_number(register, value);
+        if register == Register::StAtomicCfg as u32 && self.stores_combine() {
+            let global = self.machine.memory.extent();
+            self.observer.log.tell_global(global);
+        }
+    }
+
+    /// Do scalar stores of the current core combine with what is there, or shall they?
+    fn stores_combine(&self) -> bool {
+        let registers = &self.machine.cores[self.current()].unit.registers;
+        Atomic::of_scalar_stores(registers) != Ok(None)
     }
 
     /// A special register is read. Those that the vector unit leaves something in are waited for where the compiler has put

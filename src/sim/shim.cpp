@@ -39,6 +39,7 @@ struct SkShimTable {
     void *(*program_allocate)(uint64_t);
     int (*program_release)(void *);
     uint32_t (*program_cores)(uint32_t);
+    uint64_t (*program_memory)(uint32_t);
     void (*drain)(void);
     uint32_t (*access)(uint64_t, uint64_t, uint32_t, uint64_t, const void *);
     uint64_t (*bypass)(const volatile void *, uint32_t, uint32_t, uint64_t);
@@ -59,9 +60,9 @@ SK_HIDDEN void sk_rt_wait_flag(uint32_t pipe, uint32_t flag) { sk_shim_table.wai
 SK_HIDDEN void sk_rt_intra_block_set(uint32_t pipe, uint32_t id) { sk_shim_table.intra_block_set(pipe, id); }
 SK_HIDDEN void sk_rt_intra_block_wait(uint32_t pipe, uint32_t id) { sk_shim_table.intra_block_wait(pipe, id); }
 SK_HIDDEN void sk_rt_set_ffts_base_addr(uint64_t address) { sk_shim_table.set_ffts_base_addr(address); }
-SK_HIDDEN void sk_rt_pipe_flag(uint32_t isWait, uint32_t source, uint32_t target, uint32_t id, const char *file,
+SK_HIDDEN void sk_rt_pipe_flag(uint32_t form, uint32_t source, uint32_t target, uint32_t id, const char *file,
                                uint32_t line) {
-    sk_shim_table.pipe_flag(isWait, source, target, id, file, line, __builtin_frame_address(0));
+    sk_shim_table.pipe_flag(form, source, target, id, file, line, __builtin_frame_address(0));
 }
 SK_HIDDEN void sk_rt_pipe_barrier(uint32_t pipe) { sk_shim_table.pipe_barrier(pipe); }
 SK_HIDDEN void sk_rt_queue(uint32_t action, const void *buffer, uint32_t pipe, uint64_t bytes, const char *position,
@@ -102,6 +103,7 @@ SK_HIDDEN void sk_rt_program_launch(const SkProgramLaunch *launch) { sk_shim_tab
 SK_HIDDEN void *sk_rt_program_allocate(uint64_t bytes) { return sk_shim_table.program_allocate(bytes); }
 SK_HIDDEN int sk_rt_program_release(void *memory) { return sk_shim_table.program_release(memory); }
 SK_HIDDEN uint32_t sk_rt_program_cores(uint32_t isVector) { return sk_shim_table.program_cores(isVector); }
+SK_HIDDEN uint64_t sk_rt_program_memory(uint32_t memory) { return sk_shim_table.program_memory(memory); }
 
 // Argument checks of the vendor's headers, whatever they are called: the core makes its own.
 SK_HIDDEN int sk_rt_agree(void) { return 1; }

@@ -48,7 +48,7 @@ FAMILIES = {
     "reductions": ("vcadd", "vcmax", "vcmin", "vcg", "vcp"),
     "gathering and packing": ("vgather", "vreducev2", "vbrcb"),
     "sorting": ("vbitsort", "vmrgsort4"),
-    "transposition": ("vtranspose", "scatter_vnchwconv"),
+    "transposition": ("vtranspose", "scatter_vnchwconv", "vld_va_reg"),
     "element by element": ("v",),
 }
 # Instructions issued by this process, by family.

@@ -218,6 +218,37 @@ def test_a_single_repeat_of_a_scattered_transposition_moves_on_by_its_stride() -
     np.testing.assert_array_equal(found, np.arange(256, 512).reshape(16, 16).T)
 
 
+def test_address_registers_are_loaded_from_lists_in_ub() -> None:
+    rng = random.Random(7)
+    machine = Machine()
+    lists = np.array([rng.randrange(1 << 63) for _ in range(64)], np.uint64)
+    machine.fill(4096, lists)
+    numbers = rng.sample(range(8), 8)
+    for at, number in enumerate(numbers):
+        machine.core.issue("vld_va_reg", ["u64"], [number, 4096 + 128 * (at // 2), at % 2])
+    for at, number in enumerate(numbers):
+        found = [machine.core.get_register("VA", 8 * number + entry) for entry in range(8)]
+        assert found == lists[8 * at : 8 * at + 8].tolist()
+    machine.check("registers alone change")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([8, 0, 0], "the address register is 8; at most 7"),
+        ([0, 0, 2], "the half of the list is 2; at most 1"),
+        ([0, 8, 0], "src starts at byte 8 of UB, not a multiple of 32"),
+        ([0, 196_608 - 64, 1], "src"),
+    ],
+)
+def test_lists_of_addresses_have_a_place(words: list[int], message: str) -> None:
+    machine = Machine()
+    if words[1] > 8:
+        words = [words[0], machine.core.address("UB") + words[1], words[2]]
+    with pytest.raises(ValueError, match=message):
+        machine.core.issue("vld_va_reg", ["u64"], words)
+
+
 def test_a_merge_that_repeats_never_leaves_its_counts_alone() -> None:
     core = Machine().core
     core.set_register("VMS4_SR", 9)
@@ -276,7 +307,7 @@ def test_the_stream_number_of_a_move_is_ignored() -> None:
         ("copy_cbuf_to_bt", [], ["BT+32", "L1", 0, 1, 1, 0, 0], "of BT, not a multiple of 64"),
         ("copy_cbuf_to_fbuf", [], ["FB+32", "L1", 1, 1, 0, 0], "of FB, not a multiple of 64"),
         ("copy_matrix_cbuf_to_cc", ["f32"], ["L0C+32", "L1", 1, 1, 0, 0], "of L0C, not a multiple of 64"),
-        ("load_image_to_cbuf", [], ["L1", "GM"], "this instruction is not emulated"),
+        ("load_image_to_cbuf", [], ["L1"], "Convert the picture on the host and move the result into L1"),
     ],
 )
 def test_borders_of_moves(op: str, kinds: list[str], words: list[str | int], message: str) -> None:

@@ -42,6 +42,9 @@ def only(report: Report) -> Finding:
 #: C = A * A twice over, moved out twice and read again: whatever orders two steps can be left out.
 CUBE_CASES = ["NONE", "MTE2_MTE1", "MTE1_M", "M_M", "M_FIX", "FIX_FIX", "FIX_EVENT", "FIX_MTE2"]
 CUBE_CASES += ["TABLE", "SCALAR", "BIAS", "PAIRS"]
+#: Events of the other set: paired, left out, raised twice, left raised, waited for in vain, out of range.
+BUFFER_CASES = ["BUFFERS", "TWICE", "LEFT", "IN_VAIN", "RANGE"]
+CUBE_CASES += BUFFER_CASES
 CUBE = f"""
 using namespace AscendC;
 enum Case : uint64_t {{ {", ".join(CUBE_CASES)} }};
@@ -62,6 +65,19 @@ static void body() {{
     load_cbuf_to_ca(a, l1, 0, 4, 1, 0, 0, 0, 0);
     load_cbuf_to_cb(b, l1, 0, 4, 1, 0, 0, 0, 0);
     copy_cbuf_to_bt(bias, l1, 0, 1, 1, 0, 0);
+    if (which >= BUFFERS) {{
+        // Event 2 of the other set is in use meanwhile.
+        set_flag(PIPE_MTE1, PIPE_M, EVENT_ID2);
+        hset_flag(PIPE_MTE1, PIPE_M, which == RANGE ? 8 : 2, 1, false);
+        if (which == TWICE) {{ hset_flag(PIPE_MTE1, PIPE_M, 2, 1, false); }}
+        if (which != LEFT) {{ hwait_flag(PIPE_MTE1, PIPE_M, 2, 1, true); }}
+        if (which == TWICE || which == IN_VAIN) {{ hwait_flag(PIPE_MTE1, PIPE_M, 2, 1, true); }}
+        mad(c, a, b, 16, 16, 16, 0, 0, 0, 1);
+        wait_flag(PIPE_MTE1, PIPE_M, EVENT_ID2);
+        ORDER(M, FIX);
+        copy_matrix_cc_to_gm(to, c, 0, 16, 16, 32, 16, 0, NoQuant, 0, 0, 0);
+        return;
+    }}
     UNLESS(MTE1_M, ORDER(MTE1, M));
     if (which == PAIRS) {{
         // Pipes that a cube core does not have: nothing happens.
@@ -154,6 +170,54 @@ def test_an_event_from_the_fixpipe_to_itself_is_a_barrier(device: Device, cube: 
     report, _ = run_cube(device, cube, "FIX_EVENT")
     report.raise_for_status()
     assert report.findings == ()
+
+
+def test_buffers_around_the_cube_unit_have_events_of_their_own(device: Device, cube: Kernel) -> None:
+    for options in (
+        {"pipes": "in-order"},
+        {"pipes": "checked"},
+        *({"pipes": "reordered", "seed": at} for at in range(9)),
+    ):
+        report, result = run_cube(device, cube, "BUFFERS", **options)
+        report.raise_for_status()
+        assert report.findings == () and report.warnings == ()
+        np.testing.assert_array_equal(result[:256].reshape(16, 16), product())
+
+
+@pytest.mark.parametrize(
+    ("case", "kind", "told"),
+    [
+        ("TWICE", "event-doubled", "hset_flag raises event 2 from MTE1 to M, which is raised already"),
+        ("TWICE", "event-doubled", "hwait_flag(PIPE_MTE1, PIPE_M, 2) between them is missing"),
+        ("LEFT", "event-left", "still raised at the end: hwait_flag(PIPE_MTE1, PIPE_M, 2) is missing"),
+        # A wait for the one set does not order by the other.
+        ("LEFT", "unordered", "SetFlag<HardEvent::MTE1_M> and WaitFlag<HardEvent::MTE1_M>"),
+    ],
+)
+def test_broken_rules_of_those_events_are_found(device: Device, cube: Kernel, case: str, kind: str, told: str) -> None:
+    report, _ = run_cube(device, cube, case)
+    assert any(told in finding.text for finding in report.findings if finding.kind == kind), report
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        ("IN_VAIN", "hwait_flag from pipe 3 to pipe 2, event 2, without a hset_flag: it never returns"),
+        ("RANGE", "hset_flag with event id 8; ids are 0 to 7"),
+    ],
+)
+def test_those_events_end_the_run_like_others(device: Device, cube: Kernel, case: str, told: str) -> None:
+    for pipes in ("in-order", "checked", "reordered"):
+        report, _ = run_cube(device, cube, case, pipes=pipes)
+        assert report.status == "api" and told in report.message
+        assert report.failure is not None and report.failure["file"] == "kernel.cpp"
+
+
+def test_an_event_of_buffers_that_is_left_is_told_in_every_mode(device: Device, cube: Kernel) -> None:
+    report, _ = run_cube(device, cube, "LEFT", pipes="in-order")
+    assert any(
+        "hset_flag from pipe 3 to pipe 2, event 2, has 1 sets without a hwait_flag" in text for text in report.warnings
+    )
 
 
 VECTOR_CASES = [
@@ -257,7 +321,7 @@ static void body() {{
                                   sflbits(0), sflbits(-1), sflbits(1), sflbits(-4), (int64_t)sbitset0(0xff, 0),
                                   (int64_t)sbitset1(0, 5), get_ctrl() >> 48 & 1}};
         for (int64_t value : values) {{ *next++ = (uint64_t)value; }}
-        set_st_atomic_cfg(3, 1);
+        set_st_atomic_cfg(0, 1);
         *next++ = (uint64_t)get_st_atomic_cfg();
         set_deqscale(half(1.0f));
         *next++ = sk_rt_get_register(SK_REGISTER_DEQSCALE);
@@ -355,7 +419,7 @@ def test_scalar_helpers_and_registers(device: Device, vector: Kernel) -> None:
     found = result.view(np.int64)[:20].tolist()
     assert found[:12] == [3, -1, 3, -1, 3, 3, 64, 63, -1, -1, 62, 61]
     assert found[12:15] == [0xFE, 32, 1]
-    assert found[15:] == [3 | 1 << 3, 0x3C00, 0x4000, 4 | 1 << 3, 0]
+    assert found[15:] == [1 << 3, 0x3C00, 0x4000, 4 | 1 << 3, 0]
 
 
 CACHE_CASES = ["NONE", "ATOMIC", "AROUND", "PRELOAD"]

@@ -384,6 +384,13 @@ CASES: dict[str, tuple[str, Model]] = {
         " TransDataTo5HD<T>(to, from, TransDataTo5HDParams(false, false, 1, 0, 0));",
         store(0, lambda a, b: a[: 512 // a.itemsize].reshape(16, -1).T),
     ),
+    "transpose rows named by lists in memory": (
+        "auto to = t.template ReinterpretCast<uint64_t>(), from = to[16]; for (uint32_t i = 0; i < 16; ++i) {"
+        " to.SetValue(i, (uint64_t)c[i * 32 / sizeof(T)].GetPhyAddr());"
+        " from.SetValue(i, (uint64_t)a[i * 32 / sizeof(T)].GetPhyAddr()); }"
+        " TransDataTo5HD<T>(to, from, TransDataTo5HDParams(false, false, 1, 0, 0));",
+        store(0, lambda a, b: a[: 512 // a.itemsize].reshape(16, -1).T),
+    ),
     # -- names --
     "small names": (
         'static_assert(IsSameType<Conditional<sizeof(T) == 2, half, float>::type, T>::value, "");'

@@ -9,7 +9,7 @@
 //! | [`reduce`] | sums and extremes of repeats, blocks and pairs |
 //! | [`gather`] | gathering by offset, packing by pattern, broadcasting |
 //! | [`sort`] | sorting and merging records |
-//! | [`transpose`] | transposition of small matrices |
+//! | [`transpose`] | transposition of small matrices, the address registers of their rows |
 
 pub(crate) mod compare;
 pub(crate) mod convert;
@@ -30,7 +30,7 @@ use elementwise::Elementwise;
 use gather::{Broadcast, Gather, GatherBlocks, Pack};
 use reduce::Reduce;
 use sort::{Merge, Sort};
-use transpose::Transpose;
+use transpose::{LoadAddresses, Transpose};
 
 /// A decoded instruction of the vector unit.
 #[derive(Debug, Clone)]
@@ -48,13 +48,14 @@ pub(crate) enum VectorInstruction {
     Sort(Sort),
     Merge(Merge),
     Transpose(Transpose),
+    LoadAddresses(LoadAddresses),
 }
 
 impl VectorInstruction {
     /// Decodes a record; `None` if it is not for the vector unit.
     pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
         first_of!(arguments; Elementwise, Convert, Compare, MoveCompareMask, Select, Reduce, Gather);
-        first_of!(arguments; GatherBlocks, Pack, Broadcast, Sort, Merge, Transpose);
+        first_of!(arguments; GatherBlocks, Pack, Broadcast, Sort, Merge, Transpose, LoadAddresses);
         Ok(None)
     }
 
@@ -74,6 +75,7 @@ impl VectorInstruction {
             Self::Sort(it) => it.operands(operands),
             Self::Merge(it) => it.operands(operands),
             Self::Transpose(it) => it.operands(operands),
+            Self::LoadAddresses(it) => it.operands(operands),
         }
     }
 
@@ -98,6 +100,7 @@ impl VectorInstruction {
                 Self::Sort(it) => it.execute(),
                 Self::Merge(it) => it.execute(registers),
                 Self::Transpose(it) => it.execute(),
+                Self::LoadAddresses(it) => it.execute(registers),
             }
         }
         Ok(())

@@ -9,9 +9,14 @@ use super::repeat::{BLOCK, repeat_count};
 use crate::aicore::instruction::Arguments;
 use crate::aicore::memory::Memory;
 use crate::aicore::operand::{Operands, Shape};
+use crate::aicore::registers::Registers;
 use crate::aicore::{ElementType, Fault, OpCode};
 
 const ROWS: usize = 16;
+/// Addresses in an address register.
+const ADDRESSES: u64 = 8;
+/// Bytes of an address in UB: whole addresses, as headers leave them there in their CPU mode.
+const ADDRESS_BYTES: u64 = 8;
 
 /// `vtranspose` and `scatter_vnchwconv_*`: 16 rows of a block each become 16 rows of a block each.
 #[derive(Debug, Clone)]
@@ -141,5 +146,41 @@ impl Transpose {
                 unsafe { std::ptr::copy_nonoverlapping(line.as_ptr(), start, bytes as usize) };
             }
         }
+    }
+}
+
+/// `vld_va_reg`: half of a list of 16 addresses in UB becomes an address register.
+#[derive(Debug, Clone)]
+pub(crate) struct LoadAddresses {
+    register: usize,
+    /// Where its half of the list starts.
+    from: u64,
+}
+
+impl LoadAddresses {
+    /// Decodes a record; `None` if it is of another family.
+    pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
+        if arguments.op != OpCode::VldVaReg {
+            return Ok(None);
+        }
+        let register = arguments.at_most(0, "the address register", ADDRESSES - 1)? as usize;
+        let half = arguments.at_most(2, "the half of the list", 1)?;
+        let list = arguments.address(1, Memory::Ub);
+        Ok(Some(Self { register, from: list.wrapping_add(half * ADDRESSES * ADDRESS_BYTES) }))
+    }
+
+    /// Adds what it reads.
+    pub(crate) fn operands(&self, operands: &mut Operands) {
+        operands.read("src", Memory::Ub, self.from, Shape::row(ADDRESSES * ADDRESS_BYTES), BLOCK);
+    }
+
+    /// Does it.
+    ///
+    /// # Safety
+    /// As for [`crate::aicore::Instruction::execute`].
+    pub(crate) unsafe fn execute(&self, registers: &mut Registers) {
+        let list = self.from as *const u64;
+        // SAFETY: declared and checked; the alignment is that of a block.
+        registers.set_addresses(self.register, std::array::from_fn(|at| unsafe { list.add(at).read() }));
     }
 }

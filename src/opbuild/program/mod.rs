@@ -24,6 +24,9 @@ use kernels::Kernels;
 const PLATFORM_HEADER: &str = "platform/platform_ascendc.h";
 const PLATFORM: &str = "#include \"sk_program/platform_definitions.h\"\n";
 
+/// Kernels that name one of these may let scalar stores combine, which only hooks can see.
+const STORE_ATOMICS: [&str; 3] = ["SetStoreAtomicConfig", "set_st_atomic_cfg", "asc_set_store_atomic_config"];
+
 /// A program to build.
 #[derive(Debug, Clone)]
 pub(crate) struct ProgramRequest {
@@ -59,7 +62,8 @@ pub(crate) fn compile(
             .into_iter()
             .map(str::to_owned)
             .collect::<Vec<_>>();
-    if request.watch_accesses {
+    let combines = texts.iter().any(|text| STORE_ATOMICS.iter().any(|name| text.contains(name)));
+    if request.watch_accesses || combines {
         base.extend(compiler.access_hooks(work.path(), cancel)?);
         base.push("-g1".to_owned());
     }

@@ -6,6 +6,7 @@
 //! a seed decides which pipe goes on. A model of time ([`timeline`]) tells when instructions would run.
 
 pub(crate) mod delayed;
+pub(crate) mod event;
 pub(crate) mod order;
 mod overlap;
 mod shadow;

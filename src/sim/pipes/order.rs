@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::event::Event;
 use crate::aicore::Pipe;
 
 /// One instruction: the how manyth of its pipe.
@@ -50,8 +51,8 @@ impl PipeClock {
 /// What orders two pipes of a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Flag {
-    /// `set_flag` and `wait_flag`.
-    Event(Pipe, Pipe, u32),
+    /// `set_flag` and `wait_flag`, `hset_flag` and `hwait_flag`.
+    Event(Event),
     /// The buffer of a queue that starts at this address holds a tensor.
     Filled(u64),
     /// The buffer of a queue that starts at this address is free.
@@ -207,8 +208,6 @@ impl PipeOrder {
 mod tests {
     use super::*;
 
-    const READY: Flag = Flag::Event(Pipe::Mte2, Pipe::V, 0);
-
     #[test]
     fn pipes_know_nothing_of_each_other() {
         let mut order = PipeOrder::new(AutoSync::On);
@@ -217,16 +216,21 @@ mod tests {
         assert!(!order.issue(Pipe::Mte2).1.knows(copy), "not even inside a pipe");
     }
 
+    fn event(source: Pipe, target: Pipe) -> Flag {
+        Flag::Event(Event::of_flags(source, target, 0))
+    }
+
     #[test]
     fn flags_barriers_and_waits_of_the_scalar_unit_order() {
         let mut order = PipeOrder::new(AutoSync::Off);
         let (copy, _) = order.issue(Pipe::Mte2);
-        order.set(Pipe::Mte2, READY);
+        let ready = event(Pipe::Mte2, Pipe::V);
+        order.set(Pipe::Mte2, ready);
         let (later, _) = order.issue(Pipe::Mte2);
-        order.wait(Pipe::V, READY);
+        order.wait(Pipe::V, ready);
         let (sum, clock) = order.issue(Pipe::V);
         assert!(clock.knows(copy) && !clock.knows(later));
-        let stop = Flag::Event(Pipe::V, Pipe::S, 0);
+        let stop = event(Pipe::V, Pipe::S);
         order.set(Pipe::V, stop);
         order.wait(Pipe::S, stop);
         assert!(order.issue(Pipe::Mte3).1.knows(copy), "the scalar unit issues it behind its wait");

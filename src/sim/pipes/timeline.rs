@@ -65,6 +65,7 @@ impl CoreTime {
 
 #[cfg(test)]
 mod tests {
+    use super::super::event::Event;
     use super::*;
 
     #[test]
@@ -73,7 +74,7 @@ mod tests {
         let (copy, took) = time.issue(Pipe::Mte2, 4096);
         let (sum, _) = time.issue(Pipe::V, 4096);
         assert!(sum < copy + took);
-        let flag = Flag::Event(Pipe::Mte2, Pipe::V, 0);
+        let flag = Flag::Event(Event::of_flags(Pipe::Mte2, Pipe::V, 0));
         time.set(Pipe::Mte2, flag);
         time.wait(Pipe::V, flag);
         let (sum, _) = time.issue(Pipe::V, 4096);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::event::Event;
 use super::order::{AutoSync, Flag, PipeClock, PipeOrder, Stamp};
 use super::shadow::{Actor, Shadow, Touch};
 use super::unit_flags::{Stuck, UnitFlags};
@@ -69,7 +70,7 @@ pub(crate) struct PipeWatch {
     /// By address.
     pub(super) buffers: HashMap<u64, QueueBuffer>,
     /// Where events were raised that are not lowered yet.
-    raised: HashMap<Flag, Site>,
+    raised: HashMap<Event, Site>,
     /// Flags of L0C.
     unit_flags: UnitFlags,
     pub(super) sites: Sites,
@@ -186,32 +187,29 @@ impl PipeWatch {
         self.access(memory, bytes, &touch, &clock, scene);
     }
 
-    /// `SetFlag`, `set_flag`.
-    pub(crate) fn set_event(&mut self, (source, target, id): (Pipe, Pipe, u32), site: Site) {
-        let flag = Flag::Event(source, target, id);
-        let times = self.order.set(source, flag);
-        let before = self.raised.insert(flag, site);
+    /// `SetFlag`, `set_flag`, `hset_flag`.
+    pub(crate) fn set_event(&mut self, event: Event, site: Site) {
+        let times = self.order.set(event.source, Flag::Event(event));
+        let before = self.raised.insert(event, site);
         if times > 1 {
-            let name = format!("event {id} from {} to {}", source.name(), target.name());
+            let set = event.set.set_name();
             let text = format!(
-                "SetFlag raises {name}, which is raised already: an event is one bit, and the second set is lost. \
-                 WaitFlag<HardEvent::{}_{}>({id}) between them is missing",
-                source.name(),
-                target.name()
+                "{set} raises {}, which is raised already: an event is one bit, and the second set is lost. {} between \
+                 them is missing",
+                event.describe(),
+                event.wait_call()
             );
-            let stamp = Stamp { pipe: source, number: 0 };
+            let stamp = Stamp { pipe: event.source, number: 0 };
             let touch = self.touch(stamp, Actor::Scalar, Access::Write, site);
-            let missing = format!("WaitFlag<HardEvent::{}_{}>", source.name(), target.name());
-            let first = before.map(|site| self.event_party("SetFlag", source, site));
-            self.find(FindingKind::EventDoubled, text, None, Some(missing), first, &touch);
+            let first = before.map(|site| self.event_party(set, event.source, site));
+            self.find(FindingKind::EventDoubled, text, None, Some(event.wait()), first, &touch);
         }
     }
 
-    /// `WaitFlag`, `wait_flag`.
-    pub(crate) fn wait_event(&mut self, (source, target, id): (Pipe, Pipe, u32)) {
-        let flag = Flag::Event(source, target, id);
-        self.order.wait(target, flag);
-        self.raised.remove(&flag);
+    /// `WaitFlag`, `wait_flag`, `hwait_flag`.
+    pub(crate) fn wait_event(&mut self, event: Event) {
+        self.order.wait(event.target, Flag::Event(event));
+        self.raised.remove(&event);
     }
 
     /// A buffer of a queue exists.
@@ -251,19 +249,12 @@ impl PipeWatch {
     /// The operator is at its end, and with it its queues: events must be down, queues empty. Buffers that were given
     /// back are waited for, as the destructor of the real `TPipe` does.
     pub(crate) fn leave_op(&mut self) {
-        let mut left: Vec<(Flag, Site)> = self.raised.drain().collect();
-        left.sort_by_key(|(flag, _)| format!("{flag:?}"));
-        for (flag, site) in left {
-            if let Flag::Event(source, target, id) = flag {
-                let missing = format!("WaitFlag<HardEvent::{}_{}>", source.name(), target.name());
-                let text = format!(
-                    "event {id} from {} to {} is still raised at the end: {missing}({id}) is missing",
-                    source.name(),
-                    target.name()
-                );
-                let party = self.event_party("SetFlag", source, site);
-                self.found.push(finding(FindingKind::EventLeft, text, None, Some(missing), None, Some(party)));
-            }
+        let mut left: Vec<(Event, Site)> = self.raised.drain().collect();
+        left.sort_by_key(|(event, _)| format!("{event:?}"));
+        for (event, site) in left {
+            let text = format!("{} is still raised at the end: {} is missing", event.describe(), event.wait_call());
+            let party = self.event_party(event.set.set_name(), event.source, site);
+            self.found.push(finding(FindingKind::EventLeft, text, None, Some(event.wait()), None, Some(party)));
         }
         let mut buffers: Vec<(u64, QueueBuffer)> = self.buffers.drain().collect();
         buffers.sort_by_key(|(address, _)| *address);

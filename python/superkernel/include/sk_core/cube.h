@@ -118,6 +118,15 @@ SK_CORE_IMG2COL(img2colv2_cbuf_to_ca_s4, SK_OP_img2colv2_cbuf_to_ca, SK_TYPE_S4)
 SK_CORE_IMG2COL(img2colv2_cbuf_to_cb_s4, SK_OP_img2colv2_cbuf_to_cb, SK_TYPE_S4)
 #undef SK_CORE_IMG2COL
 
+// A part of a picture, its colours converted on the way: refused, with the line of the call.
+template <class D>
+inline void load_image_to_cbuf(D *dst, uint64_t width, uint64_t height, uint64_t left, uint64_t top, uint64_t sourceWidth,
+                               uint64_t topPad, uint64_t bottomPad, uint64_t leftPad, uint64_t rightPad, uint64_t sid,
+                               SK_CORE_HERE) {
+    sk_core::Issue(SK_OP_load_image_to_cbuf, sk_core::TypeOf<D>::value, SK_TYPE_NONE, SK_TYPE_NONE, sk_core_source, dst,
+                   width, height, left, top, sourceWidth, topPad, bottomPad, leftPad, rightPad, sid);
+}
+
 // C = A * B on top of 0, of a row of the bias table, or of what is there.
 template <class C, class A, class B>
 inline void mad(C *c, A *a, B *b, uint64_t m, uint64_t k, uint64_t n, uint64_t unitFlag, uint64_t kAlign,

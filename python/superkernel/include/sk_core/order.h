@@ -16,7 +16,19 @@ inline void set_flag(pipe_t source, pipe_t target, int64_t id, const char *file 
 }
 inline void wait_flag(pipe_t source, pipe_t target, int64_t id, const char *file = __builtin_FILE(),
                       uint32_t line = __builtin_LINE()) {
-    sk_rt_pipe_flag(1, source, target, static_cast<uint32_t>(id), file, line);
+    sk_rt_pipe_flag(SK_PIPE_FLAG_WAIT, source, target, static_cast<uint32_t>(id), file, line);
+}
+// The same with a set of events of their own, for buffers around the cube unit. Which buffer does not matter here, nor
+// whether it is a part of one.
+template <class Memory>
+inline void hset_flag(pipe_t source, pipe_t target, int64_t id, Memory, bool, const char *file = __builtin_FILE(),
+                      uint32_t line = __builtin_LINE()) {
+    sk_rt_pipe_flag(SK_PIPE_FLAG_BUFFER, source, target, static_cast<uint32_t>(id), file, line);
+}
+template <class Memory>
+inline void hwait_flag(pipe_t source, pipe_t target, int64_t id, Memory, bool, const char *file = __builtin_FILE(),
+                       uint32_t line = __builtin_LINE()) {
+    sk_rt_pipe_flag(SK_PIPE_FLAG_BUFFER | SK_PIPE_FLAG_WAIT, source, target, static_cast<uint32_t>(id), file, line);
 }
 
 // Addresses are never dereferenced here; the fences keep the compiler from carrying values across.

@@ -33,9 +33,22 @@ inline void set_atomic_bf16() { sk_core_set_atomic_type(6); }
 inline void set_atomic_add() { sk_core_set_atomic_op(0); }
 inline void set_atomic_max() { sk_core_set_atomic_op(1); }
 inline void set_atomic_min() { sk_core_set_atomic_op(2); }
-// The same for scalar stores: type [2:0], operation [4:3].
-inline void set_st_atomic_cfg(uint64_t type, uint64_t op) {
-    sk_rt_set_register(SK_REGISTER_ST_ATOMIC_CFG, (type & 7) | (op & 3) << 3);
+// The same for scalar stores: type [2:0], operation [4:3]. The simulator knows of stores by the hooks in front of them.
+inline void set_st_atomic_cfg(uint64_t config, SK_CORE_HERE) {
+#if !defined(SK_HOST_WATCHED)
+    if ((config & 7) != 0) {
+        sk_rt_fault(SK_FAULT_API,
+                    "set_st_atomic_cfg: scalar stores cannot combine in code that is built without hooks before its loads "
+                    "and stores: build it with watch_accesses=True",
+                    sk_core_source.file, sk_core_source.line);
+    }
+#else
+    (void)sk_core_source;
+#endif
+    sk_rt_set_register(SK_REGISTER_ST_ATOMIC_CFG, config & 31);
+}
+inline void set_st_atomic_cfg(uint64_t type, uint64_t op, SK_CORE_HERE) {
+    set_st_atomic_cfg((type & 7) | (op & 3) << 3, sk_core_source);
 }
 inline int64_t get_st_atomic_cfg() { return static_cast<int64_t>(sk_rt_get_register(SK_REGISTER_ST_ATOMIC_CFG)); }
 

@@ -13,6 +13,7 @@ enum SkRelation : uint64_t {
 
 typedef enum { VALUE_INDEX = 0, INDEX_VALUE = 1, ONLY_VALUE = 2, ONLY_INDEX = 3 } Order_t;
 enum ub_addr8_t { VA0 = 0, VA1 = 1, VA2 = 2, VA3 = 3, VA4 = 4, VA5 = 5, VA6 = 6, VA7 = 7 };
+enum vpart_t { L128 = 0, H128 = 1 };
 
 namespace {
 
@@ -119,6 +120,11 @@ template <class A> inline void set_va_reg_sb(ub_addr8_t number, A *addresses) {
     for (uint32_t at = 0; at < 8; ++at) {
         sk_rt_set_register(SK_REGISTER_VA + number * 8 + at, static_cast<uint64_t>(addresses[at]));
     }
+}
+// The same from UB: `list` holds 16 whole addresses, of which L128 takes the first eight and H128 the others.
+template <class A> inline void vld_va_reg(ub_addr8_t number, A *list, vpart_t part, SK_CORE_HERE) {
+    static_assert(sizeof(A) == 8, "vld_va_reg: a list of addresses has elements of 8 bytes");
+    sk_core::Issue(SK_OP_vld_va_reg, SK_TYPE_U64, SK_TYPE_NONE, SK_TYPE_NONE, sk_core_source, number, list, part);
 }
 inline void scatter_vnchwconv_b8(ub_addr8_t dst, ub_addr8_t src, uint64_t repeat, uint64_t dstRep, uint64_t srcRep,
                                  uint64_t dstHigh, uint64_t srcHigh, SK_CORE_HERE) {

@@ -84,7 +84,6 @@ struct vector_address {};
 
 // Enumerations of the device that only the vendor's headers name. Where no kernel writes the number it is ours.
 enum class mem_dsb_t { ALL = 0, DDR = 1, UB = 2, SEQ = 3 };
-enum vpart_t { L128 = 0, H128 = 1 };
 enum addr_cal_mode_t { inc = 0, dec = 1 };
 enum mem_t { SK_MEM_L1 = 0, SK_MEM_L0A = 1, SK_MEM_L0B = 2, SK_MEM_L0C = 3, SK_MEM_UB = 4, SK_MEM_BIAS = 5 };
 enum pad_t {

@@ -5,7 +5,6 @@
 #include "stub_def.h"
 #include "sk_core/intrinsics.h"
 #include "sk_core/scalar.h"
-#include "sk_core/not_emulated.h"
 
 // The life of queues and buffers. Nothing depends on these calls.
 namespace {

@@ -44,14 +44,14 @@ constexpr bool sk_host_has_pipe(int kind, pipe_t pipe) {
     return pipe != PIPE_M && pipe != PIPE_MTE1 && pipe != PIPE_FIX;
 }
 
-template <HardEvent event> inline void sk_host_pipe_event(uint32_t isWait, int32_t id, sk_host::Site site) {
+template <HardEvent event> inline void sk_host_pipe_event(uint32_t form, int32_t id, sk_host::Site site) {
     if (id < 0 || id > 7) {
         sk_host::Violation(site, "event id %d; ids are 0 to 7", id);
     }
     constexpr SkHostEventPipes pipes = sk_host_event_pipes(event);
     const int kind = sk_host_core_type();
     if (sk_host_has_pipe(kind, pipes.source) && sk_host_has_pipe(kind, pipes.target)) {
-        sk_rt_pipe_flag(isWait, pipes.source, pipes.target, static_cast<uint32_t>(id), site.file, site.line);
+        sk_rt_pipe_flag(form, pipes.source, pipes.target, static_cast<uint32_t>(id), site.file, site.line);
     }
 }
 
@@ -59,7 +59,7 @@ template <HardEvent event> inline void SetFlag(int32_t id, sk_host::Site site = 
     sk_host_pipe_event<event>(0, id, site);
 }
 template <HardEvent event> inline void WaitFlag(int32_t id, sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_pipe_event<event>(1, id, site);
+    sk_host_pipe_event<event>(SK_PIPE_FLAG_WAIT, id, site);
 }
 
 } // namespace

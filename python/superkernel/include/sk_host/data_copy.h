@@ -102,6 +102,19 @@ template <class T> inline void SetAtomicMin() {
 inline void SetAtomicNone() { set_atomic_none(); }
 inline void DisableDmaAtomic() { set_atomic_none(); }
 
+// Stores of the scalar unit to GM: they add while a type is set.
+enum class AtomicDtype { ATOMIC_NONE, ATOMIC_F32, ATOMIC_F16, ATOMIC_S16, ATOMIC_S32, ATOMIC_S8, ATOMIC_BF16 };
+enum class AtomicOp { ATOMIC_SUM };
+template <AtomicDtype type, AtomicOp op> inline void SetStoreAtomicConfig(SK_CORE_HERE) {
+    set_st_atomic_cfg(static_cast<uint64_t>(type), static_cast<uint64_t>(op), sk_core_source);
+}
+inline int64_t GetStoreAtomicConfig() { return get_st_atomic_cfg(); }
+inline void GetStoreAtomicConfig(uint16_t &type, uint16_t &op) {
+    const auto config = static_cast<uint64_t>(get_st_atomic_cfg());
+    type = static_cast<uint16_t>(config & 7);
+    op = static_cast<uint16_t>(config >> 3 & 3);
+}
+
 // What DataCopyPad fills with where a call brings no value along.
 template <class T> inline void SetPadValue(T value) { set_mov_pad_val(value); }
 

@@ -81,6 +81,12 @@ enum SkQueue : uint32_t {
     SK_QUEUE_ALLOC = 4,
 };
 
+// Forms of sk_rt_pipe_flag.
+enum SkPipeFlag : uint32_t {
+    SK_PIPE_FLAG_WAIT = 1,   // else the flag is set
+    SK_PIPE_FLAG_BUFFER = 2, // of the set for the buffers around the cube unit
+};
+
 // How the scalar unit accesses memory.
 enum SkAccess : uint32_t {
     SK_ACCESS_WRITE = 1,  // else it reads
@@ -110,8 +116,8 @@ void sk_rt_intra_block_set(uint32_t pipe, uint32_t id) noexcept;
 void sk_rt_intra_block_wait(uint32_t pipe, uint32_t id) noexcept;
 void sk_rt_set_ffts_base_addr(uint64_t address) noexcept;
 
-// Flags between two pipes of one core: `source` and `target` are pipe_t values.
-void sk_rt_pipe_flag(uint32_t isWait, uint32_t source, uint32_t target, uint32_t id, const char *file,
+// Flags between two pipes of one core: SkPipeFlag bits; `source` and `target` are pipe_t values.
+void sk_rt_pipe_flag(uint32_t form, uint32_t source, uint32_t target, uint32_t id, const char *file,
                      uint32_t line) noexcept;
 
 // What orders accesses and what is not an instruction, for the modes of the simulator that ask for it. Nobody needs to

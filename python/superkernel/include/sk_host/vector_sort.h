@@ -189,17 +189,10 @@ struct TransDataTo5HDParams {
     TransDataTo5HDParams(bool dstHigh, bool srcHigh, uint8_t repeats, uint16_t dstRep, uint16_t srcRep)
         : dstHighHalf(dstHigh), srcHighHalf(srcHigh), repeatTimes(repeats), dstRepStride(dstRep), srcRepStride(srcRep) {}
 };
-// 16 rows of a block each become 16 rows of a block each; the lists hold their addresses.
-template <class T>
-inline void TransDataTo5HD(uint64_t dstList[16], uint64_t srcList[16], const TransDataTo5HDParams &params,
-                           sk_host::Site site = sk_host::Site::Here()) {
+// The rows are those that the address registers name, targets in the first two.
+template <class T> inline void sk_host_scatter_rows(const TransDataTo5HDParams &params, sk_host::Site site) {
     static_assert(sk_core::TypeOf<T>::value != SK_TYPE_NONE && sk_host::BITS<T> >= 8 && sizeof(T) <= 4,
                   "TransDataTo5HD: the chip has no form for this element type");
-    sk_host_require_vector_core("TransDataTo5HD", site);
-    set_va_reg_sb(VA0, dstList);
-    set_va_reg_sb(VA1, dstList + 8);
-    set_va_reg_sb(VA2, srcList);
-    set_va_reg_sb(VA3, srcList + 8);
     if constexpr (sizeof(T) == 1) {
         scatter_vnchwconv_b8(VA0, VA2, params.repeatTimes, params.dstRepStride, params.srcRepStride, params.dstHighHalf,
                              params.srcHighHalf, sk_host_source(site));
@@ -210,6 +203,31 @@ inline void TransDataTo5HD(uint64_t dstList[16], uint64_t srcList[16], const Tra
         scatter_vnchwconv_b32(VA0, VA2, params.repeatTimes, params.dstRepStride, params.srcRepStride,
                               sk_host_source(site));
     }
+}
+// 16 rows of a block each become 16 rows of a block each; the lists hold their addresses.
+template <class T>
+inline void TransDataTo5HD(uint64_t dstList[16], uint64_t srcList[16], const TransDataTo5HDParams &params,
+                           sk_host::Site site = sk_host::Site::Here()) {
+    sk_host_require_vector_core("TransDataTo5HD", site);
+    set_va_reg_sb(VA0, dstList);
+    set_va_reg_sb(VA1, dstList + 8);
+    set_va_reg_sb(VA2, srcList);
+    set_va_reg_sb(VA3, srcList + 8);
+    sk_host_scatter_rows<T>(params, site);
+}
+// The same with lists in UB.
+template <class T>
+inline void TransDataTo5HD(const LocalTensor<uint64_t> &dst, const LocalTensor<uint64_t> &src,
+                           const TransDataTo5HDParams &params, sk_host::Site site = sk_host::Site::Here()) {
+    sk_host_require_vector_core("TransDataTo5HD", site);
+    uint64_t *targets = sk_host_operand(dst, 16, "TransDataTo5HD", site);
+    uint64_t *sources = sk_host_operand(src, 16, "TransDataTo5HD", site);
+    const sk_core::Source source = sk_host_source(site);
+    vld_va_reg(VA0, targets, L128, source);
+    vld_va_reg(VA1, targets, H128, source);
+    vld_va_reg(VA2, sources, L128, source);
+    vld_va_reg(VA3, sources, H128, source);
+    sk_host_scatter_rows<T>(params, site);
 }
 template <class T>
 inline void TransDataTo5HD(const LocalTensor<T> (&dstList)[16], const LocalTensor<T> (&srcList)[16],

@@ -19,6 +19,18 @@ struct SkProgramLaunch {
     uint64_t call; // a std::function<void()> that runs the kernel on one core
 };
 
+// Memories of the simulated chip, numbered as in src/aicore/memory.rs; at the end what is kept for messages between cores.
+enum SkProgramMemory : uint32_t {
+    SK_PROGRAM_MEMORY_UB = 0,
+    SK_PROGRAM_MEMORY_L1 = 1,
+    SK_PROGRAM_MEMORY_L0A = 2,
+    SK_PROGRAM_MEMORY_L0B = 3,
+    SK_PROGRAM_MEMORY_L0C = 4,
+    SK_PROGRAM_MEMORY_BT = 5,
+    SK_PROGRAM_MEMORY_FB = 6,
+    SK_PROGRAM_MEMORY_MESSAGES = 7,
+};
+
 extern "C" {
 // Runs a kernel to its end; a failure ends the program with a report.
 void sk_rt_program_launch(const SkProgramLaunch *launch) noexcept;
@@ -28,6 +40,8 @@ void *sk_rt_program_allocate(uint64_t bytes) noexcept;
 int sk_rt_program_release(void *memory) noexcept;
 // Cores of the simulated chip: cube cores, or vector cores.
 uint32_t sk_rt_program_cores(uint32_t isVector) noexcept;
+// Bytes of a memory: SkProgramMemory.
+uint64_t sk_rt_program_memory(uint32_t memory) noexcept;
 }
 
 namespace sk_program {

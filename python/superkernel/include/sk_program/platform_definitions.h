@@ -85,7 +85,9 @@ uint32_t PlatformAscendC::CalcTschNumBlocks(uint32_t slices, uint32_t cubeCores,
 }
 
 // In front of the user's part of a workspace.
-uint32_t PlatformAscendC::GetLibApiWorkSpaceSize() const { return 16u << 20; }
+uint32_t PlatformAscendC::GetLibApiWorkSpaceSize() const {
+    return static_cast<uint32_t>(sk_rt_program_memory(SK_PROGRAM_MEMORY_MESSAGES));
+}
 // Messages of groups of cores: room enough for all cores.
 uint32_t PlatformAscendC::GetResCubeGroupWorkSpaceSize() const { return 1u << 20; }
 uint32_t PlatformAscendC::GetResGroupBarrierWorkSpaceSize() const { return 1u << 20; }
@@ -97,13 +99,37 @@ void PlatformAscendC::ReserveLocalMemory(ReservedSize size) {
 }
 
 void PlatformAscendC::GetCoreMemSize(const CoreMemType &memory, uint64_t &bytes) const {
+    switch (memory) {
+    case CoreMemType::L0_A:
+        bytes = sk_rt_program_memory(SK_PROGRAM_MEMORY_L0A);
+        return;
+    case CoreMemType::L0_B:
+        bytes = sk_rt_program_memory(SK_PROGRAM_MEMORY_L0B);
+        return;
+    case CoreMemType::L0_C:
+        bytes = sk_rt_program_memory(SK_PROGRAM_MEMORY_L0C);
+        return;
+    case CoreMemType::L1:
+        bytes = sk_rt_program_memory(SK_PROGRAM_MEMORY_L1);
+        return;
+    case CoreMemType::UB:
+        bytes = sk_rt_program_memory(SK_PROGRAM_MEMORY_UB) - reservedBytes;
+        return;
+    case CoreMemType::FB:
+        bytes = sk_rt_program_memory(SK_PROGRAM_MEMORY_FB);
+        return;
+    case CoreMemType::BT:
+        bytes = sk_rt_program_memory(SK_PROGRAM_MEMORY_BT);
+        return;
     // L2 and HBM belong to the device; nothing here runs out of them.
-    constexpr uint64_t sizes[] = {65536, 65536, 131072, 524288, 192ull << 20, 196608, 64ull << 30, 7168, 1024};
-    const auto at = static_cast<size_t>(memory);
-    bytes = at < sizeof(sizes) / sizeof(sizes[0]) ? sizes[at] : 0;
-    if (memory == CoreMemType::UB) {
-        bytes -= reservedBytes;
+    case CoreMemType::L2:
+        bytes = 192ull << 20;
+        return;
+    case CoreMemType::HBM:
+        bytes = 64ull << 30;
+        return;
     }
+    bytes = 0;
 }
 
 // Of the model that prices instructions (src/sim/pipes/timeline.rs), not measured.
