@@ -200,6 +200,19 @@ def test_a_function_of_the_high_level_interface(device: sim.Device, tmp_path: Pa
 
 
 @needs_tree
+def test_a_column_is_broadcast(device: sim.Device, tmp_path: Path) -> None:
+    # The headers do it by copies with a count in every repeat, which must reach all rows.
+    x, y = numbers(9, np.float32), numbers(10, np.float32)
+    rows, columns = 4, COUNT // BLOCKS // 4
+    body = f"uint32_t to[] = {{{rows}, {columns}}}, from[] = {{{rows}, 1}};"
+    body += " Broadcast<TYPE, 2, 1>(c, a, to, from, t);"
+    report, found = run(device, tmp_path, body, x, y, np.float32)
+    report.raise_for_status()
+    expected = np.repeat(x.reshape(BLOCKS, -1)[:, :rows], columns, axis=1)
+    np.testing.assert_array_equal(found.reshape(BLOCKS, -1), expected)
+
+
+@needs_tree
 def test_output_and_a_broken_rule(device: sim.Device, tmp_path: Path) -> None:
     x, y = numbers(9, np.float32), numbers(10, np.float32)
     body = 'printf("block %d\\n", int(GetBlockIdx())); Duplicate(c, 1.0f, n); qx.FreeTensor(a); qx.FreeTensor(a);'

@@ -85,6 +85,10 @@ def run(op: str, kind: str, apply, operands: int, seed: int, *, scalar: bool = F
     repeats = rng.randrange(0, 12)
     mask = random_mask(rng, width(kind), repeats)
     enabled = mask.lanes(repeats, width(kind))
+    if op == "vcopy" and mask.count is not None:
+        # The count is that of each repeat, whose blocks go on behind the eighth.
+        enabled = [list(range(mask.count))] * repeats
+        lanes = max(mask.count, 1)
     machine = Machine()
     count = AREA // width(kind)
     for area in range(3):
@@ -126,6 +130,21 @@ def test_binary(op: str, kind: str) -> None:
 def test_unary(op: str, kind: str) -> None:
     for seed in range(max(1, ROUNDS // 10)):
         run(op, kind, UNARY[op][0], 1, seed)
+
+
+def test_copy_counts_in_every_repeat() -> None:
+    # Rows of 18 words, 3 times: a column of blocks from each; then one block over and over, as a broadcast does.
+    for source, rows, count in ((Strided(0, 8, 0, "s32"), 1, 144), (Strided(0, 0, 1, "s32"), 3, 200)):
+        machine = Machine()
+        machine.fill(0, np.arange(18 * 64, dtype=np.int32))
+        dst = Strided(2 * AREA, 1, -(-count // 8), "s32")
+        for row in range(rows):
+            for lane in range(count):
+                machine.store(dst.at(row, lane), "s32", machine.load(source.at(row, lane), "s32"))
+        Mask(count=count).apply(machine.core)
+        words = [dst.offset, source.offset, rows, dst.block, source.block, dst.repeat, source.repeat]
+        machine.core.issue("vcopy", ["s32"] * 2, words)
+        machine.check(f"{rows} repeats of {count}")
 
 
 @pytest.mark.parametrize(("op", "kind"), [(op, kind) for op, (_, kinds) in SCALAR.items() for kind in kinds])

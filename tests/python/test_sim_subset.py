@@ -5,6 +5,7 @@ The same operators are built with the vendor's headers where a tree of them is a
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 from collections.abc import Callable
@@ -77,6 +78,18 @@ def masked(mask: Mask, repeats: int, dst: tuple[int, int], *srcs: tuple[int, int
             for lane in lanes:
                 values = [data[src.at(repeat, lane) // size] for data, src in zip((a, b), sources)]
                 c[target.at(repeat, lane) // size] = by(*values)
+
+    return model
+
+
+def counted_copies(count: int, repeats: int, dst: tuple[int, int], src: tuple[int, int]) -> Model:
+    """Copies in counter mode: the count is that of each repeat."""
+
+    def model(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
+        kind = "f16" if a.itemsize == 2 else "f32"
+        target, source = Strided(0, *dst, kind), Strided(0, *src, kind)
+        for repeat, lane in itertools.product(range(repeats), range(count)):
+            c[target.at(repeat, lane) // a.itemsize] = a[source.at(repeat, lane) // a.itemsize]
 
     return model
 
@@ -215,6 +228,11 @@ CASES: dict[str, tuple[str, Model]] = {
     "copy": (
         "uint64_t mask[2] = {CHECKERED, 0}; Copy(c, a, mask, 2, {1, 1, 8, 8});".replace("CHECKERED", f"{CHECKERED}ull"),
         masked(Mask(CHECKERED), 2, (1, 8), (1, 8), by=lambda a: a),
+    ),
+    "copy with a count in every repeat": (
+        "SetMaskCount(); SetVectorMask<T, MaskMode::COUNTER>(100); Copy<T, false>(c, a, MASK_PLACEHOLDER, 2, {1, 2, 13, 1});"
+        " SetMaskNorm(); ResetMask();",
+        counted_copies(100, 2, (1, 13), (2, 1)),
     ),
     "index": ("CreateVecIndex(c, T(3), 1000u);", store(0, lambda a, b: (3 + np.arange(1000)).astype(a.dtype))),
     "progression": (

@@ -53,7 +53,7 @@ fn form(op: OpCode) -> Option<Form> {
 }
 
 /// Does the chip have this instruction for these types (destination, sources)?
-fn exists(op: OpCode, dst: ElementType, src: ElementType) -> bool {
+pub(super) fn exists(op: OpCode, dst: ElementType, src: ElementType) -> bool {
     use ElementType::*;
     use OpCode::*;
     if dst != src {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`repeat`] | what they share: repeats, strides, masks |
 //! | [`elementwise`] | arithmetic, logic, shifts, copies and fills element by element |
+//! | [`copy`] | copies in count mode |
 //! | [`convert`] | conversions between element types, alone or behind an operation |
 //! | [`compare`] | comparisons into bits, selection by bits, the compare-mask register |
 //! | [`reduce`] | sums and extremes of repeats, blocks and pairs |
@@ -13,6 +14,7 @@
 
 pub(crate) mod compare;
 pub(crate) mod convert;
+pub(crate) mod copy;
 pub(crate) mod elementwise;
 pub(crate) mod gather;
 pub(crate) mod reduce;
@@ -26,6 +28,7 @@ use super::operand::Operands;
 use super::registers::Registers;
 use compare::{Compare, MoveCompareMask, Select};
 use convert::Convert;
+use copy::CountedCopy;
 use elementwise::Elementwise;
 use gather::{Broadcast, Gather, GatherBlocks, Pack};
 use reduce::Reduce;
@@ -35,6 +38,7 @@ use transpose::{LoadAddresses, Transpose};
 /// A decoded instruction of the vector unit.
 #[derive(Debug, Clone)]
 pub(crate) enum VectorInstruction {
+    CountedCopy(CountedCopy),
     Elementwise(Elementwise),
     Convert(Convert),
     Compare(Compare),
@@ -54,7 +58,7 @@ pub(crate) enum VectorInstruction {
 impl VectorInstruction {
     /// Decodes a record; `None` if it is not for the vector unit.
     pub(crate) fn decode(arguments: &Arguments<'_>) -> Result<Option<Self>, Fault> {
-        first_of!(arguments; Elementwise, Convert, Compare, MoveCompareMask, Select, Reduce, Gather);
+        first_of!(arguments; CountedCopy, Elementwise, Convert, Compare, MoveCompareMask, Select, Reduce, Gather);
         first_of!(arguments; GatherBlocks, Pack, Broadcast, Sort, Merge, Transpose, LoadAddresses);
         Ok(None)
     }
@@ -62,6 +66,7 @@ impl VectorInstruction {
     /// Adds everything it reads and writes.
     pub(crate) fn operands(&self, operands: &mut Operands) {
         match self {
+            Self::CountedCopy(it) => it.operands(operands),
             Self::Elementwise(it) => it.operands(operands),
             Self::Convert(it) => it.operands(operands),
             Self::Compare(it) => it.operands(operands),
@@ -87,6 +92,7 @@ impl VectorInstruction {
         // SAFETY: the caller's promise is handed on.
         unsafe {
             match self {
+                Self::CountedCopy(it) => it.execute(),
                 Self::Elementwise(it) => it.execute(),
                 Self::Convert(it) => it.execute(),
                 Self::Compare(it) => it.execute(registers),

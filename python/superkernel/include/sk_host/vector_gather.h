@@ -143,8 +143,8 @@ inline void sk_host_copy(const SkHostElements &elements, const LocalTensor<T> &d
                          const CopyRepeatParams &params, sk_host::Site site) {
     SK_HOST_REQUIRE_WIDTH("Copy", T);
     sk_host_require_vector_core("Copy", site);
-    T *out = elements.In(dst, params.dstStride, params.dstRepeatSize, "Copy", site);
-    T *in = elements.In(src, params.srcStride, params.srcRepeatSize, "Copy", site);
+    T *out = elements.InEachRepeat(dst, params.dstStride, params.dstRepeatSize, "Copy", site);
+    T *in = elements.InEachRepeat(src, params.srcStride, params.srcRepeatSize, "Copy", site);
     vcopy(out, in, elements.Repeats(), params.dstStride, params.srcStride, params.dstRepeatSize, params.srcRepeatSize,
           sk_host_source(site));
 }

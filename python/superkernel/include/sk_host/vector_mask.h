@@ -178,6 +178,19 @@ class SkHostElements {
           sk_host::Site site) const {
         return sk_host_operand(tensor, Extent<T>(blkStride, repStride), call, site);
     }
+    // The same for copies: in counter mode every repeat has that many elements.
+    template <class T>
+    T *InEachRepeat(const LocalTensor<T> &tensor, uint64_t blkStride, uint64_t repStride, const char *call,
+                    sk_host::Site site) const {
+        if (!counts_) {
+            return In(tensor, blkStride, repStride, call, site);
+        }
+        const uint64_t perBlock = sk_host::CountIn<T>(ONE_BLK_SIZE);
+        const uint64_t count = bits_.low & UINT32_MAX;
+        const bool any = repeats_ > 0 && count > 0;
+        const uint64_t last = any ? (repeats_ - 1) * repStride * perBlock + Reach(count - 1, perBlock, blkStride) : 0;
+        return sk_host_operand(tensor, last, call, site);
+    }
 
   private:
     SkHostElements(uint32_t lanes, uint64_t repeats, bool counts, SkHostBits bits)
