@@ -147,7 +147,7 @@ impl<'a> Launch<'a> {
 
     /// The next micro step of a core, if it can take it now.
     fn ready(&self, core: usize) -> Option<Micro> {
-        let (micro, _) = self.cast.next(core, self.cores[core].place)?;
+        let micro = self.cast.next(core, self.cores[core].place)?;
         let blocked = matches!(micro, Micro::Wait { flag, .. } if self.flags.count(core, flag) == 0);
         (!blocked).then_some(micro)
     }
@@ -248,13 +248,13 @@ impl<'a> Launch<'a> {
     fn finish(mut self) -> Result<Outcome, Vec<Violation>> {
         for core in 0..self.cores.len() {
             let state = &self.cores[core];
-            if let Some((Micro::Wait { flag, tag }, step)) = self.cast.next(core, state.place) {
-                let step = &self.program.steps[step];
+            if let Some(Micro::Wait { flag, tag }) = self.cast.next(core, state.place) {
+                let step = self.cast.next_step(core, state.place);
                 self.report(Violation::Stuck {
                     core: state.id,
                     flag: flag.number(),
                     wait: tag.describe(self.program),
-                    op: step.op.map(|op| self.program.index(op)),
+                    op: step.and_then(|step| self.program.steps[step].op).map(|op| self.program.index(op)),
                 });
             }
         }

@@ -6,26 +6,17 @@
 //! Two of them are played, since order between equals matters as well: whatever can happen between some two blocks of
 //! the launch happens between those two.
 
-use std::collections::HashMap;
-
 use super::super::classes::{Takers, block_groups};
 use super::super::{CoreId, Program};
 use super::micro::{Micro, expand, runs};
 use crate::model::{ByPosition, CoreKind, OpPosition};
 
-/// One micro step of a script.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
-    /// The step it belongs to.
-    pub step: u32,
-    /// Its number in [`Cast::micros`].
-    pub micro: u32,
-}
-
 /// What one core does, or several that set and wait alike.
 #[derive(Debug)]
 pub(super) struct Script {
-    pub entries: Vec<Entry>,
+    kind: CoreKind,
+    /// Its micro steps, by their places in what is written for its kind.
+    places: Vec<u32>,
     /// The ops that one of them runs.
     runs: ByPosition<bool>,
 }
@@ -40,8 +31,7 @@ impl Script {
 #[derive(Debug)]
 pub(super) struct Cast {
     pub cores: Vec<CoreId>,
-    /// The different micro steps of the program.
-    pub micros: Vec<Micro>,
+    written: Written,
     scripts: Vec<Script>,
     /// By core: its script.
     roles: Vec<usize>,
@@ -50,35 +40,23 @@ pub(super) struct Cast {
 impl Cast {
     /// The cores of these blocks, each as itself.
     pub(super) fn of_blocks(program: &Program, blocks: &[u32]) -> Self {
-        let (takers, mut written) = (Takers::of(program), Written::of(program));
+        let casting = Casting::of(program);
         let cores = program.cores(blocks.iter().copied());
-        let scripts: Vec<Script> = cores.iter().map(|core| written.script(program, &takers, *core)).collect();
-        Self { roles: (0..cores.len()).collect(), cores, micros: written.micros, scripts }
+        let scripts: Vec<Script> = cores.iter().map(|core| casting.script(*core)).collect();
+        Self { roles: (0..cores.len()).collect(), cores, written: casting.written, scripts }
     }
 
     /// At most two blocks for all that set and wait alike.
     pub(super) fn of_classes(program: &Program) -> Self {
-        let (takers, mut written) = (Takers::of(program), Written::of(program));
-        let mut known: HashMap<Vec<u32>, usize> = HashMap::new();
+        let casting = Casting::of(program);
         let mut classes: Vec<Class> = Vec::new();
-        let mut by_signature: HashMap<Vec<usize>, usize> = HashMap::new();
         for (first, count) in block_groups(program) {
-            let mut signature = Vec::new();
-            let mut scripts = Vec::new();
-            for core in program.cores([first]) {
-                let script = written.script(program, &takers, core);
-                let flags: Vec<u32> = (script.entries.iter().map(|entry| entry.micro))
-                    .filter(|micro| !is_mark(written.micros[*micro as usize]))
-                    .collect();
-                let number = known.len();
-                signature.push(*known.entry(flags).or_insert(number));
-                scripts.push(script);
-            }
+            let cores = program.cores([first]);
             let blocks = (first..).take(count.min(2) as usize);
-            match by_signature.get(&signature) {
-                Some(&class) => classes[class].join(blocks, scripts, &written.micros),
+            match classes.iter_mut().find(|class| class.sets_and_waits_like(&cores, &casting)) {
+                Some(class) => class.join(blocks, &cores, &casting),
                 None => {
-                    by_signature.insert(signature, classes.len());
+                    let scripts = cores.iter().map(|core| casting.script(*core)).collect();
                     classes.push(Class { blocks: blocks.collect(), scripts });
                 }
             }
@@ -92,17 +70,23 @@ impl Cast {
             }
             scripts.extend(class.scripts);
         }
-        Self { cores, micros: written.micros, scripts, roles }
+        Self { cores, written: casting.written, scripts, roles }
     }
 
     pub(super) fn script(&self, core: usize) -> &Script {
         &self.scripts[self.roles[core]]
     }
 
-    /// The next micro step of a core that has done `place` of them, and the step it belongs to.
-    pub(super) fn next(&self, core: usize, place: usize) -> Option<(Micro, usize)> {
-        let entry = self.script(core).entries.get(place)?;
-        Some((self.micros[entry.micro as usize], entry.step as usize))
+    /// The next micro step of a core that has done `done` of them.
+    pub(super) fn next(&self, core: usize, done: usize) -> Option<Micro> {
+        let script = self.script(core);
+        script.places.get(done).map(|place| self.written.of_kind(script.kind).at(*place))
+    }
+
+    /// The step that this micro step belongs to.
+    pub(super) fn next_step(&self, core: usize, done: usize) -> Option<usize> {
+        let script = self.script(core);
+        script.places.get(done).map(|place| self.written.of_kind(script.kind).step(*place))
     }
 
     /// One core of each script.
@@ -125,154 +109,178 @@ struct Class {
 }
 
 impl Class {
-    fn join(&mut self, blocks: impl Iterator<Item = u32>, scripts: Vec<Script>, micros: &[Micro]) {
+    /// Do these cores, those of one block, do the same as the class but for the ops they run?
+    fn sets_and_waits_like(&self, cores: &[CoreId], casting: &Casting<'_>) -> bool {
+        self.scripts.iter().zip(cores).all(|(script, core)| {
+            let written = casting.written.of_kind(core.kind);
+            let rest = |place| Some(written.at(place)).filter(|micro| !is_mark(*micro));
+            script.places.iter().copied().filter_map(rest).eq(casting.places(*core).filter_map(rest))
+        })
+    }
+
+    fn join(&mut self, blocks: impl Iterator<Item = u32>, cores: &[CoreId], casting: &Casting<'_>) {
         self.blocks.extend(blocks);
         self.blocks.truncate(2);
-        for (mine, theirs) in self.scripts.iter_mut().zip(scripts) {
-            for (mine, theirs) in mine.runs.iter_mut().zip(&theirs.runs) {
-                *mine |= theirs;
+        for (script, &core) in self.scripts.iter_mut().zip(cores) {
+            for (op, known) in casting.program.ops.positions().zip(script.runs.iter_mut()) {
+                *known |= runs(casting.program, core, op);
             }
-            mine.entries = joined(&mine.entries, &theirs.entries, micros);
+            let written = casting.written.of_kind(core.kind);
+            script.places = joined(&script.places, casting.places(core), |place| is_mark(written.at(place)));
         }
     }
 }
 
 /// Two scripts with the same sets and waits as one that starts and ends the ops of both.
-fn joined(one: &[Entry], other: &[Entry], micros: &[Micro]) -> Vec<Entry> {
-    let mark = |entries: &[Entry], place: usize| {
-        entries.get(place).copied().filter(|entry| is_mark(micros[entry.micro as usize]))
-    };
-    let mut out = Vec::with_capacity(one.len().max(other.len()));
-    let (mut left, mut right) = (0, 0);
+fn joined(one: &[u32], other: impl Iterator<Item = u32>, is_mark: impl Fn(u32) -> bool) -> Vec<u32> {
+    let mut out = Vec::with_capacity(one.len());
+    let (mut one, mut other) = (one.iter().copied().peekable(), other.peekable());
     loop {
-        match (mark(one, left), mark(other, right)) {
+        let mark = |place: &u32| is_mark(*place);
+        match (one.peek().copied().filter(mark), other.peek().copied().filter(mark)) {
             (Some(mine), Some(theirs)) if mine == theirs => {
-                out.push(mine);
-                (left, right) = (left + 1, right + 1);
+                out.extend(one.next());
+                other.next();
             }
-            (Some(mine), theirs) if theirs.is_none_or(|theirs| mine.step < theirs.step) => {
-                out.push(mine);
-                left += 1;
+            (Some(mine), theirs) if theirs.is_none_or(|theirs| mine < theirs) => out.extend(one.next()),
+            (_, Some(_)) => out.extend(other.next()),
+            (_, None) => {
+                let Some(both) = one.next() else { return out };
+                out.push(both);
+                other.next();
             }
-            (_, Some(theirs)) => {
-                out.push(theirs);
-                right += 1;
-            }
-            (_, None) => match one.get(left) {
-                Some(both) => {
-                    out.push(*both);
-                    (left, right) = (left + 1, right + 1);
-                }
-                None => return out,
-            },
         }
+    }
+}
+
+/// What scripts are made from.
+struct Casting<'a> {
+    program: &'a Program,
+    takers: Takers,
+    written: Written,
+}
+
+impl<'a> Casting<'a> {
+    fn of(program: &'a Program) -> Self {
+        Self { program, takers: Takers::of(program), written: Written::of(program) }
+    }
+
+    fn script(&self, core: CoreId) -> Script {
+        let mut places = Vec::with_capacity(self.places(core).count());
+        places.extend(self.places(core));
+        let runs = self.program.ops.positions().map(|op| runs(self.program, core, op)).collect();
+        Script { kind: core.kind, places, runs }
+    }
+
+    /// The places of what a core does in what is written for its kind, in order.
+    fn places(&self, core: CoreId) -> impl Iterator<Item = u32> {
+        let written = self.written.of_kind(core.kind);
+        self.takers.steps_of(core).flat_map(|step| written.starts[step]..written.starts[step + 1])
     }
 }
 
 /// The micro steps of all steps, for each kind: whoever takes a step does the same as others of its kind.
+#[derive(Debug)]
 struct Written {
-    micros: Vec<Micro>,
-    kinds: [Expanded; 2],
-}
-
-/// The micro steps of one kind: those of step `n` are `ids[starts[n]..starts[n + 1]]`.
-struct Expanded {
-    starts: Vec<u32>,
-    ids: Vec<u32>,
-}
-
-impl Expanded {
-    fn of_step(&self, step: usize) -> &[u32] {
-        &self.ids[self.starts[step] as usize..self.starts[step + 1] as usize]
-    }
+    aic: OfKind,
+    aiv: OfKind,
 }
 
 impl Written {
     fn of(program: &Program) -> Self {
-        /// Equal micro steps of one kind stand close together: both are about the same op. One that is not found only
-        /// costs time, since then blocks do not look alike.
-        const NEAR: usize = 48;
-        // About as many as there are steps, and half as many more: a list that grows bit by bit is in memory twice.
-        let mut micros: Vec<Micro> = Vec::with_capacity(program.steps.len() / 2 * 3);
-        let kinds = CoreKind::BOTH.map(|kind| {
-            let mut expanded = Expanded {
-                starts: Vec::with_capacity(program.steps.len() + 1),
-                ids: Vec::with_capacity(program.steps.len()),
-            };
-            let core = CoreId { kind, block: 0, sub_block: 0, sub_blocks: 1 };
-            for step in &program.steps {
-                expanded.starts.push(expanded.ids.len() as u32);
-                if step.cores.kinds.contain(kind) && program.kinds().contains(&kind) {
-                    let list = expand(program, step, core);
-                    for micro in (0..list.len()).filter_map(|place| list.get(place)) {
-                        let near = micros.len().saturating_sub(NEAR)..micros.len();
-                        let number = match near.clone().rev().find(|number| micros[*number] == micro) {
-                            Some(number) => number,
-                            None => {
-                                micros.push(micro);
-                                near.end
-                            }
-                        };
-                        expanded.ids.push(number as u32);
-                    }
-                }
-            }
-            expanded.starts.push(expanded.ids.len() as u32);
-            expanded.ids.shrink_to_fit();
-            expanded
-        });
-        micros.shrink_to_fit();
-        Self { micros, kinds }
+        Self { aic: OfKind::of(program, CoreKind::Aic), aiv: OfKind::of(program, CoreKind::Aiv) }
     }
 
-    fn script(&mut self, program: &Program, takers: &Takers, core: CoreId) -> Script {
-        let expanded = match core.kind {
-            CoreKind::Aic => &self.kinds[0],
-            CoreKind::Aiv => &self.kinds[1],
-        };
-        let count = takers.steps_of(core).map(|step| expanded.of_step(step).len()).sum();
-        let mut entries = Vec::with_capacity(count);
-        for step in takers.steps_of(core) {
-            entries.extend(expanded.of_step(step).iter().map(|micro| Entry { step: step as u32, micro: *micro }));
+    fn of_kind(&self, kind: CoreKind) -> &OfKind {
+        match kind {
+            CoreKind::Aic => &self.aic,
+            CoreKind::Aiv => &self.aiv,
         }
-        Script { entries, runs: program.ops.positions().map(|op| runs(program, core, op)).collect() }
+    }
+}
+
+/// The micro steps of one kind.
+#[derive(Debug, Default)]
+struct OfKind {
+    micros: Vec<Micro>,
+    /// Those of step `n` are at `starts[n]..starts[n + 1]`.
+    starts: Vec<u32>,
+}
+
+impl OfKind {
+    fn of(program: &Program, kind: CoreKind) -> Self {
+        if !program.kinds().contains(&kind) {
+            return Self::default();
+        }
+        // As a rule there are no more than steps: a list that grows bit by bit is in memory twice.
+        let mut micros: Vec<Micro> = Vec::with_capacity(program.steps.len());
+        let mut starts = Vec::with_capacity(program.steps.len() + 1);
+        let core = CoreId { kind, block: 0, sub_block: 0, sub_blocks: 1 };
+        for step in &program.steps {
+            starts.push(micros.len() as u32);
+            if step.cores.kinds.contain(kind) {
+                let list = expand(program, step, core);
+                micros.extend((0..list.len()).filter_map(|place| list.get(place)));
+            }
+        }
+        starts.push(micros.len() as u32);
+        micros.shrink_to_fit();
+        Self { micros, starts }
+    }
+
+    fn at(&self, place: u32) -> Micro {
+        self.micros[place as usize]
+    }
+
+    /// The step whose micro step is at `place`.
+    fn step(&self, place: u32) -> usize {
+        self.starts.partition_point(|start| *start <= place) - 1
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::micro::{Flag, Tag};
     use super::*;
 
     /// One that runs op 0 and op 1, and one that runs op 2 and op 1, around the same set and wait.
     #[test]
     fn scripts_with_the_same_flags_become_one_with_the_ops_of_both() {
-        let (flag, tag) = (Flag::AllCubes, Tag::Barrier(None, None));
-        let [zero, one, two] = [0, 1, 2].map(OpPosition::at);
-        let micros = [
-            Micro::Set { flag, tag },
-            Micro::Wait { flag, tag },
-            Micro::Start(zero),
-            Micro::End(zero),
-            Micro::Start(one),
-            Micro::End(one),
-            Micro::Start(two),
-            Micro::End(two),
-        ];
-        let script = |entries: &[(u32, u32)]| -> Vec<Entry> {
-            entries.iter().map(|&(step, micro)| Entry { step, micro }).collect()
-        };
-        let first = script(&[(1, 2), (1, 3), (2, 0), (3, 1), (5, 4), (5, 5)]);
-        let second = script(&[(2, 0), (3, 1), (4, 6), (4, 7), (5, 4), (5, 5)]);
-        let both = script(&[(1, 2), (1, 3), (2, 0), (3, 1), (4, 6), (4, 7), (5, 4), (5, 5)]);
-        assert_eq!(joined(&first, &second, &micros), both);
-        assert_eq!(joined(&second, &first, &micros), both);
-        assert_eq!(joined(&both, &first, &micros), both);
-        assert_eq!(joined(&first, &first, &micros), first);
+        let is_mark = |place| ![2, 3, 8, 9].contains(&place);
+        let joined = |one: &[u32], other: &[u32]| joined(one, other.iter().copied(), is_mark);
+        let first = [0, 1, 2, 3, 6, 7];
+        let second = [2, 3, 4, 5, 6, 7];
+        let both = [0, 1, 2, 3, 4, 5, 6, 7];
+        assert_eq!(joined(&first, &second), both);
+        assert_eq!(joined(&second, &first), both);
+        assert_eq!(joined(&both, &first), both);
+        assert_eq!(joined(&first, &first), first);
         // The one behind has nothing more to do, or not yet.
-        let idle = script(&[(2, 0), (3, 1)]);
-        assert_eq!(joined(&idle, &second, &micros), second);
-        assert_eq!(joined(&first, &idle, &micros), first);
-        assert_eq!(joined(&[], &[], &micros), []);
+        let idle = [2, 3];
+        assert_eq!(joined(&idle, &second), second);
+        assert_eq!(joined(&first, &idle), first);
+        assert!(joined(&[], &[]).is_empty());
+        // An idle core sets and waits in a step of its own.
+        let instead = [8, 9];
+        assert_eq!(joined(&first, &instead), first);
+        assert_eq!(joined(&instead, &first), [0, 1, 8, 9, 6, 7]);
+    }
+
+    /// A micro step is found in the step that it comes from, though most steps have none or several.
+    #[test]
+    fn a_micro_step_tells_its_step() {
+        let program = Program::read(include_str!("../../../tests/cases/several_streams/program.txt")).unwrap();
+        let cast = Cast::of_classes(&program);
+        let mut seen = 0;
+        for core in 0..cast.cores.len() {
+            for done in 0.. {
+                let (Some(micro), Some(step)) = (cast.next(core, done), cast.next_step(core, done)) else { break };
+                let step = &program.steps[step];
+                assert!(step.cores.contain(cast.cores[core]));
+                let list = expand(&program, step, cast.cores[core]);
+                assert!((0..list.len()).any(|place| list.get(place) == Some(micro)), "{micro:?} in {step:?}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 20, "{seen}");
     }
 }

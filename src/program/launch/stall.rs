@@ -80,8 +80,7 @@ impl<'a> Scripts<'a> {
     }
 
     fn next(&self, core: usize, place: usize) -> Option<Move> {
-        let entry = self.cast.script(core).entries.get(place)?;
-        Some(Move::from(self.cast.micros[entry.micro as usize]))
+        self.cast.next(core, place).map(Move::from)
     }
 }
 
