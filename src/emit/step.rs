@@ -191,8 +191,8 @@ pub(super) fn write(place: &Place<'_>, step: &Step, why: &str, out: &mut CppWrit
         Action::ClearEvent { slot, event } => {
             out.line(format_args!("sk_clear(param_base[{slot}]); // outer event {event}"));
         }
-        Action::EnableSyncAll { aic_offset, aiv_offset } => {
-            out.line(format_args!("sk_feed_sync_all({aic_offset}, {aiv_offset});"));
+        Action::EnableSyncAll { records } => {
+            out.line(format_args!("sk_feed_sync_all({}, {});", records.aic, records.aiv));
         }
         Action::DisableSyncAll => out.line("AscendC::g_superKernelAutoSyncAllEnable = false;"),
         Action::EndSyncAll => out.line("sk_end_sync_all();"),

@@ -11,15 +11,19 @@ use std::ops::{Deref, DerefMut, Index, IndexMut};
 use serde::Serialize;
 
 /// A number that prints as it stands in `op_list` and in the program's text.
+///
+/// Programs hold many of them beside smaller things. Half a word is alignment enough: a whole one would make every step
+/// and every slot longer by what is never used.
 macro_rules! printed_number {
     ($(#[$documentation:meta])* $name:ident($number:ty)) => {
         $(#[$documentation])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
+        #[repr(packed(4))]
         pub struct $name(pub $number);
 
         impl fmt::Display for $name {
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.fmt(formatter)
+                { self.0 }.fmt(formatter)
             }
         }
     };
@@ -161,5 +165,14 @@ impl<'a, T> IntoIterator for &'a ByPosition<T> {
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
+    }
+}
+
+impl<T> IntoIterator for ByPosition<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
     }
 }

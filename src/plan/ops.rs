@@ -153,8 +153,7 @@ impl OpPlanner<'_> {
             return;
         }
         let action = if self.op(position).needs_feed_sync_all {
-            let records = sync_all_records(self.kernel, position);
-            Action::EnableSyncAll { aic_offset: records.aic, aiv_offset: records.aiv }
+            Action::EnableSyncAll { records: Box::new(sync_all_records(self.kernel, position)) }
         } else {
             Action::DisableSyncAll
         };

@@ -71,7 +71,7 @@ fn hand_over(kernel: &SuperKernel, position: OpPosition, op: &Op) -> Option<Earl
 }
 
 /// The ops that must have ended before each op: neighbours of the list, or of a stream, and senders of inner events.
-fn order(kernel: &SuperKernel) -> Vec<Vec<OpPosition>> {
+fn order(kernel: &SuperKernel) -> ByPosition<Vec<OpPosition>> {
     let mut after: ByPosition<Vec<OpPosition>> = ByPosition::filled(kernel.ops.len(), Vec::new());
     let mut last_of_stream: HashMap<StreamId, OpPosition> = HashMap::new();
     for (position, op) in kernel.ops.enumerate() {
@@ -94,5 +94,5 @@ fn order(kernel: &SuperKernel) -> Vec<Vec<OpPosition>> {
         list.sort_unstable();
         list.dedup();
     }
-    after.to_vec()
+    after
 }

@@ -229,8 +229,8 @@ impl Action {
             Self::Notify { event, slot } | Self::WaitEvent { event, slot } | Self::ClearEvent { event, slot } => {
                 vec![("event", (*event).into()), ("slot", (*slot).into())]
             }
-            Self::EnableSyncAll { aic_offset, aiv_offset } => {
-                vec![("aic_offset", (*aic_offset).into()), ("aiv_offset", (*aiv_offset).into())]
+            Self::EnableSyncAll { records } => {
+                vec![("aic_offset", records.aic.into()), ("aiv_offset", records.aiv.into())]
             }
             Self::Call { function, offset } => {
                 vec![("function", text(program.function(*function).name.clone())), ("offset", (*offset).into())]

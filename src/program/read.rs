@@ -407,10 +407,10 @@ impl Reader {
             "notify" => Action::Notify { event: line.event()?, slot: line.slot("slot")? },
             "wait-event" => Action::WaitEvent { event: line.event()?, slot: line.slot("slot")? },
             "clear-event" => Action::ClearEvent { event: line.event()?, slot: line.slot("slot")? },
-            "enable-sync-all" => Action::EnableSyncAll {
-                aic_offset: line.required_number("aic_offset")?,
-                aiv_offset: line.required_number("aiv_offset")?,
-            },
+            "enable-sync-all" => {
+                let (aic, aiv) = (line.required_number("aic_offset")?, line.required_number("aiv_offset")?);
+                Action::EnableSyncAll { records: Box::new(SyncAllRecords { aic, aiv }) }
+            }
             "disable-sync-all" => Action::DisableSyncAll,
             "end-sync-all" => Action::EndSyncAll,
             "complement-sync-all" => Action::ComplementSyncAll,

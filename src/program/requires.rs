@@ -79,7 +79,7 @@ pub struct OuterEvent {
 }
 
 /// Offsets of an op's feed-sync-all records in the workspace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SyncAllRecords {
     /// Of the cube cores.
     pub aic: u64,

@@ -1,5 +1,6 @@
 //! One step of the device program: who takes it, what it does, and why.
 
+use super::SyncAllRecords;
 use crate::model::{CoreKind, EventId, KernelType, OpPosition, SlotNumber, StreamId};
 
 /// One step. A core takes the steps of the program in order, leaving out those that are not for it.
@@ -248,10 +249,8 @@ pub enum Action {
     },
     /// Idle cores will follow this op's `SyncAll` calls.
     EnableSyncAll {
-        /// Offset of the cube cores' record in the workspace.
-        aic_offset: u64,
-        /// Offset of the vector cores' record.
-        aiv_offset: u64,
+        /// Where their records are. Few steps are this one, and with the offsets in it all would be longer by a third.
+        records: Box<SyncAllRecords>,
     },
     /// They will not, or no longer.
     DisableSyncAll,

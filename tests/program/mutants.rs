@@ -150,7 +150,7 @@ fn other_value(program: &Program, step: &Step, dice: &mut Dice) -> Option<Action
                 *event = EventId(event.0 + 1);
             }
         }
-        Action::EnableSyncAll { aic_offset, aiv_offset } => *(if first { aic_offset } else { aiv_offset }) += 64,
+        Action::EnableSyncAll { records } => *(if first { &mut records.aic } else { &mut records.aiv }) += 64,
         Action::Call { function, offset } => {
             if first {
                 *offset = any_slot(dice);

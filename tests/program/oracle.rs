@@ -193,7 +193,7 @@ impl Memory {
             Action::InitProfiling { .. } => self.profiling = true,
             Action::SetFftsBase { slot } => self.scheduler = Some(*slot),
             Action::EarlyStartConfig { config } => self.classes = Some(*config),
-            Action::EnableSyncAll { aic_offset, aiv_offset } => self.followed = Some((*aic_offset, *aiv_offset)),
+            Action::EnableSyncAll { records } => self.followed = Some((records.aic, records.aiv)),
             Action::DisableSyncAll => self.followed = None,
             Action::Switch { .. } => self.picked = step.op,
             Action::PipeBarrier | Action::Barrier(_) => self.pipes_run = false,

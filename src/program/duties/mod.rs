@@ -228,9 +228,7 @@ impl<'a> Walk<'a> {
         match &step.action {
             Action::EarlyStartConfig { config } => self.config = Some(*config),
             Action::Switch { .. } => self.picked = step.op,
-            Action::EnableSyncAll { aic_offset, aiv_offset } => {
-                self.fed = Some(SyncAllRecords { aic: *aic_offset, aiv: *aiv_offset });
-            }
+            Action::EnableSyncAll { records } => self.fed = Some(**records),
             Action::DisableSyncAll => self.fed = None,
             Action::Call { .. } => {
                 self.note_call(step.op);
