@@ -111,8 +111,9 @@ impl SlotRole {
 /// All slots, and where the super kernel's own ones are.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SlotLayout {
-    /// In order: a slot's number is its place here. Shared by all who need them: there are several for each op.
-    pub slots: Arc<[Slot]>,
+    /// In order: a slot's number is its place here. Shared by all who need them: there are several for each op, and they
+    /// stay where they were made.
+    pub slots: Arc<Vec<Slot>>,
     /// The FFTS address.
     pub ffts: Option<SlotNumber>,
     /// The workspace.
@@ -128,7 +129,7 @@ impl SlotLayout {
         let number = |place: usize| SlotNumber(place as u32);
         let (ffts, workspace) = (own(SlotRole::FftsAddress).map(number), own(SlotRole::Workspace).map(number));
         let profiling = own(SlotRole::Profiling).map(number);
-        Self { slots: slots.into(), ffts, workspace, profiling }
+        Self { slots: Arc::new(slots), ffts, workspace, profiling }
     }
 
     /// The slot with the task id.
@@ -138,7 +139,6 @@ impl SlotLayout {
 }
 
 /// The slots while they become more.
-#[derive(Default)]
 struct Slots(Vec<Slot>);
 
 impl Slots {
@@ -150,7 +150,7 @@ impl Slots {
 
     /// The number of the slot that is added next.
     fn next(&self) -> SlotNumber {
-        // `lay_out` has checked that the count fits.
+        // `largest_count` has told that they fit.
         SlotNumber(self.0.len() as u32)
     }
 }
@@ -162,8 +162,7 @@ pub(super) fn lay_out(
     chip: Chip,
     has_debug_output: bool,
 ) -> Result<SlotLayout, ModelError> {
-    check_size(ops)?;
-    let mut slots = Slots::default();
+    let mut slots = Slots(Vec::with_capacity(largest_count(ops)? as usize));
     if chip.has_ffts_slot() {
         slots.add(FFTS_PARAMETER.into(), None, SlotRole::FftsAddress);
     }
@@ -204,8 +203,12 @@ fn lay_out_op(op: &mut Op, layout: &mut Slots) {
     op.offsets = offsets;
 }
 
-fn check_size(ops: &[Op]) -> Result<(), ModelError> {
-    let of_op = |op: &Op| (op.kernel.params.len() + op.send_events.len() + op.recv_events.len() + 3) as u64;
+/// How many slots there may be, those of the super kernel itself included; a slot's number has 32 bits.
+fn largest_count(ops: &[Op]) -> Result<u32, ModelError> {
+    let of_op = |op: &Op| {
+        let tiling = if op.is_dynamic() { 3 } else { 0 };
+        (op.kernel.params.len() + tiling + op.send_events.len() + op.recv_events.len()) as u64
+    };
     let slots: u64 = ops.iter().map(of_op).sum::<u64>() + 4;
-    if u32::try_from(slots).is_ok() { Ok(()) } else { Err(ModelError::TooManySlots { slots }) }
+    u32::try_from(slots).map_err(|_| ModelError::TooManySlots { slots })
 }

@@ -273,7 +273,7 @@ impl Side {
 
 /// Neighbours of one stream, and the two ends of inner events.
 fn edges(kernel: &SuperKernel) -> Vec<Edge> {
-    let mut edges = Vec::new();
+    let mut edges = Vec::with_capacity(kernel.ops.len() + kernel.inner_events.len());
     let mut last_of_stream: HashMap<StreamId, OpPosition> = HashMap::new();
     let mut events = kernel.inner_events.iter().peekable();
     for (position, op) in kernel.ops.enumerate() {

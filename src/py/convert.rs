@@ -123,8 +123,8 @@ impl Reader {
         Ok(Value::Object(object))
     }
 
-    fn array<'py>(&mut self, items: impl Iterator<Item = Bound<'py, PyAny>>) -> Result<Value, Refusal> {
-        let mut array = Vec::new();
+    fn array<'py>(&mut self, items: impl ExactSizeIterator<Item = Bound<'py, PyAny>>) -> Result<Value, Refusal> {
+        let mut array = Vec::with_capacity(items.len().min(MOST_VALUES));
         for (index, item) in items.enumerate() {
             self.path.push(Part::Element(index));
             array.push(self.read(&item)?);
