@@ -18,7 +18,7 @@ macro_rules! printed_number {
     ($(#[$documentation:meta])* $name:ident($number:ty)) => {
         $(#[$documentation])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
-        #[repr(packed(4))]
+        #[repr(Rust, packed(4))]
         pub struct $name(pub $number);
 
         impl fmt::Display for $name {
