@@ -92,7 +92,8 @@ impl Watcher {
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        // The shell ends with the pipe.
+        // Guards are gone before it is: there is nobody left to end. By itself it would take a while to notice.
+        let _ = self.shell.kill();
         drop(self.pipe.take());
         if let Some(slot) = self.slot {
             inherited::remove(slot);
