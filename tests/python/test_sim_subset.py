@@ -230,7 +230,8 @@ CASES: dict[str, tuple[str, Model]] = {
         masked(Mask(CHECKERED), 2, (1, 8), (1, 8), by=lambda a: a),
     ),
     "copy with a count in every repeat": (
-        "SetMaskCount(); SetVectorMask<T, MaskMode::COUNTER>(100); Copy<T, false>(c, a, MASK_PLACEHOLDER, 2, {1, 2, 13, 1});"
+        "SetMaskCount(); SetVectorMask<T, MaskMode::COUNTER>(100);"
+        " Copy<T, false>(c, a, MASK_PLACEHOLDER, 2, {1, 2, 13, 1});"
         " SetMaskNorm(); ResetMask();",
         counted_copies(100, 2, (1, 13), (2, 1)),
     ),
