@@ -409,8 +409,20 @@ def test_one_info_line_per_kernel(library: KernelLibrary, tmp_path: Path, caplog
     assert len(lines) == 2
 
 
-def test_the_interpreter_goes_on_meanwhile(library: KernelLibrary, tmp_path: Path):
+def test_the_interpreter_goes_on_meanwhile(library: KernelLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The compiler waits for something that only another thread of this process does; but not for ever."""
+    waiting, went_on = tmp_path / "waiting-c++", tmp_path / "went_on"
+    waiting.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in *-print-prog-name*) exec c++ "$@";; esac\n'
+        f"touch {tmp_path}/started\n"
+        f"for turn in $(seq 600); do [ -e {went_on} ] && break; sleep 0.05; done\n"
+        f"[ -e {went_on} ] || touch {tmp_path}/in_vain\n"
+        'exec c++ "$@"\n'
+    )
+    waiting.chmod(0o755)
     infos = library.infos(library.op("one"), library.op("mixed", MIX_1_2))
+    monkeypatch.setenv("CXX", str(waiting))
     done = threading.Event()
 
     def work() -> None:
@@ -419,12 +431,11 @@ def test_the_interpreter_goes_on_meanwhile(library: KernelLibrary, tmp_path: Pat
 
     worker = threading.Thread(target=work)
     worker.start()
-    turns = 0
-    while not done.is_set() and worker.is_alive():
-        turns += 1
+    while worker.is_alive() and not (tmp_path / "started").exists():
         time.sleep(0.001)
+    went_on.touch()
     worker.join()
-    assert done.is_set() and turns > 10
+    assert done.is_set() and not (tmp_path / "in_vain").exists()
 
 
 def test_ctrl_c_ends_a_compile_and_cleans_up(library: KernelLibrary, tmp_path: Path):
