@@ -94,6 +94,11 @@ impl Pipe {
     pub(crate) fn from_number(number: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|pipe| *pipe as u32 == number)
     }
+
+    /// A `pipe_t` in a message, whatever it is.
+    pub(crate) fn name_of(number: u32) -> String {
+        Self::from_number(number).map_or_else(|| format!("pipe {number}"), |pipe| pipe.name().to_owned())
+    }
 }
 
 /// What the bits of an element mean.

@@ -11,6 +11,7 @@ use super::report::{CoreReport, Counts, Failure, Hazard, Report, ReportedOp, Sta
 use super::request::Request;
 use super::run::Run;
 use super::topology::CoreIndex;
+use crate::aicore::Pipe;
 use crate::model::CoreKind;
 
 /// Names listed before "and n more".
@@ -139,9 +140,11 @@ fn pipe_event_warning(machine: &Machine) -> Option<String> {
         let events = &machine.cores[core].pipe_events;
         let ((set, source, target, id), raised) = events.iter().find(|(_, raised)| *raised > 0)?;
         Some(format!(
-            "{}: {} from pipe {source} to pipe {target}, event {id}, has {raised} sets without a {}",
+            "{}: {} from {} to {}, event {id}, has {raised} sets without a {}",
             machine.name(core),
             set.set_name(),
+            Pipe::name_of(*source),
+            Pipe::name_of(*target),
             set.wait_name()
         ))
     })

@@ -91,7 +91,9 @@ impl Run {
         }
         if !self.machine.pipe_event(is_wait, (set, source, target, id)) {
             let text = format!(
-                "{call} from pipe {source} to pipe {target}, event {id}, without a {}: it never returns",
+                "{call} from {} to {}, event {id}, without a {}: it never returns",
+                Pipe::name_of(source),
+                Pipe::name_of(target),
                 set.set_name()
             );
             self.fail_at(Status::Api, text, site);

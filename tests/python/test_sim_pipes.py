@@ -209,6 +209,130 @@ def test_a_tensor_that_was_not_dequeued_is_not_ordered(device: Device, folder: P
     assert "never dequeued" in only(report, "queue-left").text
 
 
+#: Two pipes in turn: the second fills by copies what the first read by copies, at the same place.
+TWO_PIPES = """
+using namespace AscendC;
+static void part(GlobalTensor<float> from, GlobalTensor<float> to) {
+    TPipe pipe;
+    TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> queue;
+    pipe.InitBuffer(queue, 1, 256);
+    LocalTensor<float> x = queue.AllocTensor<float>();
+    DataCopy(x, from, 64);
+    queue.EnQue(x);
+    x = queue.DeQue<float>();
+    DataCopy(to, x, 64);
+    FREE;
+    END;
+}
+static void body() {
+    GlobalTensor<float> from, to;
+    from.SetGlobalBuffer((float *)slot(0), 256);
+    to.SetGlobalBuffer((float *)slot(1), 256);
+    for (int round = 0; round < 4; ++round) { part(from[64 * round], to[64 * round]); }
+}
+"""
+
+
+@pytest.mark.parametrize("end", ["", "pipe.Destroy()", "pipe.Reset()"])
+@pytest.mark.parametrize("fused", [(), ("-D__ASCENDC_ENABLE_SUPER_KERNEL__",)], ids=["alone", "fused"])
+@pytest.mark.parametrize("mode", ["checked", "reordered"])
+def test_the_end_of_a_pipe_waits_for_its_buffers(
+    device: Device, folder: Path, end: str, fused: tuple[str, ...], mode: str
+) -> None:
+    flags = ("-DFREE=queue.FreeTensor(x)", f"-DEND={end}", *fused)
+    for seed in range(4 if mode == "reordered" else 1):
+        report, result = launch(device, folder, TWO_PIPES, *flags, pipes=mode, seed=seed)
+        report.raise_for_status()
+        np.testing.assert_array_equal(result, np.arange(256))
+
+
+def test_the_end_of_a_pipe_waits_for_all_pipes_unless_it_is_fused(device: Device, folder: Path) -> None:
+    """A tensor that was not given back is nobody's to wait for."""
+    flags = ("-DFREE=", "-DEND=")
+    launch(device, folder, TWO_PIPES, *flags)[0].raise_for_status()
+    report, _ = launch(device, folder, TWO_PIPES, *flags, "-D__ASCENDC_ENABLE_SUPER_KERNEL__")
+    assert report.status == "pipe"
+    assert any("MTE3_MTE2" in (finding.missing or "") for finding in report.findings)
+
+
+def test_a_queue_that_is_made_anew_still_had_a_tensor(device: Device, folder: Path) -> None:
+    source = TWO_PIPES.replace("x = queue.DeQue<float>();", "SetFlag<HardEvent::MTE2_MTE3>(0);").replace(
+        "DataCopy(to, x, 64);", "WaitFlag<HardEvent::MTE2_MTE3>(0); DataCopy(to, x, 64);"
+    )
+    report, _ = launch(device, folder, source, "-DFREE=", "-DEND=")
+    left = only(report, "queue-left")
+    assert left.second is not None
+    assert left.second["line"] == 9
+
+
+EVENT_IDS = """
+using namespace AscendC;
+static void body() {
+    TPipe pipe;
+    auto note = [at = 0](int id) mutable { ((float *)slot(1))[at++] = id; };
+    note(pipe.FetchEventID(HardEvent::V_MTE3));
+    note(pipe.AllocEventID<HardEvent::V_MTE3>());
+    note(pipe.FetchEventID<HardEvent::V_MTE3>());
+    note(pipe.AllocEventID(HardEvent::V_MTE3));
+    note(pipe.AllocEventID<HardEvent::V_MTE2>());
+    pipe.ReleaseEventID<HardEvent::V_MTE3>(0);
+    note(pipe.AllocEventID<HardEvent::V_MTE3>());
+    note(pipe.AllocEventID<HardEvent::V_MTE3>());
+    note(pipe.AllocEventID<HardEvent::M_MTE1>());
+    pipe.Reset();
+    note(pipe.FetchEventID<HardEvent::V_MTE3>());
+    note(pipe.FetchEventID<HardEvent::M_MTE1>());
+    for (int i = 0; i < MORE; ++i) {
+        note(pipe.AllocEventID<HardEvent::V_MTE3>()); // line 19
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(("kind", "cube_event"), [("0:1", 0), ("1:0", 3)])
+def test_ids_of_events_are_the_first_that_are_free(device: Device, folder: Path, kind: str, cube_event: int) -> None:
+    kernel = sim_kernels.kernel(device, folder, EVENT_IDS, kind, ("-DMORE=8",))
+    result = device.buffer(np.zeros(32, dtype=np.float32))
+    kernel.launch([device.buffer(64), result], block_dim=1, pipes="checked").raise_for_status()
+    expected = [0, 0, 1, 1, 0, 0, 2, cube_event, 0, cube_event, *range(8)]
+    np.testing.assert_array_equal(result.numpy()[: len(expected)], expected)
+
+
+def test_a_ninth_id_of_an_event_is_a_mistake(device: Device, folder: Path) -> None:
+    report, _ = launch(device, folder, EVENT_IDS, "-DMORE=9", pipes="in-order")
+    assert report.status == "api"
+    assert "AllocEventID: all 8 ids of the event are taken; ReleaseEventID is missing" in report.message
+    assert "kernel.cpp:19" in report.message
+
+
+def test_an_id_that_no_event_has_is_not_given_back(device: Device, folder: Path) -> None:
+    source = "static void body() { AscendC::TPipe pipe; pipe.ReleaseEventID<AscendC::HardEvent::V_MTE3>(8); }"
+    report, _ = launch(device, folder, source, pipes="in-order")
+    assert report.status == "api"
+    assert "ReleaseEventID: event id 8; ids are 0 to 7" in report.message
+
+
+def test_a_pipe_of_a_cube_core_keeps_three_events_up(device: Device, folder: Path) -> None:
+    """Whoever feeds the cube unit waits for them and raises them again."""
+    source = """
+static void body() {
+    AscendC::TPipe pipe;
+    for (int id = 0; id < 3; ++id) { wait_flag(PIPE_M, PIPE_MTE1, id); }
+    for (int id = 0; id < RAISED; ++id) { set_flag(PIPE_M, PIPE_MTE1, id); }
+    if (MORE) { set_flag(PIPE_M, PIPE_MTE1, 1); }
+}
+"""
+
+    def launched(*flags: str, pipes: str = "checked") -> Report:
+        return sim_kernels.kernel(device, folder, source, "1:0", flags).launch([], block_dim=1, pipes=pipes)
+
+    launched("-DRAISED=3", "-DMORE=0").raise_for_status()
+    assert "M_MTE1" in str(only(launched("-DRAISED=3", "-DMORE=1"), "event-doubled"))
+    never = launched("-DRAISED=2", "-DMORE=0", pipes="in-order")
+    assert never.status == "api"
+    assert "WaitFlag from M to MTE1, event 2, without a SetFlag: it never returns (kernel.cpp:3)" in never.message
+
+
 SCALAR = """
 using namespace AscendC;
 static void body() {

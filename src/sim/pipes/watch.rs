@@ -212,9 +212,23 @@ impl PipeWatch {
         self.raised.remove(&event);
     }
 
-    /// A buffer of a queue exists.
+    /// A buffer of a queue exists, and the one that was there before is no more.
     pub(crate) fn queue_buffer(&mut self, address: u64, bytes: u64, position: String) {
-        self.buffers.insert(address, QueueBuffer { bytes, position, filling: None, enqueued: None });
+        let buffer = QueueBuffer { bytes, position, filling: None, enqueued: None };
+        if let Some(before) = self.buffers.insert(address, buffer) {
+            self.end_buffer(&before);
+        }
+    }
+
+    /// No tensor may be in a queue when its buffers end.
+    fn end_buffer(&mut self, buffer: &QueueBuffer) {
+        let Some(site) = buffer.enqueued else { return };
+        let text = format!(
+            "a tensor of a {} queue was enqueued and never dequeued: its event stays raised, DeQue is missing",
+            buffer.position
+        );
+        let party = self.event_party("EnQue", Pipe::S, site);
+        self.found.push(finding(FindingKind::QueueLeft, text, None, Some("DeQue".into()), None, Some(party)));
     }
 
     /// `EnQue`: the tensor is complete when `source` has done its part.
@@ -262,14 +276,7 @@ impl PipeWatch {
             if let Some(filling) = buffer.filling {
                 self.order.wait(filling, Flag::Emptied(address));
             }
-            if let Some(site) = buffer.enqueued {
-                let text = format!(
-                    "a tensor of a {} queue was enqueued and never dequeued: its event stays raised, DeQue is missing",
-                    buffer.position
-                );
-                let party = self.event_party("EnQue", Pipe::S, site);
-                self.found.push(finding(FindingKind::QueueLeft, text, None, Some("DeQue".into()), None, Some(party)));
-            }
+            self.end_buffer(&buffer);
         }
     }
 

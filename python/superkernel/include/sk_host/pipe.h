@@ -89,11 +89,13 @@ inline void InitSocState() {
 
 class TPipe {
   public:
-    TPipe() {
+    TPipe(sk_host::Site site = sk_host::Site::Here()) : made_(site) {
         InitSocState();
         sk_rt_core()->pipe = this;
+        RaiseCubeEvents();
     }
     ~TPipe() {
+        Destroy();
         if (sk_rt_core()->pipe == this) {
             sk_rt_core()->pipe = nullptr;
         }
@@ -114,8 +116,10 @@ class TPipe {
         queue.pool_.bytes = rounded;
         if (sk_rt_watch & SK_WATCH_ORDER) {
             for (uint32_t slot = 0; slot < number; ++slot) {
-                sk_rt_queue(SK_QUEUE_INIT, queue.pool_.base + static_cast<uint64_t>(slot) * rounded, PIPE_S, rounded,
-                            sk_host_position_name(Queue::position), site.file, site.line);
+                const uint8_t *start = queue.pool_.base + static_cast<uint64_t>(slot) * rounded;
+                sk_rt_queue(SK_QUEUE_INIT, start, PIPE_S, rounded, sk_host_position_name(Queue::position), site.file,
+                            site.line);
+                queued_[queuedCount_++] = Queued{start, Queue::FILLING};
             }
         }
         return true;
@@ -132,18 +136,77 @@ class TPipe {
         return true;
     }
 
-    void Init() { Reset(); }
-    void Reset() { ub_ = l1_ = l0a_ = l0b_ = l0c_ = bt_ = fb_ = buffers_ = 0; }
-    void Destroy() { Reset(); }
+    void Init(sk_host::Site site = sk_host::Site::Here()) {
+        made_ = site;
+        Forget();
+        ended_ = false;
+        RaiseCubeEvents();
+    }
+    // Everything is as after the start, but for the events of the cube unit, which stay up.
+    void Reset() {
+        WaitForBuffers();
+        InitSocState();
+        Forget();
+        TakeCubeEvents();
+    }
+    // The end of its buffers. Sub-kernels do not wait for all pipes: the super kernel does what is necessary between
+    // them.
+    void Destroy() {
+        if (ended_) {
+            return;
+        }
+        ended_ = true;
+        WaitForBuffers();
+        if ASCEND_IS_AIC {
+            for (TEventID id = 0; id < CUBE_EVENTS; ++id) {
+                wait_flag(PIPE_M, PIPE_MTE1, id, made_.file, made_.line);
+            }
+        }
+        Forget();
+#if !defined(__ASCENDC_ENABLE_SUPER_KERNEL__)
+        pipe_barrier(PIPE_ALL);
+#endif
+    }
 
-    template <HardEvent event> TEventID AllocEventID() { return NextEvent(); }
-    template <HardEvent event> void ReleaseEventID(TEventID) {}
-    TEventID FetchEventID(HardEvent) { return EVENT_ID0; }
-    template <HardEvent event> TEventID FetchEventID() { return EVENT_ID0; }
+    // The first id that nobody has taken.
+    TEventID AllocEventID(HardEvent event, sk_host::Site site = sk_host::Site::Here()) {
+        const TEventID id = FirstFree(event, "AllocEventID", site);
+        Taken(event) |= static_cast<uint8_t>(1u << id);
+        return id;
+    }
+    template <HardEvent event> TEventID AllocEventID(sk_host::Site site = sk_host::Site::Here()) {
+        return AllocEventID(event, site);
+    }
+    void ReleaseEventID(HardEvent event, TEventID id, sk_host::Site site = sk_host::Site::Here()) {
+        if (id < 0 || id >= EVENTS) {
+            sk_host::Violation(site, "ReleaseEventID: event id %d; ids are 0 to 7", id);
+        }
+        Taken(event) &= static_cast<uint8_t>(~(1u << id));
+    }
+    template <HardEvent event> void ReleaseEventID(TEventID id, sk_host::Site site = sk_host::Site::Here()) {
+        ReleaseEventID(event, id, site);
+    }
+    // The same id without taking it: to be set and waited for at once.
+    TEventID FetchEventID(HardEvent event, sk_host::Site site = sk_host::Site::Here()) {
+        return FirstFree(event, "FetchEventID", site);
+    }
+    template <HardEvent event> TEventID FetchEventID(sk_host::Site site = sk_host::Site::Here()) {
+        return FetchEventID(event, site);
+    }
 
   private:
     // As many as the pipe of the device can keep apart.
     static constexpr uint64_t BUFFERS = 64;
+    // Ids of an event.
+    static constexpr TEventID EVENTS = 8;
+    // Events from M to MTE1 that are up while a pipe lives, for those who feed the cube unit.
+    static constexpr TEventID CUBE_EVENTS = 3;
+
+    // A buffer of a queue, and the pipe that fills it.
+    struct Queued {
+        const uint8_t *start;
+        pipe_t filling;
+    };
 
     void CountBuffers(uint64_t number, sk_host::Site site) {
         buffers_ += number;
@@ -153,7 +216,47 @@ class TPipe {
         }
     }
 
-    TEventID NextEvent() { return static_cast<TEventID>(events_++ % 8); }
+    uint8_t &Taken(HardEvent event) { return taken_[static_cast<uint8_t>(event)]; }
+
+    TEventID FirstFree(HardEvent event, const char *call, sk_host::Site site) {
+        if (Taken(event) == UINT8_MAX) {
+            if (sk_rt_core()->pipe == this) {
+                sk_host::Violation(site, "%s: all 8 ids of the event are taken; ReleaseEventID is missing", call);
+            }
+            // The pipe that nobody made outlives operators, which need not give back what they have taken.
+            Taken(event) = 0;
+        }
+        return __builtin_ctz(~static_cast<uint32_t>(Taken(event)));
+    }
+
+    void TakeCubeEvents() {
+        if ASCEND_IS_AIC {
+            Taken(HardEvent::M_MTE1) = (1u << CUBE_EVENTS) - 1;
+        }
+    }
+    void RaiseCubeEvents() {
+        TakeCubeEvents();
+        if ASCEND_IS_AIC {
+            for (TEventID id = 0; id < CUBE_EVENTS; ++id) {
+                set_flag(PIPE_M, PIPE_MTE1, id, made_.file, made_.line);
+            }
+        }
+    }
+
+    // Whoever fills a buffer next, for whatever purpose, waits for those who read what was in it.
+    void WaitForBuffers() {
+        for (uint32_t at = 0; at < queuedCount_; ++at) {
+            sk_rt_queue(SK_QUEUE_ALLOC, queued_[at].start, queued_[at].filling, 0, nullptr, nullptr, 0);
+        }
+    }
+
+    void Forget() {
+        ub_ = l1_ = l0a_ = l0b_ = l0c_ = bt_ = fb_ = buffers_ = 0;
+        queuedCount_ = 0;
+        for (uint8_t &taken : taken_) {
+            taken = 0;
+        }
+    }
 
     uint8_t *Reserve(TPosition position, uint64_t bytes, sk_host::Site site) {
         const sk_host::Memory memory = sk_host::MemoryOf(position, site);
@@ -182,6 +285,8 @@ class TPipe {
                                                  : fb_;
     }
 
+    // Where, for messages about what it does by itself.
+    sk_host::Site made_;
     uint64_t ub_ = 0;
     uint64_t l1_ = 0;
     uint64_t l0a_ = 0;
@@ -190,7 +295,10 @@ class TPipe {
     uint64_t bt_ = 0;
     uint64_t fb_ = 0;
     uint64_t buffers_ = 0;
-    uint32_t events_ = 0;
+    Queued queued_[BUFFERS] = {};
+    uint32_t queuedCount_ = 0;
+    uint8_t taken_[static_cast<uint8_t>(HardEvent::MAX)] = {};
+    bool ended_ = false;
 };
 
 // The pipe made last on this core. Kernels that place their tensors themselves make none, and ask for event ids all the
@@ -206,13 +314,14 @@ inline TPipe *GetTPipePtr() {
 template <TPosition source, TPosition target, int32_t depth, int mask = 0> class TQueBind {
   public:
     static constexpr TPosition position = source == TPosition::GM ? target : source;
+    static constexpr pipe_t FILLING = SK_HOST_FILLS<source, target>;
 
     template <class T> LocalTensor<T> AllocTensor(sk_host::Site site = sk_host::Site::Here()) {
         RequireReady("AllocTensor", site);
         for (uint32_t slot = 0; slot < pool_.count; ++slot) {
             if (!pool_.used[slot]) {
                 pool_.used[slot] = true;
-                sk_host_tell_queue(SK_QUEUE_ALLOC, Start(slot), SK_HOST_FILLS<source, target>, site);
+                sk_host_tell_queue(SK_QUEUE_ALLOC, Start(slot), FILLING, site);
                 return Tensor<T>(static_cast<int32_t>(slot));
             }
         }
@@ -224,7 +333,7 @@ template <TPosition source, TPosition target, int32_t depth, int mask = 0> class
     }
 
     template <class T> bool EnQue(const LocalTensor<T> &tensor, sk_host::Site site = sk_host::Site::Here()) {
-        return Append(tensor, SK_HOST_FILLS<source, target>, site);
+        return Append(tensor, FILLING, site);
     }
     template <class T> bool Append(const LocalTensor<T> &tensor, pipe_t filling, sk_host::Site site) {
         const int32_t slot = Owned(tensor, "EnQue", site);
