@@ -80,6 +80,12 @@ def test_every_kernel_is_told_as_it_is(scene: Path) -> None:
     assert run(scene, "-q").stdout.startswith("3 super kernels: ")
 
 
+def write_compiler(path: Path, script: str, **names: Path) -> None:
+    """A stand-in that ends by calling the real one."""
+    path.write_text(script.format(compiler=os.environ.get("CXX", "c++"), **names))
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
 #: A compiler that notes when it begins and ends, and takes its time.
 NOTING = """#!/bin/sh
 echo "+" >> {notes}
@@ -95,8 +101,7 @@ exit $status
 def test_jobs_do_not_multiply(scene: Path, jobs: int) -> None:
     """Builds run side by side, each with several compilers: never more of them than jobs."""
     compiler, notes = scene / "noting-c++", scene / "notes"
-    compiler.write_text(NOTING.format(notes=notes, compiler=os.environ.get("CXX", "c++")))
-    compiler.chmod(compiler.stat().st_mode | stat.S_IXUSR)
+    write_compiler(compiler, NOTING, notes=notes)
     run(scene, "--no-cache", "-q", "-j", str(jobs), CXX=str(compiler))
     running = most = 0
     for sign in notes.read_text().split():
@@ -120,8 +125,7 @@ exec {compiler} "$@"
 
 def test_a_terminal_sees_what_runs(scene: Path) -> None:
     compiler, seen = scene / "seen-c++", scene / "seen"
-    compiler.write_text(SEEN.format(seen=seen, compiler=os.environ.get("CXX", "c++")))
-    compiler.chmod(compiler.stat().st_mode | stat.S_IXUSR)
+    write_compiler(compiler, SEEN, seen=seen)
     parent, child = pty.openpty()
     process = subprocess.Popen(
         [COMMAND, "build", "graph.json", "--no-cache", "-j", "1"],

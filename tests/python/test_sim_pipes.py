@@ -305,6 +305,20 @@ def test_a_ninth_id_of_an_event_is_a_mistake(device: Device, folder: Path) -> No
     assert "kernel.cpp:19" in report.message
 
 
+def test_kernels_without_a_pipe_begin_again(device: Device, folder: Path) -> None:
+    """The pipe that stands in for theirs outlives them, so a ninth id says nothing about this one."""
+    source = """
+static void body() {
+    for (int i = 0; i < 9; ++i) {
+        ((float *)slot(1))[i] = AscendC::GetTPipePtr()->AllocEventID<AscendC::HardEvent::V_MTE3>();
+    }
+}
+"""
+    report, result = launch(device, folder, source, pipes="in-order")
+    report.raise_for_status()
+    np.testing.assert_array_equal(result[:9], [*range(8), 0])
+
+
 def test_an_id_that_no_event_has_is_not_given_back(device: Device, folder: Path) -> None:
     source = "static void body() { AscendC::TPipe pipe; pipe.ReleaseEventID<AscendC::HardEvent::V_MTE3>(8); }"
     report, _ = launch(device, folder, source, pipes="in-order")
