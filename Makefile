@@ -62,7 +62,7 @@ release: setup
 
 # The listings that follow from the tables of options and settings (CONTRIBUTING.md), written anew.
 tables: develop setup
-	SUPERKERNEL_BLESS=1 pytest -q tests/python/test_tables.py tests/python/test_errors.py -k "test_a_listing or SK0010"
+	SUPERKERNEL_BLESS=1 pytest -q tests/python/docs/test_tables.py tests/python/docs/test_errors.py -k "test_a_listing or SK0010"
 
 wheel: setup
 	maturin build --quiet --release --out dist

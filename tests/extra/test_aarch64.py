@@ -56,7 +56,7 @@ def test_it_is_what_it_claims_to_be(python, tmp_path):
 
 @pytest.mark.parametrize("file", SUITE)
 def test_the_suite(python, file):
-    out = run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/python/{file}", folder=PROJECT)
+    out = run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/python/sim/{file}", folder=PROJECT)
     assert " passed" in out and " skipped" not in out
 
 

@@ -21,7 +21,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from superkernel import pictures
 from superkernel.scope import Graph, plan
 
-sys.path[:0] = [str(Path(__file__).parents[1] / "python"), str(Path(__file__).parents[2] / "benches")]
+sys.path[:0] = [str(Path(__file__).parents[1] / "python" / "helpers"), str(Path(__file__).parents[2] / "benches")]
 from op_lists import AIC, AIV, MIX_1_2, OpList  # noqa: E402
 from plan_scale import op_list, write_kernels  # noqa: E402
 

@@ -362,7 +362,7 @@ def test_predict_a_marked_graph(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_the_document_lists_every_price() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "cost-model.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "cost-model.md").read_text()
     listed = [line.split("|")[1:3] for line in text.splitlines() if line.startswith("| `") and line.count("|") == 4]
     found = {name.strip().strip("`"): cell.strip() for name, cell in listed}
     expected = {price.name: price.us for price in cost.prices()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-CASES = Path(__file__).parents[1] / "cases"
+CASES = Path(__file__).parents[2] / "cases"
 
 
 def check(name: str, text: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "deny"
+SCRIPT = Path(__file__).parents[3] / "scripts" / "deny"
 deny = runpy.run_path(str(SCRIPT), run_name="deny")
 RULES = deny["read_rules"]((SCRIPT.parents[1] / "deny.toml").read_text())
 

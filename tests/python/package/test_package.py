@@ -13,7 +13,7 @@ import pytest
 import superkernel
 from op_lists import OpList
 
-PROJECT = Path(__file__).parents[2]
+PROJECT = Path(__file__).parents[3]
 PACKAGE = PROJECT / "python" / "superkernel"
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from superkernel import _core
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def options_table() -> Iterable[str]:

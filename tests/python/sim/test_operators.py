@@ -13,7 +13,7 @@ import pytest
 import superkernel
 from superkernel import sim
 
-SOURCES = Path(__file__).resolve().parents[1] / "operators"
+SOURCES = Path(__file__).resolve().parents[2] / "operators"
 TREE = os.environ.get("SUPERKERNEL_ASCENDC", "")
 needs_tree = pytest.mark.skipif(not TREE, reason="SUPERKERNEL_ASCENDC names no tree of AscendC headers")
 VECTOR, CUBE, MIXED = "KERNEL_TYPE_AIV_ONLY", "KERNEL_TYPE_AIC_ONLY", "KERNEL_TYPE_MIX_AIC_1_2"

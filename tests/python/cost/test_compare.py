@@ -13,7 +13,7 @@ from superkernel import SuperKernelError
 from superkernel.cli import main
 from superkernel.compare import COLUMNS, compare, read_statistic
 
-SAMPLE = Path(__file__).parents[1] / "cases" / "scope" / "sample_profile"
+SAMPLE = Path(__file__).parents[2] / "cases" / "scope" / "sample_profile"
 
 
 def test_the_figures_of_the_sample(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import superkernel
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "actions"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "actions"))
 
 from cases import Maker, write_objects
 from reference import all_cores, cross_edges

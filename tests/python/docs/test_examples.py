@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 GALLERY = ["two_streams", "mixed_op", "tiling_sink", "feed_sync_all", "early_start", "notify_wait", "inside_a_core"]
 
 

@@ -12,7 +12,7 @@ import pytest
 from superkernel.compare import COLUMNS, compare
 from superkernel.sim.durations import WorkPrices, simulated_profile
 
-SAMPLE = Path(__file__).parents[2] / "examples" / "compare"
+SAMPLE = Path(__file__).parents[3] / "examples" / "compare"
 
 
 def core(name: str, block: int, **counts: int) -> SimpleNamespace:

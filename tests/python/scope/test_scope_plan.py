@@ -13,7 +13,7 @@ from superkernel import SuperKernelError, scope
 from superkernel.cli import main
 from superkernel.scope import Graph, mark
 
-CASES = Path(__file__).parents[1] / "cases" / "scope"
+CASES = Path(__file__).parents[2] / "cases" / "scope"
 BASE = 1073741823
 
 
