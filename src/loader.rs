@@ -21,9 +21,9 @@ use crate::model::{
 };
 use crate::program::Program;
 use crate::shortened::Shortened;
-use crate::sim::meta;
-use crate::sim::request::{Entries, ParameterSpec};
-use crate::sim::topology::Topology;
+use crate::sim::code::meta;
+use crate::sim::interface::request::{Entries, ParameterSpec};
+use crate::sim::machine::topology::Topology;
 use crate::sim::{Request, SimError};
 use crate::store::digest::ContentDigest;
 

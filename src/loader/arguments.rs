@@ -266,7 +266,7 @@ mod tests {
     use super::*;
     use crate::diagnostic::Diagnostic;
     use crate::model::{Chip, KernelType, OpIndex};
-    use crate::sim::request::Entries;
+    use crate::sim::interface::request::Entries;
 
     /// Ops 0 `add`, 2 `mul` (with a lock) and 3 `add`; a workspace.
     fn kernel() -> Launchable {

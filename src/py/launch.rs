@@ -10,9 +10,9 @@ use super::errors::{from_parts, to_python};
 use super::loader::KernelDescription;
 use super::trace::Traces;
 use crate::loader::Launchable;
-use crate::sim::findings::Finding;
-use crate::sim::protocol::{Answer, WorkOrder};
-use crate::sim::report::{CoreReport, Event, Hazard, Report, Work};
+use crate::sim::interface::findings::Finding;
+use crate::sim::interface::report::{CoreReport, Event, Hazard, Report, Work};
+use crate::sim::launch::protocol::{Answer, WorkOrder};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<SimWorkOrder>()?;

@@ -10,7 +10,7 @@ use crate::loader::{
     self, ArgumentName, ForeignDigests, Form, Given, Launchable, LaunchableOp, LoadError, OpKey, Source,
 };
 use crate::model::{Slot, SlotRole, Soc};
-use crate::sim::request::Entries;
+use crate::sim::interface::request::Entries;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<KernelDescription>()?;

@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use super::errors::to_python;
 use super::launch::SimReport;
 use super::loader::KernelDescription;
-use crate::sim::protocol::{Pages, WorkOrder};
-use crate::sim::request::{self, AgentSpec, BufferSpec, DelaySpec, OpSpec, Trigger, WriteSpec};
+use crate::sim::interface::request::{self, AgentSpec, BufferSpec, DelaySpec, OpSpec, Trigger, WriteSpec};
+use crate::sim::launch::protocol::{Pages, WorkOrder};
 use crate::sim::{self, Request};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

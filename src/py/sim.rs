@@ -13,15 +13,15 @@ use crate::opbuild::program::{self, ProgramRequest};
 use crate::opbuild::{HeaderTree, OpBuildError};
 use crate::sim;
 use crate::sim::SimError;
-use crate::sim::arena::{self, Access};
-use crate::sim::program::Settings;
-use crate::sim::request;
+use crate::sim::interface::request;
+use crate::sim::launch::program::Settings;
+use crate::sim::machine::arena::{self, Access};
 use crate::store::folders::FolderCache;
 use crate::store::work_dir::WorkDir;
 use crate::toolchain::HostCompiler;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("SIM_GUARD_BYTE", sim::memory::GUARD_BYTE)?;
+    module.add("SIM_GUARD_BYTE", sim::machine::memory::GUARD_BYTE)?;
     module.add_function(wrap_pyfunction!(sim_link, module)?)?;
     module.add_function(wrap_pyfunction!(sim_build_program, module)?)?;
     module.add_function(wrap_pyfunction!(sim_run_program, module)?)?;
@@ -45,7 +45,7 @@ fn sim_link(
 ) -> PyResult<()> {
     let linked = interruptible(py, |cancel| {
         let compiler = HostCompiler::find(&Variables::from_process().host_search(), time_limit(timeout))?;
-        sim::library::link(&objects, &output, &cache, &compiler, cancel)
+        sim::code::library::link(&objects, &output, &cache, &compiler, cancel)
     })?;
     linked.map_err(|error| to_python(py, &error))
 }
@@ -77,7 +77,7 @@ fn sim_build_program(
     })?;
     let (compiler, _work, mut objects) = compiled.map_err(|error| to_python(py, &error))?;
     objects.extend(libraries);
-    let linked = interruptible(py, |cancel| sim::library::link(&objects, &output, &cache, &compiler, cancel))?;
+    let linked = interruptible(py, |cancel| sim::code::library::link(&objects, &output, &cache, &compiler, cancel))?;
     linked.map_err(|error| to_python(py, &error))
 }
 
@@ -98,7 +98,7 @@ fn sim_run_program(
     let fields = serde_json::from_str(launch).map_err(|error| SimError::Request(error.to_string()));
     let launch = fields.map_err(|error| to_python(py, &error))?;
     let settings = Settings { library, platform, launch, memory };
-    py.detach(|| sim::program::run(settings, &arguments)).map_err(|error| to_python(py, &error))
+    py.detach(|| sim::launch::program::run(settings, &arguments)).map_err(|error| to_python(py, &error))
 }
 
 /// Makes an arena of device memory, at `address` if it is given: (address, file descriptor).

@@ -11,10 +11,6 @@ use std::rc::Rc;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use super::clock::Clock as SimClock;
-use super::flags::{Arrivals, FlagBank, SetError};
-use super::schedule::Random;
-use super::topology::{CoreIndex, Topology};
 use crate::model::{
     ByPosition, Chip, CoreClass, CoreKind, KernelType, OpIndex, OpPosition, SlotLayout, SlotNumber, StreamForm,
     StreamId, SuperKernelType,
@@ -27,6 +23,10 @@ use crate::program::{
     Action, Barrier, CoreId, CoreIndex as IndexRegister, Cores, Direction, EarlyStartConfig, FunctionId, Kinds,
     OpFacts, Pair, Part, Program, Requirements, Round, Step, Violation,
 };
+use crate::sim::drive::schedule::Random;
+use crate::sim::machine::clock::Clock as SimClock;
+use crate::sim::machine::flags::{Arrivals, FlagBank, SetError};
+use crate::sim::machine::topology::{CoreIndex, Topology};
 
 /// The in-block flag by which a vector core arrives at its cube core; the second vector core's is 16 higher there.
 const ARRIVE: u32 = 12;
@@ -351,7 +351,7 @@ impl<'a> Both<'a> {
         true
     }
 
-    fn simulated_take(&mut self, core: usize, flag: Flag) -> Vec<super::clock::Moment> {
+    fn simulated_take(&mut self, core: usize, flag: Flag) -> Vec<crate::sim::machine::clock::Moment> {
         let (place, number) = (self.places[core], flag.number());
         let taken = match (flag, self.cores[core].kind) {
             (Flag::AllCubes | Flag::AllOfKind | Flag::Arrive | Flag::Release, _) => vec![self.bank.take(place, number)],

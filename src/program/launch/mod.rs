@@ -2,7 +2,7 @@
 //!
 //! What the model knows: each core's counters, the modes of sets (all cores of a kind, or the cores of a block), what
 //! `SyncAll` and the early-start calls consist of, and that sub-kernels may set, wait or call `SyncAll` themselves.
-//! The simulator's flags (`src/sim/flags.rs`) are another model of the same hardware, independent of this one on
+//! The simulator's flags (`src/sim/machine/flags.rs`) are another model of the same hardware, independent of this one on
 //! purpose: see [`flags`].
 //!
 //! What it shows: that every set meets the wait it is meant for, that nobody waits for ever, that no counter runs

@@ -12,9 +12,9 @@ mod script;
 
 use std::collections::HashSet;
 
-use super::clock::Moment;
-use super::flags::{Arrivals, FlagBank};
-use super::topology::{CoreIndex, Topology};
+use super::machine::clock::Moment;
+use super::machine::flags::{Arrivals, FlagBank};
+use super::machine::topology::{CoreIndex, Topology};
 use crate::model::{CoreKind, OpPosition, SlotNumber};
 use crate::program::launch::Accounting;
 use crate::program::launch::micro::Flag;

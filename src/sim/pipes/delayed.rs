@@ -7,9 +7,9 @@ use std::collections::{HashMap, VecDeque};
 
 use super::order::{AutoSync, Flag};
 use crate::aicore::Pipe;
-use crate::sim::access::Site;
-use crate::sim::issue::Prepared;
-use crate::sim::schedule::Random;
+use crate::sim::drive::schedule::Random;
+use crate::sim::machine::access::Site;
+use crate::sim::services::issue::Prepared;
 
 /// A queue does not grow beyond this: the scalar unit waits for its pipe.
 const DEPTH: usize = 32;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::order::Stamp;
 use crate::aicore::operand::Access;
 use crate::aicore::{OpCode, Pipe};
-use crate::sim::access::Site;
+use crate::sim::machine::access::Site;
 
 /// Who made an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::order::PipeClock;
 use super::watch::Issue;
 use crate::aicore::{LocalMemory, Memory, Pipe};
-use crate::sim::access::Site;
+use crate::sim::machine::access::Site;
 
 /// Bytes of a flag.
 const BLOCK: u64 = 512;

@@ -12,10 +12,10 @@ use super::words::finding;
 use super::{missing_order, overlap};
 use crate::aicore::operand::{Access, Operand};
 use crate::aicore::{LocalMemory, Memory, OnResults, OpCode, Pipe, UnitFlag};
-use crate::sim::access::Site;
-use crate::sim::findings::{Finding, FindingKind};
-use crate::sim::memory::GlobalMemory;
-use crate::sim::sites::Sites;
+use crate::sim::code::sites::Sites;
+use crate::sim::interface::findings::{Finding, FindingKind};
+use crate::sim::machine::access::Site;
+use crate::sim::machine::memory::GlobalMemory;
 
 /// What fills local memories before an operator: bytes that still hold it were written by nobody, not even by accesses
 /// that cannot be seen.

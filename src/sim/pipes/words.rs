@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::shadow::{Actor, Touch};
 use super::watch::{PipeWatch, QueueBuffer, Scene};
 use crate::aicore::{Memory, Pipe};
-use crate::sim::access::Site;
-use crate::sim::findings::{Finding, FindingKind, Party};
+use crate::sim::interface::findings::{Finding, FindingKind, Party};
+use crate::sim::machine::access::Site;
 
 impl PipeWatch {
     /// Bytes in the words of the kernel: offsets in a memory, the queue they belong to, names of buffers.

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 // The state of one core that kernel code reads and writes directly. The simulator owns one per core and keeps the same
-// layout (src/sim/core_state.rs); new fields go to the end.
+// layout (src/sim/machine/core_state.rs); new fields go to the end.
 struct SkCoreState {
     int64_t kind;        // 1 AIC, 2 AIV
     int64_t arch;        // 2201 or 3510
@@ -166,7 +166,7 @@ void sk_rt_sub_kernel_begin(uint64_t argsOffset) noexcept;
 void sk_rt_sub_kernel_end(uint64_t argsOffset) noexcept;
 }
 
-// Code compiled with hooks before its loads and stores (src/sim/accesses.cpp) says so.
+// Code compiled with hooks before its loads and stores (src/sim/code/accesses.cpp) says so.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define SK_HOST_WATCHED 1

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-// One launch, as src/sim/program.rs reads it.
+// One launch, as src/sim/launch/program.rs reads it.
 struct SkProgramLaunch {
     const char *kernel;
     const char *kernelType;

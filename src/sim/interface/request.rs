@@ -1,0 +1,438 @@
+//! What a launch is asked to do. Handed to the worker process as JSON, which only the core writes and reads.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::SimError;
+
+/// One launch of one loaded kernel.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Request {
+    /// The kernel's name, for messages.
+    #[serde(default)]
+    pub kernel: String,
+    /// The shared library made by [`crate::sim::code::library::link`].
+    pub library: std::path::PathBuf,
+    /// The functions to run.
+    pub entries: Entries,
+    /// Index handed to the functions of a lone sub-kernel; `None`: the entry of a super kernel, without arguments.
+    #[serde(default)]
+    pub args_offset: Option<u64>,
+    /// `Ascend910_93`, ...
+    pub soc: String,
+    /// `KERNEL_TYPE_...`: which cores are started, and whether their flags work.
+    pub kernel_type: String,
+    /// Number of blocks.
+    pub blocks: u32,
+    /// The parameter block.
+    pub slots: Vec<u64>,
+    /// What the slots hold, one by one; empty if nobody knows.
+    #[serde(default)]
+    pub parameters: Vec<ParameterSpec>,
+    /// Global memory the kernel may use.
+    #[serde(default)]
+    pub buffers: Vec<BufferSpec>,
+    /// The operators inside, in their order, for reports and order checking.
+    #[serde(default)]
+    pub ops: Vec<OpSpec>,
+    /// In which order cores go on.
+    #[serde(default)]
+    pub schedule: ScheduleSpec,
+    /// Cores held back.
+    #[serde(default)]
+    pub delays: Vec<DelaySpec>,
+    /// Parties outside the kernel.
+    #[serde(default)]
+    pub agents: Vec<AgentSpec>,
+    /// Bookkeeping of arrivals.
+    #[serde(default)]
+    pub arrivals: ArrivalsSpec,
+    /// Most switching points of a run.
+    #[serde(default = "default_step_limit")]
+    pub step_limit: u64,
+    /// How often every polling core looks again, with nobody else able to go on, before it counts as stuck.
+    #[serde(default = "default_poll_limit")]
+    pub poll_limit: u64,
+    /// Whether the order of operators that share memory is checked.
+    #[serde(default = "yes")]
+    pub check_order: bool,
+    /// Which events the report holds.
+    #[serde(default)]
+    pub events: EventsSpec,
+    /// Most events kept.
+    #[serde(default = "default_event_limit")]
+    pub event_limit: usize,
+    /// Address of four words of shared memory that always say where the run is: core, operator, steps.
+    #[serde(default)]
+    pub status_address: u64,
+    /// Whether local memories are overwritten with a pattern before every operator.
+    #[serde(default)]
+    pub poison_local_memory: bool,
+    /// Stack of one core in bytes.
+    #[serde(default = "default_stack_bytes")]
+    pub stack_bytes: usize,
+    /// How the pipes of a core work.
+    #[serde(default)]
+    pub pipes: PipesSpec,
+    /// What scalar accesses to global memory meet.
+    #[serde(default)]
+    pub cache: CacheSpec,
+    /// Whether barriers between vector instructions and waits around scalar accesses are taken as put in by the compiler.
+    #[serde(default = "yes")]
+    pub auto_sync: bool,
+    /// What `get_coreid()` returns on the first AIV; the default keeps AIC and AIV apart.
+    #[serde(default)]
+    pub first_vector_core_id: Option<i64>,
+}
+
+impl Request {
+    /// A launch in which everything else is as usual.
+    pub(crate) fn new(
+        library: std::path::PathBuf,
+        entries: Entries,
+        soc: String,
+        kernel_type: String,
+        blocks: u32,
+        slots: Vec<u64>,
+    ) -> Self {
+        Self {
+            kernel: String::new(),
+            library,
+            entries,
+            args_offset: None,
+            soc,
+            kernel_type,
+            blocks,
+            slots,
+            parameters: Vec::new(),
+            buffers: Vec::new(),
+            ops: Vec::new(),
+            schedule: ScheduleSpec::default(),
+            delays: Vec::new(),
+            agents: Vec::new(),
+            arrivals: ArrivalsSpec::default(),
+            step_limit: default_step_limit(),
+            poll_limit: default_poll_limit(),
+            check_order: yes(),
+            events: EventsSpec::default(),
+            event_limit: default_event_limit(),
+            status_address: 0,
+            poison_local_memory: false,
+            stack_bytes: default_stack_bytes(),
+            pipes: PipesSpec::default(),
+            cache: CacheSpec::default(),
+            auto_sync: yes(),
+            first_vector_core_id: None,
+        }
+    }
+}
+
+fn default_step_limit() -> u64 {
+    50_000_000
+}
+
+fn default_poll_limit() -> u64 {
+    1000
+}
+
+fn default_event_limit() -> usize {
+    50_000
+}
+
+fn default_stack_bytes() -> usize {
+    256 * 1024
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Symbols of the functions each kind runs.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Entries {
+    /// On AICs.
+    #[serde(default)]
+    pub aic: Option<String>,
+    /// On AIVs.
+    #[serde(default)]
+    pub aiv: Option<String>,
+}
+
+/// What a slot holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ParameterSpec {
+    /// Its name, as its op has it.
+    pub name: String,
+    /// The op's place in `op_list`.
+    pub op: Option<usize>,
+}
+
+/// A piece of global memory.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BufferSpec {
+    /// Its name in reports.
+    pub name: String,
+    /// First byte.
+    pub address: u64,
+    /// Number of bytes.
+    pub size: u64,
+    /// Bytes behind its end that hold [`crate::sim::machine::memory::GUARD_BYTE`]: whoever changes one wrote too far.
+    #[serde(default)]
+    pub guard: u64,
+}
+
+/// One operator of the kernel.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OpSpec {
+    /// Its name in reports.
+    pub name: String,
+    /// Slot of its first parameter.
+    pub param_offset: u64,
+    /// How many slots hold its parameters.
+    pub param_count: u64,
+    /// Its stream, where known.
+    #[serde(default)]
+    pub stream: Option<i64>,
+    /// Addresses it reads, if declared.
+    #[serde(default)]
+    pub reads: Option<Vec<u64>>,
+    /// Addresses it writes, if declared.
+    #[serde(default)]
+    pub writes: Option<Vec<u64>>,
+}
+
+/// The scheduling policy and its seed.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScheduleSpec {
+    /// Which policy.
+    #[serde(default)]
+    pub policy: PolicySpec,
+    /// Start of the random sequence.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// How the next core is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PolicySpec {
+    /// One after another.
+    #[default]
+    RoundRobin,
+    /// Any core, each equally likely.
+    Random,
+    /// Random priorities that change now and then: some cores run far ahead of others.
+    Skewed,
+}
+
+/// A core held back for some steps.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DelaySpec {
+    /// `AIC0`, `AIV3`.
+    pub core: String,
+    /// For how many steps.
+    pub steps: u64,
+    /// Where.
+    #[serde(default)]
+    pub at: DelayPoint,
+    /// For `at: op`: which operator.
+    #[serde(default)]
+    pub op: Option<u32>,
+}
+
+/// Where a core is held back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum DelayPoint {
+    /// Before its first instruction.
+    #[default]
+    Start,
+    /// When it enters the operator.
+    Op,
+    /// When it enters any `SyncAll`.
+    SyncAll,
+    /// When it starts to follow an operator it does not run (feed-sync-all).
+    Complement,
+    /// Before `SetNextTaskStart`.
+    SetNextTask,
+    /// Before `WaitPreTaskEnd`.
+    WaitPreTask,
+}
+
+/// Somebody outside the kernel who acts on global memory.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AgentSpec {
+    /// Its name in reports.
+    pub name: String,
+    /// When it starts to act.
+    #[serde(default)]
+    pub when: Trigger,
+    /// Steps between the trigger and the first write.
+    #[serde(default)]
+    pub delay: u64,
+    /// What it writes, in this order.
+    #[serde(default)]
+    pub writes: Vec<WriteSpec>,
+    /// How often it may act.
+    #[serde(default = "once")]
+    pub times: u32,
+    /// Whether the run fails when the agent never acted.
+    #[serde(default)]
+    pub required: bool,
+}
+
+fn once() -> u32 {
+    1
+}
+
+/// What an agent waits for.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) enum Trigger {
+    /// The start of the run.
+    #[default]
+    Start,
+    /// This many steps.
+    Step(u64),
+    /// A word of global memory that has this value.
+    Word {
+        /// Its address.
+        address: u64,
+        /// The value.
+        equals: u64,
+    },
+    /// Another agent has acted.
+    Agent(String),
+}
+
+/// One write of an agent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WriteSpec {
+    /// Where.
+    pub address: u64,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// See [`crate::sim::machine::flags::Arrivals`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ArrivalsSpec {
+    /// One arrival of every member.
+    #[default]
+    PerCore,
+    /// As many arrivals as members.
+    Summed,
+}
+
+/// How the pipes of a core work.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PipesSpec {
+    /// Instructions execute when they are issued.
+    #[default]
+    InOrder,
+    /// The same, and accesses that nothing orders are found.
+    Checked,
+    /// Pipes run behind the scalar unit, as far as a seed says.
+    Reordered,
+}
+
+/// What the scalar unit's accesses to global memory meet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum CacheSpec {
+    /// Memory itself.
+    #[default]
+    Coherent,
+    /// A cache per core that nobody keeps like memory.
+    Strict,
+}
+
+/// Which events are recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum EventsSpec {
+    /// None.
+    None,
+    /// Begin and end of operators, agents, failures.
+    #[default]
+    Ops,
+    /// Also every set, wait and barrier.
+    Sync,
+    /// Also every instruction, in a list of its own.
+    Instructions,
+}
+
+/// The names of all values of an enum of a request.
+macro_rules! names {
+    ($($value:expr),+) => {
+        [$(serde_json::to_value($value)),+].into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+    };
+}
+
+/// The values that an argument of `launch` may have if it is one of a few; none for another argument.
+pub(crate) fn choices(argument: &str) -> Vec<String> {
+    match argument {
+        "schedule" => names!(PolicySpec::RoundRobin, PolicySpec::Random, PolicySpec::Skewed),
+        "arrivals" => names!(ArrivalsSpec::PerCore, ArrivalsSpec::Summed),
+        "pipes" => names!(PipesSpec::InOrder, PipesSpec::Checked, PipesSpec::Reordered),
+        "cache" => names!(CacheSpec::Coherent, CacheSpec::Strict),
+        "events" => names!(EventsSpec::None, EventsSpec::Ops, EventsSpec::Sync, EventsSpec::Instructions),
+        "at" => names!(
+            DelayPoint::Start,
+            DelayPoint::Op,
+            DelayPoint::SyncAll,
+            DelayPoint::Complement,
+            DelayPoint::SetNextTask,
+            DelayPoint::WaitPreTask
+        ),
+        _ => Vec::new(),
+    }
+}
+
+/// The value called `name` of an argument that has one of a few.
+pub(crate) fn choice<T: serde::de::DeserializeOwned>(argument: &'static str, name: &str) -> Result<T, SimError> {
+    serde_json::from_value(name.into()).map_err(|_| SimError::Choice {
+        argument,
+        name: name.to_owned(),
+        allowed: choices(argument),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the reader of a request expects for one of its enums, in the words of its refusal.
+    fn expected<T: serde::de::DeserializeOwned>() -> String {
+        serde_json::from_str::<T>("\"?\"").err().unwrap().to_string()
+    }
+
+    #[test]
+    fn the_choices_are_those_that_are_read() {
+        let enums = [
+            ("schedule", expected::<PolicySpec>()),
+            ("arrivals", expected::<ArrivalsSpec>()),
+            ("pipes", expected::<PipesSpec>()),
+            ("cache", expected::<CacheSpec>()),
+            ("events", expected::<EventsSpec>()),
+            ("at", expected::<DelayPoint>()),
+        ];
+        for (argument, refusal) in enums {
+            let choices = choices(argument);
+            let listed = refusal.matches('`').count() / 2 - 1;
+            assert_eq!(choices.len(), listed, "{argument}: {refusal}");
+            assert!(choices.iter().all(|name| refusal.contains(&format!("`{name}`"))), "{argument}: {refusal}");
+        }
+        assert!(choices("seed").is_empty());
+    }
+}

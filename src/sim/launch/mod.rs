@@ -1,0 +1,5 @@
+//! Runs launches: one, those of a program, and those that another process asks for.
+
+pub(crate) mod engine;
+pub(crate) mod program;
+pub(crate) mod protocol;

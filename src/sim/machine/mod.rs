@@ -1,0 +1,12 @@
+//! The machine: cores, flags, caches and memories of a launch. It knows nothing of who watches it or who drives it.
+
+pub(crate) mod access;
+pub(crate) mod arena;
+pub(crate) mod cache;
+pub(crate) mod clock;
+pub(crate) mod core_state;
+pub(crate) mod flags;
+pub(crate) mod lines;
+pub(crate) mod memory;
+pub(crate) mod state;
+pub(crate) mod topology;

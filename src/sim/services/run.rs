@@ -1,0 +1,438 @@
+//! A run: the machine, who watches it and who drives it, and what each service of the runtime means for the three.
+//!
+//! The functions kernel code calls are in [`super::hooks`]; the fibers it runs on are in [`crate::sim::launch::engine`].
+
+use crate::aicore::Pipe;
+use crate::model::{Chip, OpPosition};
+use crate::sim::code::signals::Crash;
+use crate::sim::drive::driver::Driver;
+use crate::sim::interface::report::{Happening, Status};
+use crate::sim::interface::request::{DelayPoint, EventsSpec, Request};
+use crate::sim::machine::access::Site;
+use crate::sim::machine::flags::SetError;
+use crate::sim::machine::state::{Extent, Looks, Machine, Poll, Progress, Wait};
+use crate::sim::machine::topology::{CoreIndex, CrossCoreFlags};
+use crate::sim::watch::guard::Guards;
+use crate::sim::watch::observer::{FlagName, Observer};
+use crate::sim::watch::order::{OrderLog, Precision};
+
+/// What a core does after a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Goes on.
+    Continue,
+    /// Lets others run first.
+    Switch,
+    /// Cannot go on until something happens; then tries again.
+    Block,
+    /// Never goes on: the run has failed.
+    Stop,
+}
+
+/// `pipe_t` values the runtime looks at.
+const PIPE_S: u32 = 0;
+const PIPE_V: u32 = 1;
+const PIPE_ALL: u32 = 6;
+const PIPE_FIX: u32 = 10;
+
+/// Spins after which a core is put behind the others.
+const SPIN_PATIENCE: u64 = 16;
+
+/// `SkNote` of the header.
+mod note {
+    pub(crate) const SYNC_ALL_BEGIN: u32 = 1;
+    pub(crate) const SYNC_ALL_END: u32 = 2;
+    pub(crate) const SET_NEXT_TASK: u32 = 3;
+    pub(crate) const WAIT_PRE_BEGIN: u32 = 4;
+    pub(crate) const WAIT_PRE_END: u32 = 5;
+    pub(crate) const COMPLEMENT_BEGIN: u32 = 6;
+    pub(crate) const COMPLEMENT_END: u32 = 7;
+    pub(crate) const PRELOAD: u32 = 8;
+    pub(crate) const UNKNOWN_KEY: u32 = 9;
+    pub(crate) const WATCHED: u32 = 10;
+    pub(crate) const EXCHANGE: u32 = 11;
+}
+
+/// Everything about a run except the fibers.
+pub(crate) struct Run {
+    pub(crate) machine: Machine,
+    pub(crate) observer: Observer,
+    pub(crate) driver: Driver,
+    /// What was asked for, for messages.
+    pub(crate) request: Request,
+    /// What lies behind the buffers.
+    pub(crate) guards: Guards,
+    /// How kernel code crashed, if it did.
+    pub(crate) crash: Option<Crash>,
+}
+
+impl Run {
+    /// One switching point.
+    pub(crate) fn step(&mut self) -> Next {
+        match self.driver.step() {
+            Ok(()) => Next::Continue,
+            Err(text) => self.stop(Status::StepLimit, text),
+        }
+    }
+
+    /// Takes over what the scalar unit has done until now: before anything that changes order, or whose turn it is.
+    pub(crate) fn settle_accesses(&mut self) {
+        let Self { machine, observer, .. } = self;
+        observer.settle(machine.current, &machine.cores[machine.current].clock, &machine.memory);
+    }
+
+    /// The same before cache maintenance: a core that looks at one line again and again waits for a word there.
+    fn settle_looks(&mut self, extent: Extent) {
+        let Self { machine, observer, .. } = self;
+        let again = machine.looks_again(extent);
+        observer.settle_looks(machine.current, again, &machine.cores[machine.current].clock, &machine.memory);
+        if again.is_none() {
+            observer.decide_looks(machine.current, &machine.memory);
+        }
+    }
+
+    /// The same before the core hands on what it knows, or leaves an operator.
+    fn settle_finally(&mut self) {
+        self.settle_accesses();
+        self.observer.decide_looks(self.machine.current, &self.machine.memory);
+    }
+
+    /// The point before a synchronisation call.
+    pub(crate) fn sync_point(&mut self) -> Next {
+        self.settle_accesses();
+        self.machine.core().announced = 0..0;
+        self.active();
+        if self.step() == Next::Stop {
+            return Next::Stop;
+        }
+        if self.machine.topology.flags == CrossCoreFlags::Absent {
+            let text = format!("cross-core flags do not work in a launch of type {}", self.request.kernel_type);
+            return self.stop(Status::Api, text);
+        }
+        if self.machine.chip == Chip::C220 && !self.machine.core().ffts_known {
+            // One warning says it all.
+            self.machine.cores.iter_mut().for_each(|core| core.ffts_known = true);
+            self.observer.warnings.push(format!(
+                "{} used a cross-core flag before set_ffts_base_addr: on the device the flag would go nowhere",
+                self.machine.name(self.current())
+            ));
+        }
+        Next::Continue
+    }
+
+    /// `ffts_cross_core_sync`.
+    pub(crate) fn set_flag(&mut self, pipe: u32, mode: u32, flag: u32) -> Next {
+        if pipe == PIPE_S || pipe == PIPE_ALL {
+            let text = format!("flag {flag} is set on pipe {pipe}: PIPE_S and PIPE_ALL cannot set flags");
+            return self.stop(Status::Api, text);
+        }
+        self.observer.cores[self.machine.current].counts.sets += 1;
+        self.event(EventsSpec::Sync, Happening::Set, || Some(format!("mode {mode} flag {flag}")));
+        if self.pipes_announce(pipe) == Next::Stop {
+            return Next::Stop;
+        }
+        if pipe == PIPE_FIX && mode == 2 && self.machine.workspace.is_some() {
+            self.machine.flags.answers_messages(flag);
+        }
+        self.settle_finally();
+        let set = self.machine.set_flag(mode, flag);
+        for &receiver in self.machine.flags.gained() {
+            self.observer.raised(self.driver.steps, self.machine.current, receiver, FlagName::Cross(flag));
+        }
+        self.after_set(flag, set)
+    }
+
+    /// `set_intra_block`.
+    pub(crate) fn set_in_block(&mut self, pipe: u32, id: u32) -> Next {
+        if self.machine.chip != Chip::C310 {
+            return self.stop(Status::Api, format!("in-block flag {id}: this chip has no in-block flags"));
+        }
+        self.observer.cores[self.machine.current].counts.sets += 1;
+        self.event(EventsSpec::Sync, Happening::Set, || Some(format!("in-block flag {id}")));
+        if self.pipes_announce(pipe) == Next::Stop {
+            return Next::Stop;
+        }
+        self.settle_finally();
+        let set = self.machine.set_in_block(id);
+        if let Some((receiver, target)) = self.machine.flags.in_block_partner(self.machine.current, id) {
+            self.observer.raised(self.driver.steps, self.machine.current, receiver, FlagName::InBlock(target));
+        }
+        self.after_set(id, set)
+    }
+
+    fn after_set(&mut self, flag: u32, set: Result<(), SetError>) -> Next {
+        let setter = |run: &Self| run.machine.name(run.current());
+        match set {
+            Ok(()) => Next::Continue,
+            Err(SetError::Overflow(receiver)) => {
+                let text = format!(
+                    "the counter of flag {flag} on {} would exceed 15: {} sets it too far ahead of its waits",
+                    self.machine.name(receiver),
+                    setter(self)
+                );
+                self.stop(Status::Overflow, text)
+            }
+            Err(SetError::UnknownMode(mode)) => {
+                self.stop(Status::Api, format!("flag {flag} is set in mode {mode}; modes are 0, 1, 2"))
+            }
+            Err(SetError::InBlockId(id)) => {
+                self.stop(Status::Api, format!("in-block flag {id} has no partner on {}", setter(self)))
+            }
+        }
+    }
+
+    /// `wait_flag_dev`: takes one, or blocks.
+    pub(crate) fn wait_flag(&mut self, flag: u32) -> Next {
+        let wait = self.machine.wait_flag(flag);
+        self.after_wait(wait, FlagName::Cross(flag))
+    }
+
+    /// `wait_intra_block`.
+    pub(crate) fn wait_in_block(&mut self, id: u32) -> Next {
+        let wait = self.machine.wait_in_block(id);
+        self.after_wait(wait, FlagName::InBlock(id))
+    }
+
+    fn after_wait(&mut self, wait: Wait, flag: FlagName) -> Next {
+        let counts = &mut self.observer.cores[self.machine.current].counts;
+        match wait {
+            Wait::Taken => {
+                counts.waits += 1;
+                self.observer.waited(self.driver.steps, self.machine.current, flag);
+                self.pipes_hear();
+                Next::Continue
+            }
+            Wait::Blocked => {
+                counts.blocked += 1;
+                self.event(EventsSpec::Sync, Happening::Blocked, || Some(flag.to_string()));
+                // Nobody waits for ever for what this core has already been told to do.
+                if self.drain(&Pipe::ALL) == Next::Stop { Next::Stop } else { Next::Block }
+            }
+        }
+    }
+
+    /// The first half of `dcci`: what the core wrote becomes visible; is it polling?
+    pub(crate) fn flush(&mut self, extent: Extent) -> Next {
+        self.settle_looks(extent);
+        self.observer.cores[self.machine.current].counts.dcci += 1;
+        if self.step() == Next::Stop {
+            return Next::Stop;
+        }
+        match extent {
+            Extent::Whole => self.event(EventsSpec::Sync, Happening::Flush, || None),
+            Extent::Line(_) => {}
+        }
+        match self.machine.write_back(extent, self.driver.activity) {
+            Looks::AtNews => self.active(),
+            Looks::Again(_) if self.drain(&Pipe::ALL) == Next::Stop => return Next::Stop,
+            Looks::Again(times) if times.is_multiple_of(SPIN_PATIENCE) => {
+                self.driver.scheduler.step_back(self.machine.current);
+            }
+            Looks::Again(_) => {}
+        }
+        Next::Switch
+    }
+
+    /// The core moves what it has moved before: it waits for others, who go first.
+    pub(crate) fn looks_again(&mut self) -> Next {
+        if self.step() == Next::Stop || self.drain(&Pipe::ALL) == Next::Stop {
+            return Next::Stop;
+        }
+        let activity = self.driver.activity;
+        let core = self.machine.core();
+        core.spins += 1;
+        core.poll = Some(Poll::Whole(activity));
+        if core.spins.is_multiple_of(SPIN_PATIENCE) {
+            self.driver.scheduler.step_back(self.machine.current);
+        }
+        Next::Switch
+    }
+
+    /// Bytes moved or computed.
+    pub(crate) fn work(&mut self, pipe: u32, bytes: u64) {
+        let counts = &mut self.observer.cores[self.machine.current].counts;
+        match pipe {
+            PIPE_V => counts.vector_bytes += bytes,
+            PIPE_S => {}
+            _ => counts.moved_bytes += bytes,
+        }
+    }
+
+    /// A point of interest. May hold the core back.
+    pub(crate) fn note(&mut self, code: u32, value: u64) -> Next {
+        self.settle_finally();
+        let current = self.current();
+        let (watched, clock) = (&mut self.observer.cores[current], &mut self.machine.cores[current].clock);
+        let counts = &mut watched.counts;
+        let (what, delay) = match code {
+            note::SYNC_ALL_BEGIN => {
+                self.observer.calls_sync_all(current);
+                (Happening::SyncAll, Some(DelayPoint::SyncAll))
+            }
+            note::SYNC_ALL_END => (Happening::SyncAllEnd, None),
+            note::SET_NEXT_TASK => {
+                counts.set_next_task += 1;
+                self.observer.released(current, clock, &self.machine.memory);
+                (Happening::SetNextTask, Some(DelayPoint::SetNextTask))
+            }
+            note::WAIT_PRE_BEGIN => {
+                counts.wait_pre_task += 1;
+                (Happening::WaitPreTask, Some(DelayPoint::WaitPreTask))
+            }
+            note::WAIT_PRE_END => {
+                if let Some(part) = &mut watched.part {
+                    OrderLog::waited(part, clock);
+                }
+                (Happening::WaitPreTaskEnd, None)
+            }
+            note::COMPLEMENT_BEGIN => {
+                counts.complements += 1;
+                (Happening::Complement, Some(DelayPoint::Complement))
+            }
+            note::COMPLEMENT_END => (Happening::ComplementEnd, None),
+            note::PRELOAD => {
+                counts.preloads += 1;
+                (Happening::Preload, None)
+            }
+            note::UNKNOWN_KEY => return self.unknown_key(value),
+            note::WATCHED => {
+                self.observer.watches(current);
+                return Next::Continue;
+            }
+            note::EXCHANGE => {
+                watched.exchanges = !watched.exchanges;
+                let entered = watched.exchanges;
+                self.machine.exchange(entered);
+                return Next::Continue;
+            }
+            _ => return Next::Continue,
+        };
+        self.event(EventsSpec::Sync, what, || Some(value.to_string()));
+        match delay {
+            Some(point) => self.delay_at(point),
+            None => Next::Continue,
+        }
+    }
+
+    /// A core enters an operator.
+    pub(crate) fn op_begin(&mut self, position: OpPosition, precision: Precision) -> Next {
+        self.settle_accesses();
+        let current = self.current();
+        let is_new = self.observer.enter_op(self.driver.steps, current, position);
+        if is_new && (self.request.poison_local_memory || !self.observer.pipes.is_empty()) {
+            if self.drain(&Pipe::ALL) == Next::Stop {
+                return Next::Stop;
+            }
+            self.machine.poison();
+        }
+        if is_new {
+            self.pipes_enter_op(position);
+        }
+        let (clock, memory) = (&self.machine.cores[current].clock, &self.machine.memory);
+        self.observer.begin_part(current, position, precision, clock, memory);
+        if is_new { self.delay_at(DelayPoint::Op) } else { Next::Continue }
+    }
+
+    /// Has the current core written behind the end of a buffer of its operator since it went on?
+    pub(crate) fn check_guards(&mut self) -> Next {
+        let Some(&op) = self.observer.cores[self.machine.current].ops.last() else { return Next::Continue };
+        let Some((buffer, distance)) = self.guards.broken(op) else { return Next::Continue };
+        let name = &self.machine.memory.buffers()[buffer].name;
+        self.stop(Status::Overrun, format!("something was written {distance} bytes behind the end of buffer `{name}`"))
+    }
+
+    /// A core leaves an operator.
+    pub(crate) fn op_end(&mut self, precision: Precision) -> Next {
+        if self.check_guards() == Next::Stop {
+            return Next::Stop;
+        }
+        self.settle_finally();
+        let current = self.current();
+        // An operator takes a step at least: its end comes after its beginning.
+        self.driver.steps = self.driver.steps.max(self.observer.cores[current].entered + 1);
+        let (clock, memory) = (&mut self.machine.cores[current].clock, &self.machine.memory);
+        if self.observer.leave_op(self.driver.steps, current, precision, clock, memory) {
+            self.pipes_leave_op();
+        }
+        Next::Continue
+    }
+
+    /// A tiling key that is in none of the operator's tables; its address is in slot `slot`.
+    fn unknown_key(&mut self, slot: u64) -> Next {
+        let key = self.request.slots.get(slot as usize).and_then(|address| self.machine.memory.word(*address));
+        let key = key.map_or_else(|| "that cannot be read".to_owned(), |key| key.to_string());
+        let ops = &self.observer.ops;
+        let owner =
+            ops.iter().rposition(|op| op.param_offset <= slot).map(|at| self.observer.op_name(OpPosition::at(at)));
+        let owner = owner.unwrap_or_else(|| format!("the op of slot {slot}"));
+        self.stop(Status::Trap, format!("{owner} has no function for tiling key {key}"))
+    }
+
+    /// An agent writes: words change, and their readers hear of what the agent knew.
+    pub(crate) fn agent_acts(&mut self, agent: usize) {
+        let Self { machine, observer, driver, .. } = self;
+        let party = machine.cores.len() + agent;
+        let clock = &mut driver.agent_clocks[agent];
+        if let Some(address) = driver.agents.watched(agent)
+            && let Some(view) = machine.memory.line(address)
+            && machine.follows_order
+        {
+            machine.lines.acquire(&machine.memory, address, &view.content(), clock);
+        }
+        for address in driver.agents.act(agent) {
+            let Some(view) = machine.memory.line(address) else { continue };
+            if let Some(order) = &mut observer.order {
+                machine.lines.release(&machine.memory, address, &view.content(), clock);
+                if let Some(buffer) = machine.memory.find(address) {
+                    order.written_outside(buffer);
+                }
+            }
+        }
+        clock.tick(party);
+        driver.active();
+        observer.agent_acted(driver.steps, driver.agents.name(agent));
+    }
+
+    /// Ends the run with a failure of the current core. The first failure counts.
+    pub(crate) fn fail(&mut self, status: Status, text: String, site: Option<(String, u32)>) {
+        self.observer.fail(self.driver.steps, self.machine.current, status, text, site);
+    }
+
+    /// The same, at a place in the kernel.
+    pub(crate) fn fail_at(&mut self, status: Status, text: String, site: Site) {
+        let place = self.observer.sites.resolve(site);
+        self.fail(status, text, place);
+    }
+
+    /// Holds a core back if a delay says so.
+    pub(crate) fn delay_at(&mut self, point: DelayPoint) -> Next {
+        let current = self.current();
+        let op = self.observer.cores[current].ops.last().copied();
+        match self.driver.delay(current, op, point) {
+            Some(until) => {
+                self.machine.core().progress = Progress::Delayed(until);
+                Next::Switch
+            }
+            None => Next::Continue,
+        }
+    }
+
+    pub(crate) fn stop(&mut self, status: Status, text: String) -> Next {
+        self.fail(status, text, None);
+        Next::Stop
+    }
+
+    pub(crate) fn current(&self) -> CoreIndex {
+        self.machine.current
+    }
+
+    /// Anything other than repeated polling happened on the current core.
+    pub(crate) fn active(&mut self) {
+        self.driver.active();
+        self.machine.stops_polling();
+    }
+
+    fn event(&mut self, level: EventsSpec, what: Happening, detail: impl FnOnce() -> Option<String>) {
+        self.observer.event(level, self.driver.steps, self.machine.current, what, detail);
+    }
+}
