@@ -15,6 +15,7 @@ from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from superkernel._errors import make_error
 from superkernel._logging import logger
 from superkernel._scratch import ScratchFolder
 from superkernel.sim.checking import Seen, Trial
@@ -62,9 +63,11 @@ def _shown(trial: Trial, seeds: range, task: Future[list[Glimpse]] | None) -> It
     glimpses: list[Glimpse | None] = [None] * len(seeds)
     if task is not None:
         try:
-            glimpses = list(task.result())
+            answer = task.result()
         except Exception as error:
             logger.warning("%s: seeds %d to %d are run here: %r", trial.kernel.name, seeds[0], seeds[-1], error)
+        else:
+            glimpses = list(_whole(answer, seeds))
     for seed, glimpse in zip(seeds, glimpses):
         if glimpse is not None and not glimpse.found:
             yield Seen(glimpse.steps, glimpse.warnings, None, None)
@@ -73,6 +76,18 @@ def _shown(trial: Trial, seeds: range, task: Future[list[Glimpse]] | None) -> It
         if glimpse is not None and found is None:
             logger.warning("%s: what a worker found with seed %d does not show here", trial.kernel.name, seed)
         yield Seen(report.steps, report.warnings, found, report)
+
+
+def _whole(answer: Any, seeds: range) -> list[Glimpse]:
+    """The answer of a task, which tells of each of its seeds. A shorter one would pass for seeds never run."""
+    if not isinstance(answer, list) or len(answer) != len(seeds) or not all(isinstance(g, Glimpse) for g in answer):
+        told = f"{len(answer)} seeds" if isinstance(answer, list) else f"an object of type {type(answer).__name__}"
+        raise make_error(
+            "SK0931",
+            f"a worker was asked for {len(seeds)} seeds, from {seeds[0]} on, and answered with {told}",
+            "give the workers the same version of superkernel as here, or check without `executor`",
+        )
+    return answer
 
 
 def _sent(executor: Executor, data: bytes) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +57,13 @@ class Device:
         self._work = ScratchFolder("sim")
         #: The process it belongs to; a copy made by `fork` has its memory in common with it.
         self._owner = os.getpid()
-        self._memory_lock = threading.Lock()
+        self._memory_lock = threading.RLock()
         self._libraries: dict[tuple[str, int, int], Path] = {}
         self._child: Child | None = None
         self._known_pages: dict[int, int] = {}
-        self._lock = threading.Lock()
+        #: One launch at a time; held throughout by who launches again and again on the same memory.
+        self._lock = threading.RLock()
+        self._library_lock = threading.Lock()
 
     @property
     def has_ffts_slot(self) -> bool:
@@ -135,14 +139,24 @@ class Device:
     def _library(self, kernel: Path) -> Path:
         """The shared library of an object; made once as long as the file stays the same."""
         key = (str(kernel), *_version(kernel))
-        if key not in self._libraries:
-            timeout = current_config()["tool_timeout"]
-            output = Path(self._work.name) / f"kernel{len(self._libraries)}.so"
-            _core.sim_link([str(kernel)], str(output), str(cache_directory()), timeout)
-            self._libraries[key] = output
-        return self._libraries[key]
+        # Two kernels must never be linked to one file, whichever threads load them.
+        with self._library_lock:
+            if key not in self._libraries:
+                timeout = current_config()["tool_timeout"]
+                output = Path(self._work.name) / f"kernel{len(self._libraries)}.so"
+                _core.sim_link([str(kernel)], str(output), str(cache_directory()), timeout)
+                self._libraries[key] = output
+            return self._libraries[key]
 
     # -- launching ---------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody else launches, or touches memory, meanwhile: other threads wait."""
+        # In this order everywhere.
+        with self._lock, self._memory_lock, self._arena.lock:
+            self.require_open()
+            yield
 
     def _launch(self, request: _core.LaunchRequest, timeout: float | None, events: int) -> reports.Report:
         with self._lock:

@@ -172,7 +172,7 @@ class Kernel:
         accesses: Mapping[str | int, Mapping[str, Iterable[Argument | str]]] | None = None,
         step_limit: int | None = None,
         timeout: float | None = None,
-        tiling_key: Mapping[int | str, int | tuple[int, int]] | None = None,
+        tiling_key: int | Mapping[int | str, int | tuple[int, int]] | None = None,
         poison_local_memory: bool = True,
         events: str = "ops",
         event_limit: int = 50_000,
@@ -189,8 +189,10 @@ class Kernel:
         the verdict is the same. What a worker found is run again here, for its report.
         """
         self._device.require_open()
+        keys = _mapping("tiling_key", {} if tiling_key is None or isinstance(tiling_key, int) else tiling_key)
         options = {
             "block_dim": block_dim,
+            "tiling_key": tiling_key if isinstance(tiling_key, int) else None,
             "agents": check.listed("agents", agents),
             "accesses": accesses,
             "step_limit": step_limit,
@@ -207,7 +209,7 @@ class Kernel:
             most_findings=check.integer("most_findings", most_findings, 1, 2**32),
             tolerance=(check.number("rtol", rtol), check.number("atol", atol)),
             ignore=[check.text("ignore", name) for name in check.listed("ignore", ignore)],
-            tiling_key=_mapping("tiling_key", tiling_key or {}),
+            tiling_key=keys,
             options=options,
             executor=executor,
         )

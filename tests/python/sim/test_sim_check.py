@@ -15,6 +15,7 @@ import pytest
 import superkernel
 from superkernel import SuperKernelError, cli
 from superkernel.sim import Device, Kernel, Variation, build_op
+from superkernel.sim._remote import Glimpse
 
 SOC = "Ascend910_93"
 COUNT = 96
@@ -166,6 +167,40 @@ def test_without_workers_seeds_are_run_here(
     verdict = kernel.check(_arguments(), seeds=2, executor=Broken())
     assert verdict.ok and verdict.last is not None
     assert "no worker is left" in caplog.text
+
+
+class Forgetful(Executor):
+    """Its workers lose seeds, or answer with something else."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    def submit(self, *_: Any, **__: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(self._answer)
+        return future
+
+
+@pytest.mark.parametrize("answer", [[], [Glimpse(1, (), False)] * 7, None, [None] * 8])
+def test_seeds_that_a_worker_left_out_are_an_error(device: Device, folder: Path, entries: Any, answer: Any) -> None:
+    kernel = device.load(folder / "kernel_meta" / "te_superkernel_right.json")
+    with pytest.raises(SuperKernelError) as caught:
+        kernel.check(_arguments(), seeds=8, executor=Forgetful(answer))
+    assert caught.value.errorinfo["errId"] == "SK0931" and "8 seeds, from 0 on" in str(caught.value)
+
+
+# -- a kernel without a super kernel around it -----------------------------------------------------------------------
+
+
+def test_a_lone_op_is_compared_with_a_run_of_its_own(device: Device, entries: dict[str, Any]) -> None:
+    x, y = np.arange(COUNT, dtype=np.int32), np.zeros(COUNT, np.int32)
+    verdict = device.load(entries["vector"]["json_path"]).check([x, y, bytes(8)], seeds=4)
+    assert verdict.ok and verdict.compared, verdict
+    clock = device.load(entries["clock"]["json_path"]).check([x, y, bytes(8)], seeds=4)
+    assert [finding.status for finding in clock.findings] == ["different"], clock
+    # One that fails is found by a seed, which can be repeated.
+    null = device.load(entries["vector"]["json_path"]).check([x, 0, bytes(8)], seeds=4)
+    assert [(finding.status, finding.repeatable) for finding in null.findings] == [("crash", True)]
 
 
 # -- the command -----------------------------------------------------------------------------------------------------
