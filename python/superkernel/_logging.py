@@ -2,19 +2,24 @@
 
 There are two readers with levels of their own. Python's loggers are set up as usual; CANN's log has its level in
 ``ASCEND_GLOBAL_LOG_LEVEL`` and is where CANN's users look. A record reaches each of them if its level asks for it,
-whatever the other one wants. The native core logs through the ``log`` crate and hands its records to ``native``.
+whatever the other one wants. The native core's records arrive through ``pyo3-log``, which asks a logger whether a level
+is enabled and hands it the record.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import contextvars
 import logging
 import sys
+import traceback
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["building", "error_in_cann_s_log", "logger", "lowest_level", "named", "native", "print_to_stderr"]
+from superkernel import _core
+
+__all__ = ["building", "error_in_cann_s_log", "logger", "lowest_level", "named", "print_to_stderr"]
 
 #: The kernel the current context works on, for CANN's log.
 _kernel_name: contextvars.ContextVar[str] = contextvars.ContextVar("superkernel_kernel_name", default="superkernel")
@@ -37,7 +42,12 @@ class _AlsoForCann(_Base):
 
     def callHandlers(self, record: logging.LogRecord) -> None:
         if super().isEnabledFor(record.levelno):
-            super().callHandlers(record)
+            try:
+                super().callHandlers(record)
+            except Exception:
+                # What is logged about is more than the log: nothing stops because a handler failed.
+                if logging.raiseExceptions:
+                    traceback.print_exc()
         _to_cann(record.levelno, record.getMessage())
 
 
@@ -50,21 +60,9 @@ def named(name: str) -> logging.Logger:
     return found
 
 
-def native(name: str, level: int, message: str, file: str, line: int) -> None:
-    """Takes a record of the native core."""
-    target = named(name)
-    if target.isEnabledFor(level):
-        target.handle(target.makeRecord(name, level, file, line, message, (), None))
-
-
 def lowest_level() -> int:
     """The lowest level anybody listens to: the native core need not make records below it."""
-    existing = [
-        found
-        for name, found in list(logging.root.manager.loggerDict.items())
-        if name.startswith(f"{logger.name}.") and isinstance(found, logging.Logger)
-    ]
-    return min(_cann_s_level(), *(found.getEffectiveLevel() for found in [logger, *existing]))
+    return min(_cann_s_level(), *(found.getEffectiveLevel() for found in NATIVE))
 
 
 @contextlib.contextmanager
@@ -136,8 +134,6 @@ _once = _Once()
 
 def print_to_stderr(verbosity: int) -> None:
     """For the command line: warnings, from verbosity 1 on progress and from 2 on details, go to standard error."""
-    from superkernel import _core
-
     global _with_cann
 
     _with_cann = False
@@ -154,3 +150,9 @@ def print_to_stderr(verbosity: int) -> None:
 
 
 logger = named("superkernel")
+
+#: The loggers that the native core writes to.
+NATIVE = [named(f"superkernel.{part}") for part in ("cache", "compile", "scope", "sim", "toolchain")]
+
+# Threads of the core may outlive the interpreter, which takes no records then.
+atexit.register(_core.set_log_level, logging.CRITICAL + 1)

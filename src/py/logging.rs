@@ -1,80 +1,34 @@
-//! Hands the core's log records to the package's loggers (`superkernel._logging`).
+//! The core's log records reach the package's loggers through `pyo3-log`.
 //!
-//! Not through a ready-made bridge: Python's loggers are not the only readers. CANN's log has a level of its own, and
-//! a record that only it wants must be made although no Python logger asks for it.
+//! CANN's log is a second reader with a level of its own. A logger of the package (`superkernel._logging`) says that a
+//! level is enabled if either reader wants it, and hands a record only to those who do.
 
-use log::{Level, LevelFilter, Log, Metadata, Record};
+use log::LevelFilter;
 use pyo3::prelude::*;
-
-struct ToPython;
-
-static TO_PYTHON: ToPython = ToPython;
-
-pub(crate) fn start() {
-    // A second import in one process finds a logger installed; that is fine.
-    if log::set_logger(&TO_PYTHON).is_ok() {
-        log::set_max_level(LevelFilter::Warn);
-    }
-}
+use pyo3_log::{Caching, Logger};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // Levels change at run time: what a logger wants is asked for every record that passes the level set below.
+    let logger = Logger::new(module.py(), Caching::Loggers)?.filter(LevelFilter::Trace);
+    // A second import in one process finds a logger installed; that is fine.
+    if logger.install().is_ok() {
+        log::set_max_level(LevelFilter::Warn);
+    }
     module.add_function(wrap_pyfunction!(set_log_level, module)?)
 }
 
 /// From now on records of a level (one of Python's numbers) below this one are not made.
+///
+/// Making a record takes the interpreter lock, so whoever holds it while others work for him waits for ever: every
+/// function of the border releases the lock before it starts work on other threads.
 #[pyfunction]
 fn set_log_level(level: u32) {
-    let lowest = [Level::Error, Level::Warn, Level::Info, Level::Debug, Level::Trace]
-        .into_iter()
-        .take_while(|candidate| number(*candidate) >= level)
-        .last();
-    log::set_max_level(lowest.map_or(LevelFilter::Off, |found| found.to_level_filter()));
-}
-
-/// The number Python's `logging` has for a level; it has none for `Trace`.
-fn number(level: Level) -> u32 {
-    match level {
-        Level::Error => 40,
-        Level::Warn => 30,
-        Level::Info => 20,
-        Level::Debug => 10,
-        Level::Trace => 5,
-    }
-}
-
-impl Log for ToPython {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.level() <= log::max_level()
-    }
-
-    fn log(&self, record: &Record<'_>) {
-        if !self.enabled(record.metadata()) {
-            return;
-        }
-        // An interpreter that is shutting down takes no records any more.
-        Python::try_attach(|py| {
-            // Logging goes on while an exception is on its way; that one must survive.
-            let on_its_way = PyErr::take(py);
-            if let Err(failure) = hand_over(py, record) {
-                failure.write_unraisable(py, None);
-            }
-            if let Some(error) = on_its_way {
-                error.restore(py);
-            }
-        });
-    }
-
-    fn flush(&self) {}
-}
-
-/// Target `superkernel::plan` becomes the logger `superkernel.plan`.
-fn hand_over(py: Python<'_>, record: &Record<'_>) -> PyResult<()> {
-    py.import("superkernel._logging")?.getattr("native")?.call1((
-        record.target().replace("::", "."),
-        number(record.level()),
-        record.args().to_string(),
-        record.file().unwrap_or_default(),
-        record.line().unwrap_or_default(),
-    ))?;
-    Ok(())
+    log::set_max_level(match level {
+        0..=5 => LevelFilter::Trace,
+        6..=10 => LevelFilter::Debug,
+        11..=20 => LevelFilter::Info,
+        21..=30 => LevelFilter::Warn,
+        31..=40 => LevelFilter::Error,
+        _ => LevelFilter::Off,
+    });
 }

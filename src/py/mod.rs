@@ -28,7 +28,6 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    logging::start();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     logging::register(module)?;
     support::register(module)?;

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
+
 import pytest
 from interpreter import STANDINS, output_of, run_python
+from kernel_library import MIX_1_2, KernelLibrary
 
 LOG = """
 import logging, superkernel
@@ -258,3 +263,34 @@ print("went on")
     )
     assert done.stdout == "went on\n"
     assert "broken handler" in done.stderr
+
+
+def test_every_record_of_the_native_core_names_a_logger_of_the_package():
+    """Others would not write to CANN's log: `logging` makes them as soon as somebody asks for them."""
+    from superkernel import _logging
+
+    sources = [path.read_text() for path in (Path(__file__).parents[3] / "src").rglob("*.rs")]
+    calls = [call for text in sources for call in re.findall(r"\blog::\w+!\(\s*(.{0,20})", text)]
+    targets = [re.findall(r'\blog::\w+!\(\s*target: "([\w.]+)"', text) for text in sources]
+    assert len(calls) == sum(map(len, targets)) > 20
+    assert {name for found in targets for name in found} == {logger.name for logger in _logging.NATIVE}
+
+
+def test_threads_that_log_do_not_wait_for_the_caller_who_waits_for_them(library: KernelLibrary, tmp_path: Path):
+    """A record needs the interpreter lock: a caller that keeps it while others work would wait for ever."""
+    ops = [library.op("one"), library.op("mixed", MIX_1_2), library.op("two")]
+    infos = json.dumps(library.infos(*ops, options="split-mode=4"))
+    done = run_python(
+        LOG
+        + f"""
+import json
+logging.basicConfig(level=logging.DEBUG)
+infos = json.loads({infos!r})
+places = dict(cache_dir="", kernel_meta_parent_dir={str(tmp_path)!r})
+with superkernel.configure(soc="Ascend910_93", jobs=4, toolchain="host", **places):
+    superkernel.plan(infos, "k")
+    superkernel.compile(infos, "k")
+"""
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("DEBUG:superkernel.toolchain:runs: ") >= 3, done.stderr
