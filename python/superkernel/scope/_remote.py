@@ -122,11 +122,9 @@ def connect(address: str) -> Iterator[Executor]:
 
     scheme, _, rest = address.partition("://")
     if scheme == "processes" and rest.isdecimal() and int(rest) > 0:
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
+        from superkernel.scope._processes import Processes
 
-        # Not by `fork`: this process has threads.
-        with ProcessPoolExecutor(int(rest), mp_context=get_context("spawn")) as pool:
+        with Processes(int(rest)) as pool:
             yield pool
     elif scheme == "dask" and rest:
         try:

@@ -7,12 +7,11 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import time
 import weakref
-from pathlib import Path
 
 from superkernel import SuperKernelError, _core
+from superkernel._children import start_python
 from superkernel._errors import make_error
 from superkernel.sim.memory import Arena
 
@@ -51,22 +50,13 @@ class Child:
     """One worker process with the device's memory."""
 
     def __init__(self, arena: Arena) -> None:
-        environment = dict(os.environ)
-        # The child must find this very package, however the parent found it.
-        package_root = str(Path(__file__).resolve().parents[2])
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [package_root, environment.get("PYTHONPATH", "")]))
         pipes: list[int] = []
         try:
             pipes += os.pipe()
             pipes += os.pipe()
             inherited = (pipes[0], pipes[3], arena.file)
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "superkernel.sim.worker"]
-                + [str(value) for value in (*inherited, arena.address, arena.size, os.getpid())],
-                pass_fds=inherited,
-                stdin=subprocess.DEVNULL,
-                env=environment,
-            )
+            numbers = (*inherited, arena.address, arena.size, os.getpid())
+            self._process = start_python("superkernel.sim.worker", [str(value) for value in numbers], inherited)
         except OSError as error:
             for pipe in pipes:
                 os.close(pipe)

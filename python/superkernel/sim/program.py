@@ -6,13 +6,13 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from superkernel import _core
 from superkernel._build import cache_limit
+from superkernel._children import python_command, python_environment
 from superkernel._environment import current_config
 from superkernel._errors import SuperKernelError
 from superkernel.sim import _arguments as check
@@ -97,11 +97,8 @@ def run_program(
         fields["schedule"] = {"policy": "random", "seed": check.integer("seed", seed, 0, 2**64 - 1)}
     chip = json.dumps([soc or "Ascend910B", aic_num, aiv_num])
     words = [os.path.abspath(library), chip, json.dumps(fields), name or Path(library).stem]
-    environment = dict(os.environ)
-    package_root = str(Path(__file__).resolve().parents[2])
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [package_root, environment.get("PYTHONPATH", "")]))
-    command = [sys.executable, "-m", "superkernel.sim.program", *words, *arguments]
-    return subprocess.run(command, env=environment, timeout=timeout, check=False, **streams)
+    command = python_command(__name__, [*words, *arguments])
+    return subprocess.run(command, env=python_environment(), timeout=timeout, check=False, **streams)
 
 
 def main(arguments: list[str]) -> int:
@@ -110,7 +107,3 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     soc, aic_num, aiv_num = json.loads(chip)
     return _core.sim_run_program(library, words, soc, aic_num, aiv_num, launch, _MEMORY)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import superkernel
+from interpreter import old_python
 
 SOURCE = Path(superkernel.__file__).parents[1]
 NAMES = ("superkernel", "superkernel_rs", "tbe")
@@ -359,19 +360,6 @@ READ_BY_OLD_PYTHONS = [
     SOURCE / "superkernel" / "_install" / "startup.py",
     *sorted((SOURCE / "superkernel_rs").glob("*.py")),
 ]
-
-
-def old_python(version: str) -> str | None:
-    """An interpreter of that version, if this machine has one."""
-    candidates = [shutil.which(f"python{version}")]
-    candidates += map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
-    for candidate in filter(None, candidates):
-        done = subprocess.run(
-            [candidate, "-c", "import sys; print(sys.version_info[:2])"], capture_output=True, text=True
-        )
-        if done.stdout.strip() == str(tuple(map(int, version.split(".")))):
-            return candidate
-    return None
 
 
 @pytest.mark.parametrize("version", [(3, 7), (3, 8)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -44,3 +45,16 @@ def output_of(code: str, **settings: object) -> str:
     done = run_python(code, **settings)  # type: ignore[arg-type]
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def old_python(version: str) -> str | None:
+    """An interpreter of that version, if this machine has one."""
+    candidates = [shutil.which(f"python{version}")]
+    candidates += map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+    for candidate in filter(None, candidates):
+        done = subprocess.run(
+            [candidate, "-c", "import sys; print(sys.version_info[:2])"], capture_output=True, text=True
+        )
+        if done.stdout.strip() == str(tuple(map(int, version.split(".")))):
+            return candidate
+    return None
