@@ -68,7 +68,7 @@ pub(crate) fn build(request: &OpRequest, host: &HostToolchain, cancel: &Cancel) 
     let texts = preprocess(request, host, &source, &units, &work, cancel)?;
     let facts = Facts::new(request, &look(request, host, &texts))?;
 
-    let digest = digest(request, host, &texts);
+    let digest = digest(request, host, &source, &work, &texts);
     let name = request.name.clone().unwrap_or_else(|| format!("{}_{}", request.kernel, digest.short()));
     let functions: Vec<String> = units.iter().map(|unit| format!("{name}{}", unit.suffix(request.position))).collect();
     let paths = publish::Paths::new(&request.out_dir, &name);
@@ -174,6 +174,8 @@ fn compile(
             let ready = precompiled::for_operator(&job, headers, host, cache, cancel)?;
             job.defines.extend(["-include".to_owned(), ready.display().to_string()]);
         }
+        // Or debug information would name a folder that is another one each time.
+        job.defines.push(format!("-ffile-prefix-map={}=.", directory.display()));
         host.compile(&job, cancel)?;
         let object = fs::read(&job.output)?;
         Ok(CompiledUnit { unit: *unit, function: function.clone(), object })
@@ -252,15 +254,23 @@ fn fact_defines(facts: &Facts) -> Vec<String> {
     defines.into_iter().map(str::to_owned).collect()
 }
 
-/// Over everything the result depends on.
-fn digest(request: &OpRequest, host: &HostToolchain, texts: &[String]) -> ContentDigest {
+/// Over everything the result depends on, and nothing of where it is made.
+fn digest(request: &OpRequest, host: &HostToolchain, source: &Path, work: &WorkDir, texts: &[String]) -> ContentDigest {
     // The source counts by what the preprocessor made of it.
-    let without_source = OpRequest { source: Source::Text(String::new()), cache: None, ..request.clone() };
+    let without_source =
+        OpRequest { source: Source::Text(String::new()), cache: None, out_dir: PathBuf::new(), ..request.clone() };
+    let is_text = matches!(request.source, Source::Text(_));
+    // Preprocessors name the files they read, and with `-g` the folder they run in.
+    let placeless = |text: &String| {
+        let text = text.replace(&*work.path().to_string_lossy(), ".");
+        if is_text { text.replace(&*source.to_string_lossy(), "source.cpp") } else { text }
+    };
+    let texts: Vec<String> = texts.iter().map(placeless).collect();
     let mut parts = vec![VERSION.to_owned()];
     parts.extend(host.identity().iter().map(ToString::to_string));
     parts.push(format!("{without_source:?}"));
     // The length in front keeps neighbouring parts apart.
-    let lengths: Vec<[u8; 8]> = parts.iter().chain(texts).map(|part| (part.len() as u64).to_le_bytes()).collect();
-    let pieces = lengths.iter().zip(parts.iter().chain(texts));
+    let lengths: Vec<[u8; 8]> = parts.iter().chain(&texts).map(|part| (part.len() as u64).to_le_bytes()).collect();
+    let pieces = lengths.iter().zip(parts.iter().chain(&texts));
     ContentDigest::of_all(pieces.flat_map(|(length, part)| [length.as_slice(), part.as_bytes()]))
 }

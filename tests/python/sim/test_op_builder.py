@@ -353,6 +353,28 @@ def test_debug_output_and_flushes_reach_the_json(tmp_path: Path) -> None:
     assert not told["sub_operator_call_dcci_after_kernel_end"]
 
 
+def test_debug_information_names_no_folder_of_a_single_build(tmp_path: Path) -> None:
+    def build() -> BuiltOp:
+        return build_op(ADD, "add", kernel_type=MIX12, compile_options=["-g"], out_dir=tmp_path)
+
+    first = build()
+    content = Path(first.bin_path).read_bytes()
+    assert build().reused
+    Path(first.bin_path).unlink()
+    again = build()
+    assert not again.reused and Path(again.bin_path).read_bytes() == content
+
+
+@pytest.mark.parametrize("options", [[], ["-g"]])
+def test_names_and_digests_do_not_depend_on_the_folder(tmp_path: Path, options: list[str]) -> None:
+    built = [build_op(ADD, "add", compile_options=options, out_dir=tmp_path / name) for name in ("one", "two")]
+    assert built[0].name == built[1].name
+    digests = [description(op)["buildDigest"] for op in built]
+    assert digests[0] == digests[1]
+    other = build_op(ADD.replace("* 0", "* 1"), "add", compile_options=options, out_dir=tmp_path / "one")
+    assert other.name != built[0].name
+
+
 def test_many_at_once(tmp_path: Path) -> None:
     names: list[str] = []
 
