@@ -17,7 +17,7 @@ from superkernel._build import settings
 from superkernel._config import repeatable
 from superkernel._errors import SuperKernelError, make_error
 
-__all__ = ["check_member", "load", "save"]
+__all__ = ["check_member", "load", "save", "tool_facts"]
 
 _RECORD = "reproducer.json"
 _FILES = "files/"
@@ -47,7 +47,7 @@ def save(path: str, kernel_infos: Mapping[str, Any], name: str, result: Mapping[
         name=name,
         # Directories and limits are the business of the machine that repeats it.
         settings=repeatable(current),
-        machine={"system": platform.platform(), "python": sys.version, "toolchain": _tool_facts(current)},
+        machine={"system": platform.platform(), "python": sys.version, "toolchain": tool_facts(current)},
         report=report,
         object_sha256=None if report is None else hashlib.sha256(Path(report["object"]).read_bytes()).hexdigest(),
         error=result.get("error"),
@@ -101,7 +101,8 @@ def check_member(member: tarfile.TarInfo, path: str) -> None:
         raise tarfile.ReadError(f"`{member.name[:80]}` is larger than the archive")
 
 
-def _tool_facts(current: dict[str, Any]) -> dict[str, str]:
+def tool_facts(current: dict[str, Any]) -> dict[str, str]:
+    """What is known about the tools that a build with these settings runs."""
     try:
         return dict(_core.toolchain_facts(current))
     except SuperKernelError as error:

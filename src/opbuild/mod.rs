@@ -174,8 +174,6 @@ fn compile(
             let ready = precompiled::for_operator(&job, headers, host, cache, cancel)?;
             job.defines.extend(["-include".to_owned(), ready.display().to_string()]);
         }
-        // Or debug information would name a folder that is another one each time.
-        job.defines.push(format!("-ffile-prefix-map={}=.", directory.display()));
         host.compile(&job, cancel)?;
         let object = fs::read(&job.output)?;
         Ok(CompiledUnit { unit: *unit, function: function.clone(), object })

@@ -131,6 +131,12 @@ impl StoredCall {
         settings(py, &self.0.call)
     }
 
+    /// Facts about the machine it ran on.
+    #[getter]
+    fn machine<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &self.0.machine.clone().into())
+    }
+
     /// What was not taken from the record, in words.
     #[getter]
     fn dropped(&self) -> Vec<String> {

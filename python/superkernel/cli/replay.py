@@ -61,6 +61,13 @@ def run(options: argparse.Namespace) -> int:
         elif digest == stored.object_sha256:
             verdict = "same object as recorded"
         else:
+            with superkernel.configure(**settings):
+                same_tools = stored.machine.get("toolchain") == _reproducer.tool_facts(_build.settings())
             verdict = "another object than recorded (other tools make other code)"
+            if same_tools:
+                # It may have been built elsewhere, and taken from a cache when it was recorded.
+                verdict = (
+                    "another object than recorded, by the same tools (debug information names files of each build)"
+                )
         print(f"{_build.summary(report)}; {verdict}")
         return 0

@@ -138,6 +138,17 @@ def test_a_build_can_be_replayed_elsewhere(scene: Path):
     assert record["settings"]["soc"] == "Ascend910_93"
 
 
+def test_a_kernel_from_the_cache_is_replayed_by_the_same_tools(scene: Path):
+    """Debug information names a file of the build that made the object, which was not the one recorded."""
+    words = ["--name", "sk", "-q", "--options", "compile-options=-g", "--cache-dir", "kept"]
+    assert run(scene, "compile", "infos.json", *words).returncode == 0
+    more = ["--kernel-meta-parent-dir", "second", "--save-reproducer", "cached.tar"]
+    assert "from cache" in run(scene, "compile", "infos.json", *words, *more).stdout
+    replayed = run(scene, "replay", "cached.tar")
+    assert replayed.returncode == 0, replayed.stderr
+    assert "other tools" not in replayed.stdout and "by the same tools" in replayed.stdout
+
+
 def test_a_failure_can_be_replayed(scene: Path):
     options = "compile-options=-Dextern=nonsense"
     saved = run(scene, "compile", "infos.json", "-q", "--options", options, "--save-reproducer", "case.tar")
