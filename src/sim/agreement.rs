@@ -23,9 +23,9 @@ use crate::program::{
     Action, Barrier, CoreId, CoreIndex as IndexRegister, Cores, Direction, EarlyStartConfig, FunctionId, Kinds,
     OpFacts, Pair, Part, Program, Requirements, Round, Step, Violation,
 };
-use crate::sim::drive::schedule::Random;
 use crate::sim::machine::clock::Clock as SimClock;
 use crate::sim::machine::flags::{Arrivals, FlagBank, SetError};
+use crate::sim::machine::random::Random;
 use crate::sim::machine::topology::{CoreIndex, Topology};
 
 /// The in-block flag by which a vector core arrives at its cube core; the second vector core's is 16 higher there.

@@ -17,7 +17,7 @@ pub(crate) mod launch;
 pub(crate) mod machine;
 mod outcome;
 mod pipes;
-mod services;
+pub(crate) mod services;
 mod watch;
 
 pub(crate) use interface::error::SimError;

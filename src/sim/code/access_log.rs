@@ -1,7 +1,6 @@
 //! The log of scalar accesses that kernel code fills (`accesses.cpp`) and the run empties.
 
-use crate::aicore::operand::Access;
-use crate::sim::machine::access::Site;
+use crate::sim::machine::access::{ScalarAccess, Site};
 
 /// Entries until the log is emptied early.
 const CAPACITY: usize = 8192;
@@ -33,44 +32,6 @@ pub(crate) struct RawLog {
     latest: [u32; 256],
     idle: [u64; 256],
     scrambled: u64,
-}
-
-/// What the scalar unit did to some bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ScalarAccess {
-    /// Data was read or written.
-    Data(Access),
-    /// A word was written by which cores hear of each other.
-    Exchange,
-    /// Such a word was looked at.
-    Look,
-}
-
-impl ScalarAccess {
-    /// As the shim numbers them.
-    pub(crate) fn from_number(number: u64) -> Self {
-        match number {
-            0 => Self::Data(Access::Read),
-            1 => Self::Data(Access::Write),
-            2 => Self::Exchange,
-            4 => Self::Data(Access::Combine),
-            _ => Self::Look,
-        }
-    }
-
-    /// Do the bytes change?
-    pub(crate) fn writes(self) -> bool {
-        match self {
-            Self::Data(access) => access.writes(),
-            Self::Exchange => true,
-            Self::Look => false,
-        }
-    }
-
-    /// In reports.
-    pub(crate) fn words(self) -> &'static str {
-        if self.writes() { "a scalar store" } else { "a scalar load" }
-    }
 }
 
 /// Accesses of one place in the code to bytes in a row.
@@ -183,6 +144,7 @@ impl AccessLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aicore::operand::Access;
 
     /// As kernel code does.
     fn put(log: &mut AccessLog, begin: u64, bytes: u64, code: u64, kind: u64) {

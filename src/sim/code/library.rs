@@ -13,7 +13,6 @@ use crate::elf;
 use crate::fs::{self, absolute};
 use crate::locate::{CodeFile, CodePlace};
 use crate::sim::interface::error::SimError;
-use crate::sim::services::hooks;
 use crate::store::digest::ContentDigest;
 use crate::store::work_dir::WorkDir;
 use crate::toolchain::{HostCompiler, ToolchainError};
@@ -99,8 +98,8 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// Loads the library and binds its services to [`hooks`].
-    pub(crate) fn open(path: &Path, kernel: &str) -> Result<Self, SimError> {
+    /// Loads the library and gives it the services that its code calls.
+    pub(crate) fn open(path: &Path, kernel: &str, services: &[*const ()]) -> Result<Self, SimError> {
         let data = fs::read(path)?;
         let refused = |reason: String| SimError::Load { kernel: kernel.to_owned(), reason };
         let name = CString::new(path.as_os_str().as_encoded_bytes())
@@ -120,9 +119,9 @@ impl Library {
             block_local: Vec::new(),
         };
         let table = library.symbol("sk_shim_table")?.cast::<*const ()>();
-        for (slot, function) in hooks::table().into_iter().enumerate() {
+        for (slot, function) in services.iter().enumerate() {
             // SAFETY: the table of the shim has exactly this many pointers, in this order.
-            unsafe { table.cast_mut().add(slot).write(function) };
+            unsafe { table.cast_mut().add(slot).write(*function) };
         }
         library.find_sections(&data, table as usize)?;
         Ok(library)

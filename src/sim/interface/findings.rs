@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::report::{Failure, Status, Word};
+use super::status::{Failure, Status, Word};
 
 /// Enough to see the pattern.
 const LIMIT: usize = 100;

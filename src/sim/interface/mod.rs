@@ -4,3 +4,4 @@ pub(crate) mod error;
 pub(crate) mod findings;
 pub(crate) mod report;
 pub(crate) mod request;
+pub(crate) mod status;

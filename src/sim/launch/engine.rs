@@ -17,19 +17,20 @@ use crate::sim::code::sites::Sites;
 use crate::sim::drive::agents::Agents;
 use crate::sim::drive::driver::{Driver, Turn};
 use crate::sim::interface::error::SimError;
-use crate::sim::interface::report::{Report, Status};
+use crate::sim::interface::report::Report;
 use crate::sim::interface::request::{ArrivalsSpec, CacheSpec, DelayPoint, DelaySpec, EventsSpec, PipesSpec, Request};
+use crate::sim::interface::status::Status;
 use crate::sim::machine::cache::StrictCache;
 use crate::sim::machine::clock::Clock;
 use crate::sim::machine::core_state::CoreState;
+use crate::sim::machine::delayed::DelayedPipes;
 use crate::sim::machine::flags::{Arrivals, FlagBank};
 use crate::sim::machine::lines::Lines;
 use crate::sim::machine::memory::{GlobalMemory, LocalMemories};
 use crate::sim::machine::state::{BlockLocal, Core, Machine, Progress};
 use crate::sim::machine::topology::{CoreIndex, Topology};
 use crate::sim::outcome::explain;
-use crate::sim::pipes::delayed::DelayedPipes;
-use crate::sim::services::hooks::{RUN, STATE, YIELDER};
+use crate::sim::services::hooks::{self, RUN, STATE, YIELDER};
 use crate::sim::services::run::Run;
 use crate::sim::watch::guard::Guards;
 use crate::sim::watch::observer::{Observer, auto_sync};
@@ -55,7 +56,7 @@ thread_local! {
 /// Runs a launch to its end.
 pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
     let _alone = DRIVING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let library = Library::open(&request.library, &request.kernel)?;
+    let library = Library::open(&request.library, &request.kernel, &hooks::table())?;
     let argument_error = |problem: String| SimError::Argument { kernel: request.kernel.clone(), problem };
     let soc = Soc::parse(&request.soc).map_err(|error| argument_error(error.to_string()))?;
     let kernel_type = KernelType::from_name(&request.kernel_type)

@@ -1,57 +1,20 @@
 //! Runs a program: host code that launches kernels of its own image. Global memory is an arena, a launch is a run of the
 //! engine on the same library.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::io::Write;
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::ffi::{CString, c_char, c_int};
 
-use crate::aicore::Memory;
-use crate::model::{CoreKind, Platform};
+use super::engine;
 use crate::sim::code::library::Library;
 use crate::sim::interface::error::SimError;
-use crate::sim::interface::report::{Report, Status};
-use crate::sim::interface::request::{BufferSpec, Request};
-use crate::sim::machine::arena::{self, Access};
-use crate::sim::machine::core_state::local_memory_sizes;
-use crate::sim::machine::memory::SystemWorkspace;
-
-/// What a program is run with.
-#[derive(Debug, Clone)]
-pub(crate) struct Settings {
-    /// The library made of it.
-    pub library: PathBuf,
-    /// The simulated chip.
-    pub platform: Platform,
-    /// Further fields of every launch, as its JSON has them.
-    pub launch: serde_json::Map<String, serde_json::Value>,
-    /// Bytes of global memory.
-    pub memory: u64,
-}
-
-/// The program that runs; host code finds it through the functions of the shim.
-struct Program {
-    settings: Settings,
-    arena: u64,
-    /// Bytes of the arena that were given out once.
-    used: u64,
-    buffers: Vec<BufferSpec>,
-}
-
-static PROGRAM: Mutex<Option<Program>> = Mutex::new(None);
-
-const PAGE: u64 = 4096;
-/// The function every core of a launch starts in.
-const ENTRY: &str = "sk_program_entry";
-/// Status of a program that a failed launch ended.
-const FAILED: i32 = 1;
+use crate::sim::machine::arena;
+use crate::sim::services::{hooks, host};
 
 /// Loads a program and runs its `main` with `arguments` to its end; what it returned.
-pub(crate) fn run(settings: Settings, arguments: &[String]) -> Result<i32, SimError> {
-    let library = Library::open(&settings.library, arguments.first().map_or("", String::as_str))?;
+pub(crate) fn run(settings: host::Settings, arguments: &[String]) -> Result<i32, SimError> {
+    let library = Library::open(&settings.library, arguments.first().map_or("", String::as_str), &hooks::table())?;
     let main = library.symbol("main")?;
     let (arena, _file) = arena::create(settings.memory, None)?;
-    *locked() = Some(Program { settings, arena, used: 0, buffers: Vec::new() });
+    host::begin(settings, engine::launch, arena);
     let texts: Vec<CString> = arguments.iter().filter_map(|text| CString::new(text.as_str()).ok()).collect();
     let mut pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
     pointers.push(std::ptr::null());
@@ -64,156 +27,6 @@ pub(crate) fn run(settings: Settings, arguments: &[String]) -> Result<i32, SimEr
     };
     // SAFETY: flushes what host code left in buffers.
     unsafe { libc::fflush(std::ptr::null_mut()) };
-    *locked() = None;
+    host::finish();
     Ok(status)
-}
-
-fn locked() -> std::sync::MutexGuard<'static, Option<Program>> {
-    PROGRAM.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// `SkProgramLaunch` of `sk_program/launch.h`.
-#[repr(C)]
-pub(crate) struct Launch {
-    kernel: *const c_char,
-    kernel_type: *const c_char,
-    file: *const c_char,
-    line: u32,
-    blocks: u32,
-    call: u64,
-}
-
-fn text(text: *const c_char) -> String {
-    // SAFETY: the header passes literals.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
-}
-
-/// Runs a kernel to its end. A failure ends the program.
-pub(crate) extern "C" fn launch(launch: *const Launch) {
-    // SAFETY: the header passes a structure of its own that lives during the call.
-    let launch = unsafe { &*launch };
-    let place = format!("{}:{}", text(launch.file), launch.line);
-    let kernel = text(launch.kernel);
-    // Kernel code allocates nothing, so nobody needs the program while it runs.
-    let request = locked().as_ref().map(|program| program.request(launch));
-    let launched = match request {
-        Some(Ok(request)) => super::engine::launch(request),
-        Some(Err(error)) => Err(error),
-        None => Err(SimError::Request("a kernel was launched outside of a program".to_owned())),
-    };
-    // SAFETY: what host code printed so far comes first.
-    unsafe { libc::fflush(std::ptr::null_mut()) };
-    match launched {
-        Ok(report) => {
-            let mut output = std::io::stdout().lock();
-            for line in &report.output {
-                let _ = writeln!(output, "{line}");
-            }
-            let _ = output.flush();
-            for warning in &report.warnings {
-                eprintln!("{place}: launch of `{kernel}`: warning: {warning}");
-            }
-            if report.status != Status::Ok {
-                eprintln!("{}", explained(&report, &place, &kernel));
-                end();
-            }
-        }
-        Err(error) => {
-            eprintln!("{place}: launch of `{kernel}`: {error}");
-            end();
-        }
-    }
-}
-
-fn explained(report: &Report, place: &str, kernel: &str) -> String {
-    let site = report.failure.as_ref().and_then(|failure| failure.file.as_ref().zip(failure.line));
-    let site = site.map(|(file, line)| format!("{file}:{line}: ")).unwrap_or_default();
-    format!("{site}{}\n{place}: launch of `{kernel}` failed", report.message)
-}
-
-fn end() -> ! {
-    // SAFETY: the process of a program has nothing else to do; buffers of host code are written.
-    unsafe { libc::exit(FAILED) }
-}
-
-/// Host code prints, between launches.
-pub(crate) fn print(bytes: &[u8]) {
-    let _ = std::io::stdout().lock().write_all(bytes);
-}
-
-/// Host code cannot go on.
-pub(crate) fn give_up(text: &str, site: Option<(String, u32)>) -> ! {
-    let place = site.map(|(file, line)| format!("{file}:{line}: ")).unwrap_or_default();
-    eprintln!("{place}{text}");
-    end()
-}
-
-/// Global memory; null if there is no more.
-pub(crate) extern "C" fn allocate(bytes: u64) -> *mut c_void {
-    locked().as_mut().and_then(|program| program.allocate(bytes)).map_or(std::ptr::null_mut(), |at| at as *mut c_void)
-}
-
-/// Gives memory back; 0 if there was none.
-pub(crate) extern "C" fn release(memory: *mut c_void) -> c_int {
-    c_int::from(locked().as_mut().is_some_and(|program| program.release(memory as u64)))
-}
-
-/// How many cores of a kind the simulated chip has.
-pub(crate) extern "C" fn cores(is_vector: u32) -> u32 {
-    let counts = locked().as_ref().map(|program| program.settings.platform.cores);
-    counts.map_or(0, |counts| if is_vector == 0 { counts.aic } else { counts.aiv })
-}
-
-/// Bytes of one of the simulated chip's memories, by the numbers of `SkProgramMemory`; 0 if there is none.
-pub(crate) extern "C" fn memory(number: u32) -> u64 {
-    let number = number as usize;
-    if number == Memory::LOCAL.len() {
-        return SystemWorkspace::BYTES;
-    }
-    let chip = locked().as_ref().map(|program| program.settings.platform.soc.chip());
-    let of_kind = |kind| chip.and_then(|chip| local_memory_sizes(chip, kind).get(number).copied());
-    // A memory belongs to one kind of core; the other one has nothing of it.
-    [CoreKind::Aic, CoreKind::Aiv].into_iter().filter_map(of_kind).max().unwrap_or(0)
-}
-
-impl Program {
-    /// Whole pages, and one behind them that nobody may touch.
-    fn allocate(&mut self, bytes: u64) -> Option<u64> {
-        let size = bytes.max(1).checked_next_multiple_of(PAGE)?;
-        let address = self.arena + self.used;
-        let used = self.used.checked_add(size)?.checked_add(PAGE)?;
-        if used > self.settings.memory || arena::protect(address, size, Access::Open).is_err() {
-            return None;
-        }
-        self.used = used;
-        self.buffers.push(BufferSpec { name: format!("memory{}", self.buffers.len()), address, size: bytes, guard: 0 });
-        Some(address)
-    }
-
-    fn release(&mut self, address: u64) -> bool {
-        let Some(at) = self.buffers.iter().position(|buffer| buffer.address == address) else { return false };
-        let size = self.buffers.remove(at).size.max(1).next_multiple_of(PAGE);
-        arena::give_back(address, size).is_ok()
-    }
-
-    fn request(&self, launch: &Launch) -> Result<Request, SimError> {
-        let mut fields = self.settings.launch.clone();
-        fields.insert("kernel".to_owned(), text(launch.kernel).into());
-        let entry = serde_json::json!({"aic": ENTRY, "aiv": ENTRY});
-        let library = self.settings.library.display().to_string();
-        for (name, value) in [
-            ("library", serde_json::json!(library)),
-            ("entries", entry),
-            ("args_offset", serde_json::json!(launch.call)),
-            ("soc", serde_json::json!(self.settings.platform.soc.as_str())),
-            ("kernel_type", serde_json::json!(text(launch.kernel_type))),
-            ("blocks", serde_json::json!(launch.blocks)),
-            ("slots", serde_json::json!([])),
-            ("check_order", serde_json::json!(false)),
-            ("buffers", serde_json::json!(self.buffers)),
-        ] {
-            fields.insert(name.to_owned(), value);
-        }
-        serde_json::from_value(fields.into()).map_err(|error| SimError::Request(error.to_string()))
-    }
 }

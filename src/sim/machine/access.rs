@@ -78,6 +78,44 @@ impl AccessEvent {
     }
 }
 
+/// What the scalar unit did to some bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ScalarAccess {
+    /// Data was read or written.
+    Data(Access),
+    /// A word was written by which cores hear of each other.
+    Exchange,
+    /// Such a word was looked at.
+    Look,
+}
+
+impl ScalarAccess {
+    /// As the shim numbers them.
+    pub(crate) fn from_number(number: u64) -> Self {
+        match number {
+            0 => Self::Data(Access::Read),
+            1 => Self::Data(Access::Write),
+            2 => Self::Exchange,
+            4 => Self::Data(Access::Combine),
+            _ => Self::Look,
+        }
+    }
+
+    /// Do the bytes change?
+    pub(crate) fn writes(self) -> bool {
+        match self {
+            Self::Data(access) => access.writes(),
+            Self::Exchange => true,
+            Self::Look => false,
+        }
+    }
+
+    /// In reports.
+    pub(crate) fn words(self) -> &'static str {
+        if self.writes() { "a scalar store" } else { "a scalar load" }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

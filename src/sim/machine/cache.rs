@@ -7,16 +7,32 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::access::Site;
+use super::access::{ScalarAccess, Site};
 use super::memory::{GlobalMemory, LINE};
-use super::state::Extent;
 use super::topology::CoreIndex;
 use crate::aicore::operand::Access;
 use crate::model::OpPosition;
-use crate::sim::code::access_log::ScalarAccess;
 use crate::sim::interface::findings::FindingKind;
 
 type Content = [u8; LINE as usize];
+
+/// What a cache maintenance call is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// The line with this address.
+    Line(u64),
+    /// The whole cache.
+    Whole,
+}
+
+impl Extent {
+    pub(crate) fn address(self) -> u64 {
+        match self {
+            Self::Line(address) => address,
+            Self::Whole => 0,
+        }
+    }
+}
 
 /// Who touched memory, as reports name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,6 +7,10 @@ use crate::model::Chip;
 use crate::sim::interface::error::SimError;
 use crate::sim::interface::request::BufferSpec;
 
+/// What fills local memories before an operator: bytes that still hold it were written by nobody, not even by accesses
+/// that cannot be seen.
+pub(crate) const POISON: u8 = 0xa5;
+
 /// Bytes of a cache line.
 pub(crate) const LINE: u64 = 64;
 

@@ -3,19 +3,20 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::cache::StrictCache;
+use super::cache::{Extent, StrictCache};
 use super::clock::{Clock, Moment};
+use super::combining::CombiningStore;
 use super::core_state::CoreState;
+use super::delayed::DelayedPipes;
+use super::event::EventSet;
 use super::flags::{FlagBank, SetError};
+use super::instructions::Prepared;
 use super::lines::Lines;
-use super::memory::{GlobalMemory, LINE, LineView, LocalMemories, SystemWorkspace};
+use super::memory::{GlobalMemory, LINE, LineView, LocalMemories, POISON, SystemWorkspace};
 use super::topology::{CoreIndex, Topology};
-use crate::aicore::operand::Operands;
+use crate::aicore::operand::{Operand, Operands};
+use crate::aicore::{Fault, Issued, OpCode};
 use crate::model::Chip;
-use crate::sim::pipes::delayed::DelayedPipes;
-use crate::sim::pipes::event::EventSet;
-use crate::sim::pipes::watch::POISON;
-use crate::sim::services::combining::CombiningStore;
 
 /// Why a core does not go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,24 +49,6 @@ pub(crate) struct LastFlush {
     pub(crate) address: u64,
     /// What the line held when the core went on.
     pub(crate) seen: Option<[u8; LINE as usize]>,
-}
-
-/// What a cache maintenance call is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extent {
-    /// The line with this address.
-    Line(u64),
-    /// The whole cache.
-    Whole,
-}
-
-impl Extent {
-    fn address(self) -> u64 {
-        match self {
-            Self::Line(address) => address,
-            Self::Whole => 0,
-        }
-    }
 }
 
 /// One simulated core.
@@ -391,5 +374,45 @@ impl BlockLocal {
             unsafe { std::slice::from_raw_parts_mut(start, size) }.copy_from_slice(&values[at..at + size]);
             at += size;
         }
+    }
+}
+
+impl Machine {
+    /// Memory for the messages of matmul objects; null if there is no more memory.
+    pub(crate) fn system_workspace(&mut self) -> *mut u8 {
+        if self.workspace.is_none() {
+            self.workspace = SystemWorkspace::new().ok();
+        }
+        self.workspace.as_ref().map_or(std::ptr::null_mut(), SystemWorkspace::base)
+    }
+
+    /// Decodes and checks one instruction of the current core. What it touches is in `operands` until the next one.
+    pub(crate) fn prepare(&mut self, issued: &Issued) -> Result<Prepared, Fault> {
+        let mut operands = std::mem::take(&mut self.operands);
+        let unit = &self.cores[self.current].unit;
+        let check = |op, operand: &Operand| self.check_global(op, operand);
+        let prepared = Prepared::new(issued, unit, &mut operands, check, self.cache.is_some());
+        self.operands = operands;
+        prepared
+    }
+
+    /// Executes an instruction of the current core.
+    pub(crate) fn execute(&mut self, prepared: &Prepared) -> Result<(), Fault> {
+        // SAFETY: operands in local memory were checked against the memories of this core, those in global memory
+        // against the buffers of the launch, which are mapped while it runs.
+        unsafe { prepared.execute(&mut self.cores[self.current].unit) }
+    }
+
+    fn check_global(&self, op: OpCode, operand: &Operand) -> Result<(), Fault> {
+        let extent = operand.shape.extent();
+        let inside = |workspace: &SystemWorkspace| workspace.holds(operand.address, extent);
+        if self.memory.holds(operand.address, extent) || self.workspace.as_ref().is_some_and(inside) {
+            return Ok(());
+        }
+        let place = self.memory.describe(operand.address);
+        Err(Fault::of(
+            op,
+            format!("{} covers {extent} bytes of GM at {place}, which are not all in one buffer", operand.name),
+        ))
     }
 }

@@ -2,18 +2,16 @@
 //!
 //! *In order*: every instruction executes when it is issued, and nothing in here runs. *Checked* ([`watch`]): the same, and
 //! every access gets the clock of its pipe ([`order`]); of two accesses to the same bytes ([`shadow`]) at least one of
-//! them writing, one must have ended before the other starts. *Reordered* ([`delayed`]): instructions wait in queues, and
-//! a seed decides which pipe goes on. A model of time ([`timeline`]) tells when instructions would run.
+//! them writing, one must have ended before the other starts. *Reordered* (`sim::machine::delayed`): instructions wait in
+//! queues, and a seed decides which pipe goes on. A model of time ([`timeline`]) tells when instructions would run.
 
-pub(crate) mod delayed;
-pub(crate) mod event;
 pub(crate) mod order;
 mod overlap;
+pub(crate) mod scene;
 mod shadow;
 pub(crate) mod timeline;
 mod unit_flags;
 pub(crate) mod watch;
-mod words;
 
 use crate::aicore::Pipe;
 

@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::event::Event;
 use crate::aicore::Pipe;
+use crate::sim::machine::event::{AutoSync, Flag};
 
 /// One instruction: the how manyth of its pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,28 +46,6 @@ impl PipeClock {
         self.join(scalar);
         self.0[Pipe::S.index()] = own;
     }
-}
-
-/// What orders two pipes of a core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Flag {
-    /// `set_flag` and `wait_flag`, `hset_flag` and `hwait_flag`.
-    Event(Event),
-    /// The buffer of a queue that starts at this address holds a tensor.
-    Filled(u64),
-    /// The buffer of a queue that starts at this address is free.
-    Emptied(u64),
-    /// The flags of L0C, the how manyth time they are waited for.
-    Unit(u64),
-}
-
-/// Does the compiler put barriers between vector instructions, and waits around scalar accesses to tensors?
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AutoSync {
-    /// It does, as device builds do by default on vector cores.
-    On,
-    /// It does not: cube cores, or as asked.
-    Off,
 }
 
 /// The pipes that automatic synchronisation orders with the scalar unit.
@@ -207,6 +185,7 @@ impl PipeOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sim::machine::event::Event;
 
     #[test]
     fn pipes_know_nothing_of_each_other() {

@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::order::Flag;
 use crate::aicore::Pipe;
+use crate::sim::machine::event::Flag;
 
 /// Cycles the scalar unit needs to issue one instruction.
 const ISSUE: u64 = 2;
@@ -65,8 +65,8 @@ impl CoreTime {
 
 #[cfg(test)]
 mod tests {
-    use super::super::event::Event;
     use super::*;
+    use crate::sim::machine::event::Event;
 
     #[test]
     fn pipes_overlap_unless_a_flag_orders_them() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::order::PipeClock;
-use super::watch::Issue;
+use super::scene::Issue;
 use crate::aicore::{LocalMemory, Memory, Pipe};
 use crate::sim::machine::access::Site;
 

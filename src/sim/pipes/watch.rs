@@ -1,48 +1,27 @@
 //! Checked mode: every access against the clocks of the pipes.
 
+mod words;
+
 use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::event::Event;
-use super::order::{AutoSync, Flag, PipeClock, PipeOrder, Stamp};
+use super::order::{PipeClock, PipeOrder, Stamp};
+use super::scene::{Issue, Scene};
 use super::shadow::{Actor, Shadow, Touch};
 use super::unit_flags::{Stuck, UnitFlags};
-use super::words::finding;
 use super::{missing_order, overlap};
-use crate::aicore::operand::{Access, Operand};
-use crate::aicore::{LocalMemory, Memory, OnResults, OpCode, Pipe, UnitFlag};
+use crate::aicore::operand::Access;
+use crate::aicore::{Memory, Pipe, UnitFlag};
 use crate::sim::code::sites::Sites;
 use crate::sim::interface::findings::{Finding, FindingKind};
 use crate::sim::machine::access::Site;
-use crate::sim::machine::memory::GlobalMemory;
-
-/// What fills local memories before an operator: bytes that still hold it were written by nobody, not even by accesses
-/// that cannot be seen.
-pub(crate) const POISON: u8 = 0xa5;
+use crate::sim::machine::event::{AutoSync, Event, Flag};
+use crate::sim::machine::memory::POISON;
+use words::finding;
 
 /// Bytes of a block of UB.
 const BLOCK: u64 = 32;
-
-/// A core as far as the watcher must know it.
-pub(crate) struct Scene<'a> {
-    /// Its local memories.
-    pub memories: &'a [LocalMemory; 7],
-    /// Global memory, for names.
-    pub global: &'a GlobalMemory,
-}
-
-/// One instruction that is issued.
-pub(crate) struct Issue<'a> {
-    /// Which.
-    pub op: OpCode,
-    /// What it touches.
-    pub operands: &'a [Operand],
-    /// Where.
-    pub site: Site,
-    /// What it does to results in L0C.
-    pub on_results: OnResults,
-}
 
 /// A buffer of a queue.
 #[derive(Debug, Clone)]

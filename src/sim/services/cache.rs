@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::run::Run;
 use crate::aicore::Atomic;
-use crate::sim::code::access_log::ScalarAccess;
 use crate::sim::interface::findings::{Finding, FindingKind, Party};
+use crate::sim::machine::access::ScalarAccess;
 use crate::sim::machine::access::Site;
+use crate::sim::machine::cache::Extent;
 use crate::sim::machine::cache::{CacheFinding, Toucher};
-use crate::sim::machine::state::Extent;
 
 impl Run {
     /// Who touches memory now.

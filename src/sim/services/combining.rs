@@ -8,34 +8,11 @@ use std::ops::Range;
 
 use super::run::{Next, Run};
 use crate::aicore::Atomic;
-use crate::sim::code::access_log::ScalarAccess;
-use crate::sim::interface::report::Status;
+use crate::sim::interface::status::Status;
+use crate::sim::machine::access::ScalarAccess;
 use crate::sim::machine::access::Site;
 use crate::sim::machine::cache::Toucher;
-
-/// A store that is about to happen, or has.
-#[derive(Debug)]
-pub(crate) struct CombiningStore {
-    bytes: Range<u64>,
-    atomic: Atomic,
-    /// What its core saw there.
-    before: Vec<u8>,
-    toucher: Toucher,
-}
-
-impl CombiningStore {
-    /// What the core sees there now.
-    fn seen(&self) -> Vec<u8> {
-        // SAFETY: inside a buffer of the launch, which is mapped while it runs; no kernel code runs now.
-        unsafe { std::slice::from_raw_parts(self.bytes.start as *const u8, self.before.len()) }.to_vec()
-    }
-
-    /// The core sees this there.
-    fn show(&self, content: &[u8]) {
-        // SAFETY: as above, and `content` is as long as the store.
-        unsafe { std::ptr::copy_nonoverlapping(content.as_ptr(), self.bytes.start as *mut u8, self.before.len()) };
-    }
-}
+use crate::sim::machine::combining::CombiningStore;
 
 impl Run {
     /// How a scalar store of so many bytes combines, if it does. `Err`: it cannot, and the run has ended.

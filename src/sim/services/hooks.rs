@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use corosensei::Yielder;
 
+use super::host;
 use super::pipes::QueueCall;
 use super::run::{Next, Run};
 use crate::aicore::Issued;
 use crate::model::OpPosition;
-use crate::sim::code::access_log::ScalarAccess;
-use crate::sim::interface::report::Status;
-use crate::sim::launch::program;
+use crate::sim::interface::status::Status;
+use crate::sim::machine::access::ScalarAccess;
 use crate::sim::machine::access::Site;
+use crate::sim::machine::cache::Extent;
 use crate::sim::machine::core_state::CoreState;
-use crate::sim::machine::state::Extent;
 use crate::sim::watch::order::Precision;
 
 /// The run that is driven now; null outside of one.
@@ -239,7 +239,7 @@ extern "C" fn fault(fault: u32, text: *const c_char, file: *const c_char, line: 
     };
     let site = (!file.is_null()).then(|| (read(file), line));
     if RUN.load(Ordering::Relaxed).is_null() {
-        program::give_up(&text, site);
+        host::give_up(&text, site);
     }
     with_run(|run| run.fail(status, text, site));
     stop()
@@ -249,7 +249,7 @@ extern "C" fn print(text: *const c_char, length: u64) {
     // SAFETY: the header passes a buffer of at least `length` bytes.
     let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length as usize) };
     if RUN.load(Ordering::Relaxed).is_null() {
-        return program::print(bytes);
+        return host::print(bytes);
     }
     with_run(|run| run.observer.print(run.machine.current, &String::from_utf8_lossy(bytes)));
 }
@@ -341,11 +341,11 @@ pub(crate) fn table() -> [*const (); 34] {
         pipe_barrier as *const (),
         queue as *const (),
         scalar as *const (),
-        program::launch as *const (),
-        program::allocate as *const (),
-        program::release as *const (),
-        program::cores as *const (),
-        program::memory as *const (),
+        host::launch as *const (),
+        host::allocate as *const (),
+        host::release as *const (),
+        host::cores as *const (),
+        host::memory as *const (),
         drain as *const (),
         access as *const (),
         bypass as *const (),

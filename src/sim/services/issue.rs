@@ -4,83 +4,10 @@ use std::ops::Range;
 
 use super::run::{Next, Run};
 use crate::aicore::operand::Operand;
-use crate::aicore::{Fault, Instruction, Issued, Memory, OnResults, OpCode, Pipe};
-use crate::sim::interface::report::Status;
+use crate::aicore::{Fault, Issued, OpCode, Pipe};
+use crate::sim::interface::status::Status;
 use crate::sim::machine::access::{AccessEvent, Site};
-use crate::sim::machine::memory::SystemWorkspace;
-use crate::sim::machine::state::Machine;
-
-/// An instruction that may be executed: made by [`Machine::prepare`] alone, which checks what it touches.
-#[derive(Debug)]
-pub(crate) struct Prepared {
-    /// Which.
-    pub(crate) op: OpCode,
-    instruction: Instruction,
-    /// Bytes it writes.
-    pub(crate) bytes: u64,
-    /// What it does to results in L0C.
-    pub(crate) on_results: OnResults,
-    /// What it touches of global memory, and whether it writes it: for caches that moves by-pass.
-    pub(crate) global: Vec<(Range<u64>, bool)>,
-}
-
-impl Machine {
-    /// Memory for the messages of matmul objects; null if there is no more memory.
-    pub(crate) fn system_workspace(&mut self) -> *mut u8 {
-        if self.workspace.is_none() {
-            self.workspace = SystemWorkspace::new().ok();
-        }
-        self.workspace.as_ref().map_or(std::ptr::null_mut(), SystemWorkspace::base)
-    }
-
-    /// Decodes and checks one instruction of the current core. What it touches is in `operands` until the next one.
-    pub(crate) fn prepare(&mut self, issued: &Issued) -> Result<Prepared, Fault> {
-        let mut operands = std::mem::take(&mut self.operands);
-        operands.clear();
-        let unit = &self.cores[self.current].unit;
-        let (op, instruction) = Instruction::decode(issued, unit)?;
-        instruction.operands(&mut operands);
-        operands.check(op, unit)?;
-        let mut bytes = 0;
-        for operand in operands.iter() {
-            if operand.memory == Memory::Gm {
-                self.check_global(op, operand)?;
-            }
-            if operand.access.writes() {
-                bytes += operand.shape.volume();
-            }
-        }
-        let mut global = Vec::new();
-        if self.cache.is_some() {
-            for operand in operands.iter().filter(|operand| operand.memory == Memory::Gm) {
-                operand.for_each_row(|row| global.push((row, operand.access.writes())));
-            }
-        }
-        self.operands = operands;
-        let on_results = instruction.on_results();
-        Ok(Prepared { op, instruction, bytes, on_results, global })
-    }
-
-    /// Executes an instruction of the current core.
-    pub(crate) fn execute(&mut self, prepared: &Prepared) -> Result<(), Fault> {
-        // SAFETY: operands in local memory were checked against the memories of this core, those in global memory
-        // against the buffers of the launch, which are mapped while it runs.
-        unsafe { prepared.instruction.execute(&mut self.cores[self.current].unit.registers) }
-    }
-
-    fn check_global(&self, op: OpCode, operand: &Operand) -> Result<(), Fault> {
-        let extent = operand.shape.extent();
-        let inside = |workspace: &SystemWorkspace| workspace.holds(operand.address, extent);
-        if self.memory.holds(operand.address, extent) || self.workspace.as_ref().is_some_and(inside) {
-            return Ok(());
-        }
-        let place = self.memory.describe(operand.address);
-        Err(Fault::of(
-            op,
-            format!("{} covers {extent} bytes of GM at {place}, which are not all in one buffer", operand.name),
-        ))
-    }
-}
+use crate::sim::machine::instructions::Prepared;
 
 fn hull(a: Range<u64>, b: Range<u64>) -> Range<u64> {
     a.start.min(b.start)..a.end.max(b.end)

@@ -3,6 +3,7 @@
 pub(crate) mod cache;
 pub(crate) mod combining;
 pub(crate) mod hooks;
+pub(crate) mod host;
 pub(crate) mod issue;
 pub(crate) mod pipes;
 pub(crate) mod run;

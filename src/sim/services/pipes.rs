@@ -1,15 +1,15 @@
 //! What instructions, flags between pipes and queues mean for a run.
 
-use super::issue::Prepared;
 use super::run::{Next, Run};
 use crate::aicore::Pipe;
 use crate::model::OpPosition;
-use crate::sim::interface::report::Status;
+use crate::sim::interface::status::Status;
 use crate::sim::machine::access::Site;
-use crate::sim::pipes::delayed::{Entry, Ready};
-use crate::sim::pipes::event::{Event, EventSet};
-use crate::sim::pipes::order::Flag;
-use crate::sim::pipes::watch::{Issue, Scene};
+use crate::sim::machine::delayed::{Entry, Ready};
+use crate::sim::machine::event::Flag;
+use crate::sim::machine::event::{Event, EventSet};
+use crate::sim::machine::instructions::Prepared;
+use crate::sim::pipes::scene::{Issue, Scene};
 
 /// `PIPE_ALL` of the device.
 const PIPE_ALL: u32 = 6;

@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::run::{Next, Run};
 use crate::aicore::operand::Access;
 use crate::aicore::{Atomic, Memory, Pipe, Register};
-use crate::sim::code::access_log::ScalarAccess;
-use crate::sim::interface::report::Status;
+use crate::sim::interface::status::Status;
+use crate::sim::machine::access::ScalarAccess;
 use crate::sim::machine::access::Site;
-use crate::sim::pipes::watch::Scene;
+use crate::sim::pipes::scene::Scene;
 
 /// From here on local memories belong to AscendC's headers: their scratch in UB, messages of matmul objects in L1.
 const KEPT_BY_HEADERS: [(Memory, u64); 2] = [(Memory::Ub, 188_416), (Memory::L1, 524_160)];

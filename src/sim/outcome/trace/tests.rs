@@ -1,5 +1,6 @@
 use super::*;
-use crate::sim::interface::report::{CoreReport, Counts, ReportedOp, Status};
+use crate::sim::interface::report::{CoreReport, Counts, ReportedOp};
+use crate::sim::interface::status::Status;
 
 fn event(step: u64, what: Happening, cause: Option<(&str, u64)>) -> Event {
     let cause = cause.map(|(core, step)| (core.to_owned(), step));

@@ -5,11 +5,11 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::order::{AutoSync, Flag};
+use super::access::Site;
+use super::event::{AutoSync, Flag};
+use super::instructions::Prepared;
+use super::random::Random;
 use crate::aicore::Pipe;
-use crate::sim::drive::schedule::Random;
-use crate::sim::machine::access::Site;
-use crate::sim::services::issue::Prepared;
 
 /// A queue does not grow beyond this: the scalar unit waits for its pipe.
 const DEPTH: usize = 32;

@@ -76,3 +76,25 @@ impl Event {
         Self { set: EventSet::Flags, source, target, id }
     }
 }
+
+/// What orders two pipes of a core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Flag {
+    /// `set_flag` and `wait_flag`, `hset_flag` and `hwait_flag`.
+    Event(Event),
+    /// The buffer of a queue that starts at this address holds a tensor.
+    Filled(u64),
+    /// The buffer of a queue that starts at this address is free.
+    Emptied(u64),
+    /// The flags of L0C, the how manyth time they are waited for.
+    Unit(u64),
+}
+
+/// Does the compiler put barriers between vector instructions, and waits around scalar accesses to tensors?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AutoSync {
+    /// It does, as device builds do by default on vector cores.
+    On,
+    /// It does not: cube cores, or as asked.
+    Off,
+}

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use super::shadow::{Actor, Touch};
-use super::watch::{PipeWatch, QueueBuffer, Scene};
+use super::{PipeWatch, QueueBuffer};
 use crate::aicore::{Memory, Pipe};
 use crate::sim::interface::findings::{Finding, FindingKind, Party};
 use crate::sim::machine::access::Site;
+use crate::sim::pipes::scene::Scene;
+use crate::sim::pipes::shadow::{Actor, Touch};
 
 impl PipeWatch {
     /// Bytes in the words of the kernel: offsets in a memory, the queue they belong to, names of buffers.
