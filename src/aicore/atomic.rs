@@ -155,3 +155,14 @@ impl Extreme for Bf16 {
         if self.to_f32().is_nan() || self.to_f32() < other.to_f32() { self } else { other }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_combines_at_the_start() {
+        assert_eq!(Atomic::from_registers(&Registers::default()), None);
+        assert_eq!(Atomic::of_scalar_stores(&Registers::default()), Ok(None));
+    }
+}

@@ -21,7 +21,9 @@ macro_rules! first_of {
     )* };
 }
 
+pub(crate) mod arguments;
 pub(crate) mod atomic;
+pub(crate) mod core;
 pub(crate) mod cube;
 pub(crate) mod element;
 pub(crate) mod float16;
@@ -34,20 +36,11 @@ pub(crate) mod registers;
 pub(crate) mod vector;
 pub(crate) mod workbench;
 
+pub(crate) use self::core::Core;
+pub(crate) use arguments::Fault;
 pub(crate) use atomic::Atomic;
 pub(crate) use cube::{OnResults, UnitFlag};
-pub(crate) use instruction::{Core, Instruction};
+pub(crate) use instruction::Instruction;
 pub(crate) use issued::{ElementType, Issued, OpCode, Pipe};
 pub(crate) use memory::{LocalMemory, Memory};
 pub(crate) use registers::Register;
-
-/// Why an instruction cannot be executed: a rule of the core was broken.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault(pub String);
-
-impl Fault {
-    /// A fault of `op`.
-    pub(crate) fn of(op: OpCode, problem: impl std::fmt::Display) -> Self {
-        Self(format!("{}: {problem}", op.name()))
-    }
-}

@@ -1,6 +1,6 @@
 //! What an instruction touches: every byte of it, as data.
 
-use super::instruction::Core;
+use super::core::Core;
 use super::memory::Memory;
 use super::{Fault, OpCode};
 

@@ -173,6 +173,5 @@ mod tests {
             assert_eq!(registers.get(register), expected, "{}", register.name());
         }
         assert_eq!(registers.mask_mode(), MaskMode::Norm);
-        assert_eq!(crate::aicore::atomic::Atomic::from_registers(&registers), None);
     }
 }

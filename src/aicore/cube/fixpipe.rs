@@ -4,8 +4,8 @@
 
 use super::quantize::Quantizer;
 use super::{ROW, ROWS, UnitFlag};
+use crate::aicore::arguments::Arguments;
 use crate::aicore::atomic::Atomic;
-use crate::aicore::instruction::Arguments;
 use crate::aicore::memory::Memory;
 use crate::aicore::operand::{Access, Operand, Operands, Shape};
 use crate::aicore::registers::Register;

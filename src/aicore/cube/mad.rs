@@ -4,8 +4,8 @@
 
 use super::sparse::INDICES;
 use super::{FRACTAL, OnResults, ROW, ROWS, UnitFlag};
+use crate::aicore::arguments::Arguments;
 use crate::aicore::float16::{Bf16, F16};
-use crate::aicore::instruction::Arguments;
 use crate::aicore::memory::Memory;
 use crate::aicore::operand::{Operands, Shape};
 use crate::aicore::registers::{Registers, ctrl};

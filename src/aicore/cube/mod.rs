@@ -21,7 +21,7 @@ pub(crate) mod quantize;
 pub(crate) mod sparse;
 pub(crate) mod square;
 
-use super::instruction::Arguments;
+use super::arguments::Arguments;
 use super::operand::Operands;
 use super::registers::Registers;
 use super::{Fault, Pipe};

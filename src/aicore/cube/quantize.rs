@@ -1,7 +1,7 @@
 //! What happens to results on their way out of L0C.
 
 use super::super::float16::{Bf16, F16, Overflow, Rounding};
-use crate::aicore::instruction::Arguments;
+use crate::aicore::arguments::Arguments;
 use crate::aicore::memory::Memory;
 use crate::aicore::registers::Register;
 use crate::aicore::{ElementType, Fault};

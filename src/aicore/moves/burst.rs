@@ -2,9 +2,9 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "a family names its own among all instructions")]
 
+use crate::aicore::arguments::Arguments;
 use crate::aicore::atomic::Atomic;
 use crate::aicore::float16::F16;
-use crate::aicore::instruction::Arguments;
 use crate::aicore::memory::Memory;
 use crate::aicore::operand::{Access, Operand, Operands, Shape};
 use crate::aicore::registers::Register;

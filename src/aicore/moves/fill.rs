@@ -2,7 +2,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "a family names its own among all instructions")]
 
-use crate::aicore::instruction::Arguments;
+use crate::aicore::arguments::Arguments;
 use crate::aicore::memory::Memory;
 use crate::aicore::operand::{Operands, Shape};
 use crate::aicore::{Fault, OpCode};

@@ -6,9 +6,9 @@
 )]
 
 use super::repeat::{BLOCK, LANES, REPEAT, Repeats, Strided, repeat_count};
+use crate::aicore::arguments::Arguments;
 use crate::aicore::element::{Element, Number};
 use crate::aicore::float16::F16;
-use crate::aicore::instruction::Arguments;
 use crate::aicore::memory::Memory;
 use crate::aicore::operand::{Access, Operands, Shape};
 use crate::aicore::registers::{Register, Registers};

@@ -6,9 +6,9 @@
 )]
 
 use super::repeat::{BLOCK, LANES, LaneMask, Repeats, Strided, arithmetic, repeat_count, repeat_stride};
+use crate::aicore::arguments::Arguments;
 use crate::aicore::element::{Arithmetic, Element};
 use crate::aicore::float16::{Bf16 as Brain, F16 as Half, Overflow, Rounding, drop_bits};
-use crate::aicore::instruction::Arguments;
 use crate::aicore::memory::Memory;
 use crate::aicore::operand::{Access, Operands, Shape};
 use crate::aicore::registers::{Register, ctrl};

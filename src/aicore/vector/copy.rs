@@ -2,7 +2,7 @@
 
 use super::elementwise;
 use super::repeat::{BLOCK, Strided, repeat_count, repeat_stride};
-use crate::aicore::instruction::Arguments;
+use crate::aicore::arguments::Arguments;
 use crate::aicore::memory::Memory;
 use crate::aicore::operand::{Access, Operand, Operands, Shape};
 use crate::aicore::registers::{MaskMode, Register};

@@ -8,9 +8,9 @@
 )]
 
 use super::repeat::{LANES, Repeats, Strided, arithmetic, repeat_count, repeat_stride};
+use crate::aicore::arguments::Arguments;
 use crate::aicore::element::{Arithmetic, Element, Number, Real};
 use crate::aicore::float16::F16;
-use crate::aicore::instruction::Arguments;
 use crate::aicore::operand::{Access, Operands};
 use crate::aicore::{ElementType, Fault, OpCode};
 

@@ -1,8 +1,8 @@
 //! Gathering, packing and broadcasting.
 
 use super::repeat::{BLOCK, REPEAT, Repeats, Strided, repeat_count};
+use crate::aicore::arguments::Arguments;
 use crate::aicore::element::Element;
-use crate::aicore::instruction::Arguments;
 use crate::aicore::memory::{LocalMemory, Memory};
 use crate::aicore::operand::{Access, Operands, Shape};
 use crate::aicore::registers::{MaskMode, Register, Registers};

@@ -23,7 +23,7 @@ pub(crate) mod sort;
 pub(crate) mod transpose;
 
 use super::Fault;
-use super::instruction::Arguments;
+use super::arguments::Arguments;
 use super::operand::Operands;
 use super::registers::Registers;
 use compare::{Compare, MoveCompareMask, Select};

@@ -1,9 +1,9 @@
 //! Repeats, strides and masks: which elements of an operand an instruction works on.
 
 use crate::aicore::Fault;
+use crate::aicore::arguments::Arguments;
 use crate::aicore::element::{Arithmetic, Element};
 use crate::aicore::float16::Overflow;
-use crate::aicore::instruction::Arguments;
 use crate::aicore::memory::Memory;
 use crate::aicore::operand::{Access, Operand, Operands, Shape};
 use crate::aicore::registers::{MaskMode, Register, Registers, ctrl};

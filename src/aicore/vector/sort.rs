@@ -8,9 +8,9 @@
 use std::cmp::Ordering;
 
 use super::repeat::{BLOCK, repeat_count};
+use crate::aicore::arguments::Arguments;
 use crate::aicore::element::{Number, Real};
 use crate::aicore::float16::F16;
-use crate::aicore::instruction::Arguments;
 use crate::aicore::memory::Memory;
 use crate::aicore::operand::{Operands, Shape};
 use crate::aicore::registers::{Register, Registers};

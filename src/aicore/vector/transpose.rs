@@ -6,7 +6,7 @@
 )]
 
 use super::repeat::{BLOCK, repeat_count};
-use crate::aicore::instruction::Arguments;
+use crate::aicore::arguments::Arguments;
 use crate::aicore::memory::Memory;
 use crate::aicore::operand::{Operands, Shape};
 use crate::aicore::registers::Registers;
