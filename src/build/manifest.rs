@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::check::Sizes;
 use super::files::KernelFiles;
 use super::fingerprint::Fingerprint;
-use super::stamp::Stamped;
+use super::stamped::Stamped;
 use crate::fs;
 use crate::json::{Document, JsonError, JsonFile, JsonPath, Node};
 use crate::model::{OpIndex, Slot, SlotRole};

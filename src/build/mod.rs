@@ -32,6 +32,7 @@ mod response_files;
 mod result_json;
 mod shared;
 mod stamp;
+mod stamped;
 mod stored_program;
 pub(crate) mod toolchains;
 

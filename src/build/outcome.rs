@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Comparison;
 use super::check::Sizes;
 use super::files::KernelFiles;
-use super::stamp::Stamped;
+use super::stamped::Stamped;
 use crate::phases::Prepared;
 use crate::stage::{Stage, Timings};
 use crate::toolchain::Executed;

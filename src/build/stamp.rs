@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::files::KernelFiles;
 use super::fingerprint::CONTRACT_VERSION;
 use super::request::Request;
+use super::stamped::Stamped;
 use super::toolchains;
 use crate::cancel::Cancel;
 use crate::fs::{self, FileLook};
@@ -24,37 +24,12 @@ use crate::store::digest::ContentDigest;
 /// A file that was changed so shortly before it was looked at could be changed again and look the same: file systems
 /// count time in steps, some of two seconds.
 const SETTLED: Duration = Duration::from_secs(3);
-/// How the first line of a record with a stamp begins.
-const HEAD: &[u8] = b"{\"stamp\":";
-
 /// How everything looked before a build.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stamp {
     digest: ContentDigest,
     /// Would every later change be seen?
     is_settled: bool,
-}
-
-/// What a record says to those who find its stamp again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Stamped {
-    digest: String,
-    /// Digests of the results.
-    object: String,
-    json: String,
-    /// What a report tells.
-    pub ops: usize,
-    pub files: usize,
-    pub toolchain: String,
-    pub warnings: Vec<String>,
-}
-
-/// The first line of a record.
-#[derive(Serialize, Deserialize)]
-struct Line {
-    stamp: Stamped,
-    /// Digest of the other lines.
-    rest: String,
 }
 
 impl Stamp {
@@ -104,30 +79,6 @@ impl Stamp {
             && is_same(&files.json(), &stamped.json)
             && is_same(&files.object(), &stamped.object);
         holds.then_some(stamped)
-    }
-}
-
-impl Stamped {
-    /// A record with this stamp: it takes the place of the opening brace and the end of its line.
-    pub(super) fn put_into(&self, record: &[u8]) -> Vec<u8> {
-        let rest = record.strip_prefix(b"{\n").unwrap_or(record);
-        let line = Line { stamp: self.clone(), rest: ContentDigest::of(rest).to_string() };
-        let mut stamped = serde_json::to_vec(&line).expect("plain data can be written");
-        // The object goes on.
-        stamped.pop();
-        stamped.extend_from_slice(b",\n");
-        stamped.extend_from_slice(rest);
-        stamped
-    }
-
-    /// The stamp of a record that nobody has touched since it was written.
-    fn read(record: &Path) -> Option<Self> {
-        let bytes = fs::read(record).ok()?;
-        let end = memchr::memchr(b'\n', &bytes)?;
-        let mut line = bytes[..end].strip_suffix(b",").filter(|line| line.starts_with(HEAD))?.to_vec();
-        line.push(b'}');
-        let line: Line = serde_json::from_slice(&line).ok()?;
-        ContentDigest::of(&bytes[end + 1..]).is(&line.rest).then_some(line.stamp)
     }
 }
 

@@ -210,7 +210,7 @@ impl<'a> Code<'a> {
             for step in &run.steps {
                 self.title(step, titles, out);
             }
-            for function in run.steps.iter().filter_map(|step| step::function(&step.action)) {
+            for function in run.steps.iter().filter_map(|step| functions::function(&step.action)) {
                 taken.entry(function).or_insert_with(|| functions::take(self.program, function, out));
             }
             match run.shape {

@@ -58,7 +58,7 @@ fn declaration_macro(split: u32, out: &mut CppWriter) {
 
 /// Declares the functions that the code of `kind` uses.
 pub(super) fn declare(program: &Program, steps: &[&Step], kind: CoreKind, out: &mut CppWriter) {
-    let mut used: HashSet<FunctionId> = steps.iter().filter_map(|step| super::step::function(&step.action)).collect();
+    let mut used: HashSet<FunctionId> = steps.iter().filter_map(|step| function(&step.action)).collect();
     for step in steps {
         if let Action::Switch { table, .. } = &step.action {
             used.extend(program.table(*table).iter().filter_map(|entry| entry.function(kind)));
@@ -84,4 +84,9 @@ pub(super) fn take(program: &Program, function: FunctionId, out: &mut CppWriter)
     let variable = format!("sk_code_{name}");
     out.line(format_args!("const uint64_t {variable} = {};", copy_of(name)));
     variable
+}
+
+/// The sub-kernel's function that the step needs.
+pub(super) fn function(action: &Action) -> Option<FunctionId> {
+    if let Action::Preload { function, .. } | Action::Call { function, .. } = action { Some(*function) } else { None }
 }

@@ -53,11 +53,6 @@ pub(super) fn is_common(action: &Action) -> bool {
     }
 }
 
-/// The sub-kernel's function that the step needs.
-pub(super) fn function(action: &Action) -> Option<FunctionId> {
-    if let Action::Preload { function, .. } | Action::Call { function, .. } = action { Some(*function) } else { None }
-}
-
 /// Is whatever the step calls told the cores it is for, so that no condition is needed around it?
 pub(super) fn passes_its_cores(step: &Step) -> bool {
     let is_told = matches!(step.action, Action::Preload { .. } | Action::PreloadPicked { .. } | Action::Call { .. });

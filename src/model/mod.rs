@@ -13,6 +13,7 @@ mod names;
 mod op;
 mod params;
 mod paths;
+mod platform;
 mod soc;
 mod streams;
 mod sub_kernel_json;
@@ -30,7 +31,8 @@ pub use op::{
 };
 pub(crate) use params::{FFTS_PARAMETER, Slot, SlotLayout, SlotRole};
 pub(crate) use paths::{Missing, beside, with_paths};
-pub use soc::{CoreCounts, Platform, Soc};
+pub use platform::Platform;
+pub use soc::{CoreCounts, Soc};
 pub use streams::StreamForm;
 pub(crate) use streams::{Link, form_of_links};
 pub(crate) use sub_kernel_json::SubKernelFile;

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::ModelError;
 use crate::artifact::Chip;
 
 /// A supported SoC, by its short version.
@@ -27,14 +26,6 @@ impl Soc {
             Self::Ascend910_93 => "Ascend910_93",
             Self::Ascend950 => "Ascend950",
         }
-    }
-
-    /// The SoC with this short version.
-    pub(crate) fn parse(name: &str) -> Result<Self, ModelError> {
-        Self::ALL
-            .into_iter()
-            .find(|soc| soc.as_str() == name)
-            .ok_or_else(|| ModelError::UnsupportedSoc { soc: name.to_owned() })
     }
 
     /// The SoC of a device by its full name: the short version and a product's letters or numbers behind it.
@@ -72,28 +63,4 @@ pub struct CoreCounts {
     pub aic: u32,
     /// Vector cores.
     pub aiv: u32,
-}
-
-/// What the kernel is built for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Platform {
-    /// The SoC.
-    pub soc: Soc,
-    /// Its cores.
-    pub cores: CoreCounts,
-}
-
-impl Platform {
-    /// The SoC named `soc`, with its usual core counts where none are given.
-    pub fn new(soc: &str, aic: Option<u32>, aiv: Option<u32>) -> Result<Self, ModelError> {
-        let soc = Soc::parse(soc)?;
-        let usual = soc.default_cores();
-        let cores = CoreCounts { aic: aic.unwrap_or(usual.aic), aiv: aiv.unwrap_or(usual.aiv) };
-        Ok(Self { soc, cores })
-    }
-
-    /// Its chip generation.
-    pub(crate) fn chip(&self) -> Chip {
-        self.soc.chip()
-    }
 }

@@ -9,7 +9,7 @@ mod values;
 
 pub use error::OptionError;
 pub(crate) use error::{Located, OptionProblem};
-pub use parse::{GivenOption, Separator, parse};
-pub use table::Options;
+pub use parse::{Separator, parse};
+pub use table::{GivenOption, Options};
 pub(crate) use table::{Influence, OptionName};
 pub(crate) use values::{EarlyStartMode, PreloadMode, SharedValue, SplitCount};

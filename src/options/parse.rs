@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use super::{Located, OptionError, OptionName, OptionProblem, Options, SharedValue};
+use super::{GivenOption, Located, OptionError, OptionName, OptionProblem, Options};
 use crate::nearest::nearest;
 
 /// How the words of an option name are joined.
@@ -20,17 +20,6 @@ pub enum Separator {
     Hyphen,
     /// `split_mode` is read as `split-mode`.
     HyphenOrUnderscore,
-}
-
-/// One `name=value` of the string.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GivenOption {
-    /// Which option.
-    pub name: OptionName,
-    /// Its value, as other software sees it.
-    pub value: SharedValue,
-    /// The bytes of the whole part in the string as given.
-    pub span: Range<usize>,
 }
 
 /// Parses an option string; all problems are reported together.
@@ -109,7 +98,8 @@ fn take_part(
     if text.is_empty() {
         return Err(at(OptionProblem::EmptyValue { name: spelled }, part));
     }
-    let shared = options.set(option, text).map_err(|problem| at(problem, value))?;
+    let refused = || at(OptionProblem::BadValue { name: option, value: text.to_owned() }, value);
+    let shared = options.set(option, text).ok_or_else(refused)?;
     if options.is_given(option) {
         return Err(at(OptionProblem::Duplicate { name: option }, part));
     }
@@ -201,6 +191,17 @@ mod tests {
         }
         for good in ["split-mode=1", "split-mode=64", "func-align=0", "func-align=2", "func-align=4096"] {
             assert!(parse(good, Separator::Hyphen).is_ok(), "{good}");
+        }
+    }
+
+    #[test]
+    fn the_default_of_an_option_is_a_value_of_it() {
+        for option in OptionName::ALL {
+            let text = option.default_text();
+            if !text.is_empty() {
+                let options = parse(&format!("{option}={text}"), Separator::Hyphen).unwrap();
+                assert_eq!(options.text(*option), text);
+            }
         }
     }
 

@@ -3,12 +3,22 @@
 //! of the documents and the enums of the Python package.
 
 use std::fmt;
+use std::ops::Range;
 
-use super::error::OptionProblem;
-use super::parse::GivenOption;
 use super::values::{
     Alignment, CompilerArguments, EarlyStartMode, OpTypes, OptionType, PreloadMode, ScopeCheck, SharedValue, SplitCount,
 };
+
+/// One `name=value` of the string.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenOption {
+    /// Which option.
+    pub name: OptionName,
+    /// Its value, as other software sees it.
+    pub value: SharedValue,
+    /// The bytes of the whole part in the string as given.
+    pub span: Range<usize>,
+}
 
 /// What an option has an influence on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,22 +93,17 @@ macro_rules! options {
                 match self { $(Self::$variant => <$type>::SAMPLES,)+ }
             }
 
-            /// The words of its name, each with a capital letter.
-            pub(super) fn stem(self) -> &'static str {
-                match self { $(Self::$variant => stringify!($variant),)+ }
-            }
         }
 
         impl Options {
-            /// Sets one option to what is written; gives the value as other software sees it.
-            pub(super) fn set(&mut self, name: OptionName, written: &str) -> Result<SharedValue, OptionProblem> {
+            /// Sets one option to what is written, if that is a value of it; gives the value as other software sees it.
+            pub(super) fn set(&mut self, name: OptionName, written: &str) -> Option<SharedValue> {
                 match name {
                     $(OptionName::$variant => {
-                        let value = <$type>::read(written)
-                            .ok_or_else(|| OptionProblem::BadValue { name, value: written.to_owned() })?;
-                        let shared = value.shared(name, written);
+                        let value = <$type>::read(written)?;
+                        let shared = value.shared(stringify!($variant), written);
                         self.$field = value;
-                        Ok(shared)
+                        Some(shared)
                     })+
                 }
             }
@@ -194,7 +199,6 @@ impl Options {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Separator, parse};
     use super::*;
 
     #[test]
@@ -219,17 +223,6 @@ mod tests {
             }
             let differs = option.samples().iter().any(|sample| *sample != option.default_text());
             assert!(differs, "{option}: a test needs a value that is not the default");
-        }
-    }
-
-    #[test]
-    fn the_default_of_an_option_is_a_value_of_it() {
-        for option in OptionName::ALL {
-            let text = option.default_text();
-            if !text.is_empty() {
-                let options = parse(&format!("{option}={text}"), Separator::Hyphen).unwrap();
-                assert_eq!(options.text(*option), text);
-            }
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::ops::Deref;
 
-use super::OptionName;
 use crate::arguments::arguments;
 
 /// A type an option can have.
@@ -18,8 +17,9 @@ pub(crate) trait OptionType: Sized {
     /// The value in its one written form.
     fn text(&self) -> String;
 
-    /// The value of `option`, given as `written`, as software that shares the option string with us sees it.
-    fn shared(&self, option: OptionName, written: &str) -> SharedValue;
+    /// The value, given as `written`, as software that shares the option string with us sees it; `stem`: the words of the
+    /// option's name, each with a capital letter.
+    fn shared(&self, stem: &str, written: &str) -> SharedValue;
 }
 
 /// A value as `superkernel.super_kernel_option_parse` gives it.
@@ -79,7 +79,7 @@ impl OptionType for PreloadMode {
         self.as_str().to_owned()
     }
 
-    fn shared(&self, _option: OptionName, _written: &str) -> SharedValue {
+    fn shared(&self, _stem: &str, _written: &str) -> SharedValue {
         let member = match self {
             Self::Whole => "PreLoadByWhole",
             Self::Never => "PreloadNA",
@@ -132,7 +132,7 @@ impl OptionType for EarlyStartMode {
         self.as_str().to_owned()
     }
 
-    fn shared(&self, _option: OptionName, _written: &str) -> SharedValue {
+    fn shared(&self, _stem: &str, _written: &str) -> SharedValue {
         let member = match self {
             Self::Off => "EarlyStartDisable",
             Self::On => "EarlyStartEnableV2",
@@ -159,8 +159,7 @@ impl OptionType for bool {
         u8::from(*self).to_string()
     }
 
-    fn shared(&self, option: OptionName, _written: &str) -> SharedValue {
-        let stem = option.stem();
+    fn shared(&self, stem: &str, _written: &str) -> SharedValue {
         let state = if *self { "Enable" } else { "Disable" };
         SharedValue::Member { class: format!("SuperKernel{stem}Mode"), member: format!("{stem}{state}") }
     }
@@ -194,7 +193,7 @@ impl OptionType for Alignment {
         self.0.to_string()
     }
 
-    fn shared(&self, _option: OptionName, _written: &str) -> SharedValue {
+    fn shared(&self, _stem: &str, _written: &str) -> SharedValue {
         SharedValue::Number(self.0)
     }
 }
@@ -232,7 +231,7 @@ impl OptionType for SplitCount {
         self.0.to_string()
     }
 
-    fn shared(&self, _option: OptionName, _written: &str) -> SharedValue {
+    fn shared(&self, _stem: &str, _written: &str) -> SharedValue {
         SharedValue::Number(self.0.into())
     }
 }
@@ -250,7 +249,7 @@ impl OptionType for u32 {
         self.to_string()
     }
 
-    fn shared(&self, _option: OptionName, _written: &str) -> SharedValue {
+    fn shared(&self, _stem: &str, _written: &str) -> SharedValue {
         SharedValue::Number((*self).into())
     }
 }
@@ -283,7 +282,7 @@ impl OptionType for CompilerArguments {
         self.0.join(",")
     }
 
-    fn shared(&self, _option: OptionName, written: &str) -> SharedValue {
+    fn shared(&self, _stem: &str, written: &str) -> SharedValue {
         SharedValue::Text(written.to_owned())
     }
 }
@@ -315,7 +314,7 @@ impl OptionType for OpTypes {
         self.0.join(",")
     }
 
-    fn shared(&self, _option: OptionName, written: &str) -> SharedValue {
+    fn shared(&self, _stem: &str, written: &str) -> SharedValue {
         SharedValue::Text(written.to_owned())
     }
 }
@@ -336,7 +335,7 @@ impl OptionType for ScopeCheck {
         self.0.clone().unwrap_or_default()
     }
 
-    fn shared(&self, _option: OptionName, written: &str) -> SharedValue {
+    fn shared(&self, _stem: &str, written: &str) -> SharedValue {
         SharedValue::Text(written.to_owned())
     }
 }

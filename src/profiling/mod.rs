@@ -5,6 +5,7 @@
 
 mod decode;
 mod error;
+mod records;
 mod show;
 mod table;
 mod timeline;
@@ -13,9 +14,10 @@ mod whereabouts;
 
 use std::path::Path;
 
-use decode::Subject;
-pub(crate) use decode::{Decoded, decode};
+pub(crate) use decode::decode;
 pub(crate) use error::ProfilingError;
+pub(crate) use records::Decoded;
+use records::Subject;
 pub(crate) use show::profile_json;
 pub(crate) use timeline::traces;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::decode::Decoded;
+use super::records::Decoded;
 use super::table::{begin, last, op_times, table};
 use super::{Core, Profiled};
 use crate::cost::profile::{BufferFormat, BufferKind, BufferOp, BufferProfile, CoreTime, TimeUnit};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::decode::{Launch, Subject};
+use super::records::{Launch, Subject};
 use super::{Core, Profiled};
 
 /// A launch in figures. Times are cycles from its first record on, or microseconds if the clock is known.

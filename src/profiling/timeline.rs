@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::decode::{CoreLog, Decoded, Launch, Span, Subject};
+use super::records::{CoreLog, Decoded, Launch, Span, Subject};
 use super::table::{begin, last};
 use super::{Core, Profiled};
 use crate::cost::profile::BufferSource;

@@ -1,6 +1,6 @@
 //! Times of damaged records: a core's counter never runs backwards, so what does not fit was not counted.
 
-use super::decode::Subject;
+use super::records::Subject;
 
 /// More cycles than any launch lasts: hours, whatever the clock.
 const FAR: u64 = 1 << 42;

@@ -2,7 +2,7 @@
 //! has next.
 
 use super::Profiled;
-use super::decode::{CoreLog, Span, Subject};
+use super::records::{CoreLog, Span, Subject};
 use super::timeline::Passed;
 use crate::program::{Action, RecordEdge};
 use crate::trace::Told;

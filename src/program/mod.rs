@@ -14,6 +14,7 @@ mod requires;
 mod show;
 mod step;
 mod verify;
+mod violation;
 mod words;
 
 pub(crate) use classes::{Takers, representative_blocks};
@@ -21,12 +22,13 @@ pub use describe::Field;
 pub use edge::{CrossNeed, Edge, EdgeOrigin};
 pub use read::ReadError;
 pub(crate) use requires::index_of_class;
-pub use requires::{OpRequirement, OuterEvent, RequiredCode, Requirements, SyncAllRecords};
+pub use requires::{OpRequirement, OuterEvent, RequiredCode, Requirements};
 pub use step::{
     Action, Barrier, CoreId, CoreIndex, Cores, Direction, EarlyStartConfig, FunctionId, Kinds, Pair, Part, Reason,
-    RecordEdge, RecordSubject, Round, Step, TableEntry, TableId,
+    RecordEdge, RecordSubject, Round, Step, SyncAllRecords, TableEntry, TableId,
 };
-pub use verify::{Violation, verify};
+pub use verify::verify;
+pub use violation::Violation;
 
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 //!
 //! Nothing here is read off the steps, so a step that is missing, doubled or wrong is seen.
 
-use super::{CoreId, CoreIndex, EarlyStartConfig, FunctionId, TableId};
+use super::{CoreId, CoreIndex, EarlyStartConfig, FunctionId, SyncAllRecords, TableId};
 use crate::model::{ByPosition, CoreClass, CoreKind, EventId, OpPosition, SlotLayout, SlotNumber};
 
 /// What the steps of a program are for.
@@ -76,15 +76,6 @@ pub struct OuterEvent {
     pub slot: SlotNumber,
     /// The kind whose first core waits and clears, or tells.
     pub by: CoreKind,
-}
-
-/// Offsets of an op's feed-sync-all records in the workspace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct SyncAllRecords {
-    /// Of the cube cores.
-    pub aic: u64,
-    /// Of the vector cores.
-    pub aiv: u64,
 }
 
 /// Is this the one core of `kind` that speaks for all of them?

@@ -1,6 +1,7 @@
 //! One step of the device program: who takes it, what it does, and why.
 
-use super::SyncAllRecords;
+use std::fmt;
+
 use crate::model::{CoreKind, EventId, KernelType, OpPosition, SlotNumber, StreamId};
 
 /// One step. A core takes the steps of the program in order, leaving out those that are not for it.
@@ -71,6 +72,12 @@ impl CoreId {
             CoreIndex::Block => u64::from(self.block),
             CoreIndex::Core => u64::from(self.block) * u64::from(self.sub_blocks) + u64::from(self.sub_block),
         }
+    }
+}
+
+impl fmt::Display for CoreId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}.{}", self.kind, self.block, self.sub_block)
     }
 }
 
@@ -491,4 +498,13 @@ impl TableEntry {
             CoreKind::Aiv => self.aiv,
         }
     }
+}
+
+/// Offsets of an op's feed-sync-all records in the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SyncAllRecords {
+    /// Of the cube cores.
+    pub aic: u64,
+    /// Of the vector cores.
+    pub aiv: u64,
 }

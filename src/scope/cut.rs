@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::eligibility::{Predicate, Reason};
+use super::eligibility::Predicate;
 use super::error::ScopeError;
 use super::graph::NodeIndex;
 use super::membership::{Context, Scope, ScopeIndex};
+use super::reason::Reason;
 use super::settings::Mode;
 use super::strict::Strict;
 

@@ -1,9 +1,9 @@
 //! What can be wrong with a graph or with the plan made from it.
 
+use std::fmt;
 use std::path::PathBuf;
 
-use super::dump::DumpPlace;
-use super::eligibility::Reason;
+use super::reason::Reason;
 use crate::diagnostic::Diagnostic;
 use crate::fs::FileError;
 use crate::options::OptionError;
@@ -334,6 +334,24 @@ impl Diagnostic for ScopeError {
             Self::UnknownExcluded { .. } => "exclude nodes of the graph, by their whole names".to_owned(),
             Self::Bracket { .. } => "begin and end each range once, in one graph, under one name".to_owned(),
             Self::WaitCycle { node, .. } => format!("end the scope in front of `{node}`, or let the planner cut there"),
+        }
+    }
+}
+
+/// Where something was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DumpPlace {
+    /// In a text, counted from 1.
+    Line(usize),
+    /// In a binary file.
+    Offset(usize),
+}
+
+impl fmt::Display for DumpPlace {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(formatter, "line {line}"),
+            Self::Offset(offset) => write!(formatter, "offset {offset}"),
         }
     }
 }

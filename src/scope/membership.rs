@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::eligibility::{Eligibility, Predicate, Reason, queue_positions};
+use super::eligibility::{Eligibility, Predicate, queue_positions};
 use super::error::ScopeError;
 use super::graph::{BranchIndex, Graph, Node, NodeIndex};
+use super::reason::Reason;
 use super::settings::{Mode, Settings};
 use super::strict::{self, Strict};
 

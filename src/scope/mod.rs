@@ -32,6 +32,7 @@ pub(crate) mod pb;
 pub(crate) mod pbtxt;
 mod piece;
 mod plan;
+pub(crate) mod reason;
 pub(crate) mod report;
 pub(crate) mod rewrite;
 pub(crate) mod settings;

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::eligibility::Reason;
 use super::graph::{Graph, Node};
 use super::naming::FirstSeen;
+use super::reason::Reason;
 use super::rewrite::EventLists;
 use super::settings::Mode;
 use crate::diagnostic::Diagnostic;

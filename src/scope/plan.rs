@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::cut::{self, CutScope, Draft, Outcome};
-use super::eligibility::Reason;
 use super::error::ScopeError;
 use super::events::{self, Event};
 use super::graph::{Graph, NodeIndex};
@@ -11,6 +10,7 @@ use super::membership::{self, Context, Scope, ScopeIndex};
 use super::naming::FileDigests;
 use super::order::{Detour, Order, Segment};
 use super::outcome::{CutReport, Dropped, Level, Record, ScopePlan, ScopeReport, Status};
+use super::reason::Reason;
 use super::rewrite::Rewriter;
 use super::settings::{Cuts, Hazards, Mode, Settings, SingleOps};
 use super::{layers, listing, piece};

@@ -3,32 +3,13 @@
 mod flatten;
 
 use std::collections::HashMap;
-use std::fmt;
 
-use super::error::ScopeError;
+use super::error::{DumpPlace, ScopeError};
 use super::graph::{ControlEdge, DataEdge, Graph, Node, NodeIndex};
 use super::json::find;
 
 /// Attribute of the root graph that says its shapes are not static.
 pub(crate) const UNKNOWN_SHAPE: &str = "_graph_unknown_flag";
-
-/// Where something was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DumpPlace {
-    /// In a text, counted from 1.
-    Line(usize),
-    /// In a binary file.
-    Offset(usize),
-}
-
-impl fmt::Display for DumpPlace {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Line(line) => write!(formatter, "line {line}"),
-            Self::Offset(offset) => write!(formatter, "offset {offset}"),
-        }
-    }
-}
 
 /// An error in a dump.
 pub(crate) fn wrong(place: DumpPlace, problem: impl Into<String>) -> ScopeError {

@@ -5,7 +5,8 @@
 mod reduce;
 mod wire;
 
-use super::dump::{self, DumpPlace};
+use super::dump;
+use super::error::DumpPlace;
 use super::error::ScopeError;
 use super::graph::Graph;
 

@@ -6,7 +6,8 @@
 //! varint  = up to ten bytes, seven bits each, lowest first; the top bit says that more follow
 //! ```
 
-use crate::scope::dump::{DumpPlace, wrong};
+use crate::scope::dump::wrong;
+use crate::scope::error::DumpPlace;
 use crate::scope::error::ScopeError;
 
 /// Deeper groups are no graph dump.

@@ -7,7 +7,8 @@ mod lexer;
 mod message;
 mod reduce;
 
-use super::dump::{self, DumpPlace};
+use super::dump;
+use super::error::DumpPlace;
 use super::error::ScopeError;
 use super::graph::Graph;
 

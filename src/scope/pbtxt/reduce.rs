@@ -9,7 +9,8 @@
 
 use super::message::{Field, Message, Value};
 use crate::scope::attributes::{self, AttributeValue};
-use crate::scope::dump::{DumpGraph, DumpOp, DumpPlace, Input, UNKNOWN_SHAPE, wrong};
+use crate::scope::dump::{DumpGraph, DumpOp, Input, UNKNOWN_SHAPE, wrong};
+use crate::scope::error::DumpPlace;
 use crate::scope::error::ScopeError;
 use crate::scope::graph::Node;
 

@@ -1,7 +1,7 @@
 //! Where scopes are cut, and what the pieces are called.
 
 use super::*;
-use crate::scope::{Cuts, SingleOps, eligibility::Reason};
+use crate::scope::{Cuts, SingleOps, reason::Reason};
 
 /// Two streams: 1 5x 6 8x 10 and 2 3 4x 7 9.
 fn two_streams() -> Builder {
