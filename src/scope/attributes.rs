@@ -26,42 +26,70 @@ impl AttributeValue {
             Self::Other => "a list or message".to_owned(),
         }
     }
+
+    fn as_switch(&self) -> Option<bool> {
+        match self {
+            Self::Switch(on) => Some(*on),
+            Self::Integer(0) => Some(false),
+            Self::Integer(1) => Some(true),
+            Self::Text(text) => match text.as_str() {
+                "true" | "True" | "1" => Some(true),
+                "false" | "False" | "0" => Some(false),
+                _ => None,
+            },
+            Self::Integer(_) | Self::Other => None,
+        }
+    }
+
+    /// `Some(None)`: no limit.
+    fn as_cores(&self) -> Option<Option<u32>> {
+        match self {
+            Self::Text(text) => core_count(text),
+            Self::Integer(number) => u32::try_from(*number).ok().map(Some),
+            Self::Switch(_) | Self::Other => None,
+        }
+    }
 }
 
-/// Stores attribute `key` in the field of `node` it belongs to; attributes that no field is made from are skipped.
-pub(crate) fn apply(node: &mut Node, key: &str, value: &AttributeValue) -> Result<(), ScopeError> {
-    let wrong = |expected: &'static str| ScopeError::Attribute {
+/// Marks a node as something that was compiled: where no op of a dump has it, the dump is from before compilation.
+pub(crate) const SUPPORT: &str = "supportSuperKernel";
+
+/// Stores attribute `key` in the field of `node` it belongs to; attributes that no field is made from are skipped, and
+/// their values not even read. Writers disagree about kinds, so a number or truth value may also be written as text.
+pub(crate) fn apply(
+    node: &mut Node,
+    key: &str,
+    read: impl Fn() -> Result<AttributeValue, ScopeError>,
+) -> Result<(), ScopeError> {
+    let wrong = |value: &AttributeValue, expected: &'static str| ScopeError::Attribute {
         node: node.name.clone(),
         key: key.to_owned(),
         found: value.describe(),
         expected,
     };
-    let text = || match value {
-        AttributeValue::Text(text) => Ok(text.clone()),
-        AttributeValue::Integer(_) | AttributeValue::Switch(_) | AttributeValue::Other => Err(wrong("a string")),
+    let text = || match read()? {
+        AttributeValue::Text(text) => Ok(text),
+        AttributeValue::Integer(number) => Ok(number.to_string()),
+        value @ (AttributeValue::Switch(_) | AttributeValue::Other) => Err(wrong(&value, "a string")),
     };
-    let integer = || match value {
-        AttributeValue::Integer(number) => Ok(*number),
-        AttributeValue::Text(_) | AttributeValue::Switch(_) | AttributeValue::Other => Err(wrong("an integer")),
+    let integer = || match read()? {
+        AttributeValue::Integer(number) => Ok(number),
+        AttributeValue::Text(text) => text.parse().map_err(|_| wrong(&AttributeValue::Text(text), "an integer")),
+        value @ (AttributeValue::Switch(_) | AttributeValue::Other) => Err(wrong(&value, "an integer")),
     };
-    // Dumps write truth values as `b: true`, some writers as `i: 1`.
-    let switch = || match value {
-        AttributeValue::Switch(on) => Ok(*on),
-        AttributeValue::Integer(0) => Ok(false),
-        AttributeValue::Integer(1) => Ok(true),
-        AttributeValue::Integer(_) | AttributeValue::Text(_) | AttributeValue::Other => Err(wrong("a truth value")),
+    let switch = || {
+        let value = read()?;
+        value.as_switch().ok_or_else(|| wrong(&value, "a truth value"))
     };
-    let cores = || match value {
-        AttributeValue::Text(text) => core_count(text).ok_or_else(|| wrong("a decimal number of cores")),
-        AttributeValue::Integer(number) => {
-            u32::try_from(*number).map(Some).map_err(|_| wrong("a decimal number of cores"))
-        }
-        AttributeValue::Switch(_) | AttributeValue::Other => Err(wrong("a decimal number of cores")),
+    let cores = || {
+        let value = read()?;
+        value.as_cores().ok_or_else(|| wrong(&value, "a decimal number of cores"))
     };
     match key {
         "_super_kernel_scope" => node.scope = text()?,
         "_super_kernel_options" => node.options = text()?,
-        "supportSuperKernel" => node.support = integer()?,
+        "_user_stream_label" => node.stream_label = text()?,
+        SUPPORT => node.support = integer()?,
         "local_memory_size" => node.local_memory_size = integer()?,
         "_tiling_sink_op" => node.tiling_sink = switch()?,
         "_op_ensure_reuse_binary" => node.reuse_binary = switch()?,
@@ -72,7 +100,9 @@ pub(crate) fn apply(node: &mut Node, key: &str, value: &AttributeValue) -> Resul
         "bin_file_path" => node.bin_path = text()?,
         "json_file_path" => node.json_path = text()?,
         "SPK_task_type" => {
-            node.task_type = TaskType::from_name(&text()?).ok_or_else(|| wrong("`normal` or `dynamic`"))?;
+            let name = text()?;
+            let unknown = || wrong(&AttributeValue::Text(name.clone()), "`normal` or `dynamic`");
+            node.task_type = TaskType::from_name(&name).ok_or_else(unknown)?;
         }
         "_no_task" => node.no_task = switch()?,
         // A node that begins or ends a range has the arguments of the call.
@@ -120,7 +150,7 @@ mod tests {
             ("event_id", AttributeValue::Integer(4)),
             ("anything", AttributeValue::Other),
         ] {
-            apply(&mut node, key, &value).unwrap();
+            apply(&mut node, key, || Ok(value.clone())).unwrap();
         }
         assert_eq!((node.scope.as_str(), node.options.as_str(), node.support), ("sp1", "stream-fusion=1", 1));
         assert!(node.hccl && node.tiling_sink);
@@ -132,21 +162,39 @@ mod tests {
     #[test]
     fn the_id_of_a_notify_has_its_own_attribute() {
         let mut node = Node::new("s", "SendNotify", 1, 0);
-        apply(&mut node, "event_id", &AttributeValue::Integer(4)).unwrap();
+        apply(&mut node, "event_id", || Ok(AttributeValue::Integer(4))).unwrap();
         assert_eq!(node.event_id, None);
-        apply(&mut node, "notify_id", &AttributeValue::Integer(5)).unwrap();
+        apply(&mut node, "notify_id", || Ok(AttributeValue::Integer(5))).unwrap();
         assert_eq!(node.event_id, Some(5));
+    }
+
+    #[test]
+    fn numbers_and_truth_values_may_be_text() {
+        let mut node = Node::new("a", "Add", 1, 0);
+        for (key, value) in [
+            ("supportSuperKernel", text("1")),
+            ("_hccl", text("True")),
+            ("_no_task", text("0")),
+            ("_op_aicore_num", AttributeValue::Integer(8)),
+            ("_super_kernel_scope", AttributeValue::Integer(7)),
+        ] {
+            apply(&mut node, key, || Ok(value.clone())).unwrap();
+        }
+        assert_eq!((node.support, node.hccl, node.no_task), (1, true, false));
+        assert_eq!((node.aicore_num, node.scope.as_str()), (Some(8), "7"));
     }
 
     #[test]
     fn a_wrong_kind_of_value_is_named() {
         let mut node = Node::new("a", "Add", 1, 0);
-        let error = apply(&mut node, "supportSuperKernel", &text("1")).unwrap_err();
+        let mut refused = |key: &str, value: AttributeValue| apply(&mut node, key, || Ok(value.clone())).unwrap_err();
         assert_eq!(
-            error.to_string(),
-            "node `a`: attribute `supportSuperKernel` is the string `1`; expected an integer"
+            refused("supportSuperKernel", text("yes")).to_string(),
+            "node `a`: attribute `supportSuperKernel` is the string `yes`; expected an integer"
         );
-        assert!(apply(&mut node, "_op_aicore_num", &text("+4")).is_err());
-        assert!(apply(&mut node, "SPK_task_type", &text("static")).is_err());
+        refused("_op_aicore_num", text("+4"));
+        refused("SPK_task_type", text("static"));
+        refused("_super_kernel_scope", AttributeValue::Switch(true));
+        refused("_hccl", text("maybe"));
     }
 }

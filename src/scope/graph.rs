@@ -160,6 +160,8 @@ pub(crate) struct Node {
     pub branch: BranchIndex,
     /// Stream id; -1: not assigned.
     pub stream: i64,
+    /// The stream the user asked for, by its label; empty: none.
+    pub stream_label: String,
     /// Name of the scope the node is marked with; empty: unmarked.
     pub scope: String,
     /// Option string of the mark.
@@ -192,8 +194,23 @@ pub(crate) struct Node {
     pub ai_core: bool,
     /// Launches nothing at all (an elided reshape, an identity).
     pub no_task: bool,
+    /// A cast to the type that its input has already.
+    pub same_type: bool,
     /// The id of an event end.
     pub event_id: Option<i64>,
+    /// What the user wrote that became this node.
+    pub origin: Option<Box<Origin>>,
+}
+
+/// Where a node comes from, in the user's words; what is not known is empty.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Origin {
+    /// The torch operator, `aten.mm.default`.
+    pub torch_op: String,
+    /// The node of the traced graph, `mm_1`.
+    pub fx_node: String,
+    /// The line of Python, `model.py:7`.
+    pub line: String,
 }
 
 impl Node {
@@ -205,6 +222,7 @@ impl Node {
             id,
             branch: BranchIndex::ROOT,
             stream,
+            stream_label: String::new(),
             scope: String::new(),
             options: String::new(),
             support: 0,
@@ -221,7 +239,9 @@ impl Node {
             task_type: TaskType::Normal,
             ai_core: true,
             no_task: false,
+            same_type: false,
             event_id: None,
+            origin: None,
         }
     }
 
@@ -263,11 +283,23 @@ pub(crate) struct ControlEdge {
     pub to: NodeIndex,
 }
 
+/// How far the graph engine had come when it wrote the graph down.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Stage {
+    /// Ops are compiled, streams and events assigned: what planning starts from.
+    #[default]
+    Compiled,
+    /// Before all that.
+    BeforeCompilation,
+}
+
 /// A whole model after streams, events and memory were assigned.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Graph {
     /// For reports.
     pub name: String,
+    /// When it was written.
+    pub stage: Stage,
     /// Shapes are not static: such a graph is left alone.
     pub unknown_shape: bool,
     /// Nested graphs; the root is not in the list. Their nodes are flattened into `nodes`.

@@ -3,7 +3,7 @@
 //! Events can be written as nodes with control edges, as a dump has them, or in short under `events`; then the
 //! send stands right behind its producer and the recv right in front of its consumer.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -11,8 +11,9 @@ use serde_json::{Map, Value, json};
 use super::attributes::{self, AttributeValue};
 use super::error::ScopeError;
 use super::graph::{
-    Branch, BranchIndex, ControlEdge, DataEdge, Direction, EventKind, Graph, Node, NodeIndex, TaskType,
+    Branch, BranchIndex, ControlEdge, DataEdge, EventKind, Graph, Node, NodeIndex, Origin, Stage, TaskType,
 };
+use super::short_events::{self, ShortEvent};
 use crate::nearest::nearest;
 
 #[derive(Deserialize)]
@@ -22,6 +23,8 @@ struct RawGraph {
     name: String,
     #[serde(default)]
     unknown_shape: bool,
+    #[serde(default)]
+    before_compilation: bool,
     #[serde(default)]
     branches: Vec<RawBranch>,
     nodes: Option<Vec<RawNode>>,
@@ -50,6 +53,7 @@ struct RawNode {
     op_type: String,
     id: Option<i64>,
     stream: Option<i64>,
+    stream_label: Option<String>,
     scope: Option<String>,
     options: Option<String>,
     support: Option<i64>,
@@ -66,9 +70,22 @@ struct RawNode {
     task_type: Option<RawTaskType>,
     ai_core: Option<bool>,
     no_task: Option<bool>,
+    same_type: Option<bool>,
     event_id: Option<i64>,
+    origin: Option<RawOrigin>,
     #[serde(default)]
     attrs: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawOrigin {
+    #[serde(default)]
+    torch_op: String,
+    #[serde(default)]
+    fx_node: String,
+    #[serde(default)]
+    line: String,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -124,8 +141,10 @@ pub(crate) fn read(text: &str) -> Result<Graph, ScopeError> {
         nodes.push(node);
     }
     let branches = branches.list;
-    let graph = Graph { name: raw.name, unknown_shape: raw.unknown_shape, branches, nodes, ..Graph::default() };
-    let mut graph = add_events(graph, &raw.events)?;
+    let stage = if raw.before_compilation { Stage::BeforeCompilation } else { Stage::Compiled };
+    let graph = Graph { name: raw.name, stage, unknown_shape: raw.unknown_shape, branches, nodes, ..Graph::default() };
+    let events = named_events(&graph, &raw.events)?;
+    let mut graph = short_events::add(graph, &events);
     connect(&mut graph, &raw.data, &raw.control)?;
     let graph = super::brackets::resolve(graph)?;
     graph.check()?;
@@ -178,13 +197,14 @@ fn read_node(raw: RawNode, default_id: i64) -> Result<Node, ScopeError> {
             Value::Number(number) => number.as_i64().map_or(AttributeValue::Other, AttributeValue::Integer),
             Value::Null | Value::Array(_) | Value::Object(_) => AttributeValue::Other,
         };
-        attributes::apply(&mut node, key, &value)?;
+        attributes::apply(&mut node, key, || Ok(value.clone()))?;
     }
     fn take<T>(field: &mut T, value: Option<T>) {
         if let Some(value) = value {
             *field = value;
         }
     }
+    take(&mut node.stream_label, raw.stream_label);
     take(&mut node.scope, raw.scope);
     take(&mut node.options, raw.options);
     take(&mut node.support, raw.support);
@@ -200,6 +220,7 @@ fn read_node(raw: RawNode, default_id: i64) -> Result<Node, ScopeError> {
     take(&mut node.json_path, raw.json_path);
     take(&mut node.ai_core, raw.ai_core);
     take(&mut node.no_task, raw.no_task);
+    take(&mut node.same_type, raw.same_type);
     take(&mut node.event_id, raw.event_id.map(Some));
     take(
         &mut node.task_type,
@@ -208,109 +229,32 @@ fn read_node(raw: RawNode, default_id: i64) -> Result<Node, ScopeError> {
             RawTaskType::Dynamic => TaskType::Dynamic,
         }),
     );
+    node.origin = raw.origin.map(|RawOrigin { torch_op, fx_node, line }| Box::new(Origin { torch_op, fx_node, line }));
     Ok(node)
 }
 
-/// Turns short events into nodes and control edges.
-fn add_events(graph: Graph, events: &[RawEvent]) -> Result<Graph, ScopeError> {
+/// Events that are written in short, between nodes of `graph`.
+fn named_events(graph: &Graph, events: &[RawEvent]) -> Result<Vec<ShortEvent>, ScopeError> {
     if events.is_empty() {
-        return Ok(graph);
+        return Ok(Vec::new());
     }
     let names = graph.by_name();
-    let ends = events
-        .iter()
-        .enumerate()
-        .map(|(number, event)| {
-            let place = |end| format!("events[{number}].{end}");
-            Ok((find(&names, &event.from, || place("from"))?, find(&names, &event.to, || place("to"))?))
+    let ends = events.iter().enumerate().map(|(number, event)| {
+        let place = |end| format!("events[{number}].{end}");
+        Ok(ShortEvent {
+            id: event.id,
+            kind: match event.kind {
+                RawKind::Normal => EventKind::Normal,
+                RawKind::Notify => EventKind::Notify,
+                RawKind::Mem => EventKind::Mem,
+            },
+            from: find(&names, &event.from, || place("from"))?,
+            to: find(&names, &event.to, || place("to"))?,
+            send_stream: event.send_stream,
+            recv_stream: event.recv_stream,
         })
-        .collect::<Result<Vec<_>, ScopeError>>()?;
-    let mut behind = vec![Vec::new(); graph.nodes.len()];
-    let mut in_front = vec![Vec::new(); graph.nodes.len()];
-    for (number, (from, to)) in ends.iter().enumerate() {
-        behind[from.0].push(number);
-        in_front[to.0].push(number);
-    }
-    let mut free_names = FreeNames(names.keys().map(|name| (*name).to_owned()).collect());
-    let mut expanded =
-        Graph { name: graph.name, unknown_shape: graph.unknown_shape, branches: graph.branches, ..Graph::default() };
-    let mut sends = vec![NodeIndex(0); events.len()];
-    let mut recvs = vec![NodeIndex(0); events.len()];
-    let mut moved = Vec::with_capacity(graph.nodes.len());
-    for (position, node) in graph.nodes.into_iter().enumerate() {
-        let beside = Beside { id: node.id, stream: node.stream, branch: node.branch };
-        for &number in &in_front[position] {
-            recvs[number] = NodeIndex(expanded.nodes.len());
-            let name = free_names.take(&expanded, &events[number], Direction::Recv, beside.branch);
-            expanded.nodes.push(event_end(&events[number], Direction::Recv, name, beside));
-        }
-        moved.push(NodeIndex(expanded.nodes.len()));
-        expanded.nodes.push(node);
-        for &number in &behind[position] {
-            sends[number] = NodeIndex(expanded.nodes.len());
-            let name = free_names.take(&expanded, &events[number], Direction::Send, beside.branch);
-            expanded.nodes.push(event_end(&events[number], Direction::Send, name, beside));
-        }
-    }
-    for (number, (from, to)) in ends.iter().enumerate() {
-        expanded.control.push(ControlEdge { from: moved[from.0], to: sends[number] });
-        expanded.control.push(ControlEdge { from: recvs[number], to: moved[to.0] });
-    }
-    Ok(expanded)
-}
-
-/// Names that nodes have already.
-struct FreeNames(HashSet<String>);
-
-impl FreeNames {
-    /// A name for an event end. The number alone would collide between kinds, graphs, and events of one number.
-    fn take(&mut self, graph: &Graph, event: &RawEvent, end: Direction, branch: BranchIndex) -> String {
-        let plain = match graph.branch(branch) {
-            Some(branch) => format!("{}/{}_{}", branch.name, event.end_type(end), event.id),
-            None => format!("{}_{}", event.end_type(end), event.id),
-        };
-        let mut name = plain.clone();
-        let mut number = 2;
-        while !self.0.insert(name.clone()) {
-            name = format!("{plain}_{number}");
-            number += 1;
-        }
-        name
-    }
-}
-
-impl RawEvent {
-    fn end_type(&self, end: Direction) -> &'static str {
-        let kind = match self.kind {
-            RawKind::Normal => EventKind::Normal,
-            RawKind::Notify => EventKind::Notify,
-            RawKind::Mem => EventKind::Mem,
-        };
-        match end {
-            Direction::Send => kind.send_type(),
-            Direction::Recv => kind.recv_type(),
-        }
-    }
-}
-
-/// An end of `event` beside a node of that id, stream and graph.
-fn event_end(event: &RawEvent, end: Direction, name: String, beside: Beside) -> Node {
-    let own_stream = match end {
-        Direction::Send => event.send_stream,
-        Direction::Recv => event.recv_stream,
-    };
-    let mut node = Node::new(name, event.end_type(end), beside.id, own_stream.unwrap_or(beside.stream));
-    node.branch = beside.branch;
-    node.event_id = Some(event.id);
-    node
-}
-
-/// What an event end takes from the node it stands beside.
-#[derive(Clone, Copy)]
-struct Beside {
-    id: i64,
-    stream: i64,
-    branch: BranchIndex,
+    });
+    ends.collect()
 }
 
 fn connect(graph: &mut Graph, data: &[RawData], control: &[(String, String)]) -> Result<(), ScopeError> {
@@ -361,6 +305,10 @@ pub(crate) fn write(graph: &Graph) -> Value {
         "data": data,
         "control": control,
     });
+    match graph.stage {
+        Stage::Compiled => {}
+        Stage::BeforeCompilation => written["before_compilation"] = json!(true),
+    }
     if !graph.branches.is_empty() {
         let parent = |branch: &Branch| graph.branch_name(branch.parent).to_owned();
         let branches = graph.branches.iter().map(|branch| json!({"name": branch.name, "parent": parent(branch)}));
@@ -382,6 +330,7 @@ fn write_node(graph: &Graph, node: &Node) -> Value {
         }
     };
     put("branch", node.branch != BranchIndex::ROOT, json!(graph.branch_name(node.branch)));
+    put("stream_label", node.stream_label != plain.stream_label, json!(node.stream_label));
     put("scope", node.scope != plain.scope, json!(node.scope));
     put("options", node.options != plain.options, json!(node.options));
     put("support", node.support != plain.support, json!(node.support));
@@ -398,7 +347,11 @@ fn write_node(graph: &Graph, node: &Node) -> Value {
     put("task_type", node.task_type != plain.task_type, json!(node.task_type.as_str()));
     put("ai_core", !node.ai_core, json!(false));
     put("no_task", node.no_task, json!(true));
+    put("same_type", node.same_type, json!(true));
     put("event_id", node.event_id.is_some(), json!(node.event_id));
+    if let Some(Origin { torch_op, fx_node, line }) = node.origin.as_deref() {
+        put("origin", true, json!({"torch_op": torch_op, "fx_node": fx_node, "line": line}));
+    }
     Value::Object(written)
 }
 
@@ -443,12 +396,13 @@ mod tests {
     #[test]
     fn writing_and_reading_are_inverse() {
         let graph = read(
-            r#"{"name": "g", "nodes": [
+            r#"{"name": "g", "before_compilation": true, "nodes": [
                 {"name": "x", "type": "Data"},
                 {"name": "a", "type": "Add", "id": 4, "stream": 1, "scope": "s", "options": "profiling=1", "support": 1,
                  "kernel_name": "k", "bin_path": "b", "json_path": "j", "task_type": "dynamic", "aicore_num": 3,
                  "vectorcore_num": 6, "tiling_on_aicpu": true, "tiling_sink": true, "reuse_binary": true, "hccl": true,
-                 "local_memory_size": 2, "ai_core": false, "no_task": true},
+                 "local_memory_size": 2, "ai_core": false, "no_task": true, "stream_label": "side", "same_type": true,
+                 "origin": {"torch_op": "aten.add.Tensor", "fx_node": "add_1", "line": "model.py:7"}},
                 {"name": "b", "type": "Mul", "stream": 2},
                 {"name": "c", "type": "Mul", "stream": 2, "branch": "inner"},
                 {"name": "d", "type": "Mul", "stream": 3, "branch": "inner"},

@@ -2,7 +2,7 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | read a graph | [`json`], [`pbtxt`], [`pb`] (with [`dump`]) into [`graph`] (attributes: [`attributes`]) |
+//! | read a graph | [`json`], [`pbtxt`], [`pb`], [`code_form`] (with [`dump`]) into [`graph`] (attributes: [`attributes`], events: [`short_events`]) |
 //! | ranges between calls | [`brackets`] |
 //! | who may fuse | [`eligibility`], [`strict`], [`membership`] |
 //! | cut into pieces | [`cut`], then [`order`] for pieces that would wait for themselves |
@@ -14,6 +14,7 @@
 
 pub(crate) mod attributes;
 pub(crate) mod brackets;
+pub(crate) mod code_form;
 pub(crate) mod cut;
 pub(crate) mod dump;
 pub(crate) mod eligibility;
@@ -36,6 +37,7 @@ pub(crate) mod reason;
 pub(crate) mod report;
 pub(crate) mod rewrite;
 pub(crate) mod settings;
+pub(crate) mod short_events;
 pub(crate) mod strict;
 
 #[cfg(test)]
@@ -47,7 +49,7 @@ pub(crate) use outcome::{Piece, Problem, ScopePlan};
 pub(crate) use plan::plan;
 pub(crate) use settings::{Cuts, Hazards, Mode, Settings, SingleOps, Target};
 
-/// Reads a graph from its JSON form or from a dump, text or binary, told apart by content.
+/// Reads a graph from its JSON form or from a dump of any form, told apart by content.
 pub(crate) fn read_graph(bytes: &[u8]) -> Result<Graph, ScopeError> {
     if pb::is_binary(bytes) {
         return pb::read(bytes);
@@ -55,6 +57,7 @@ pub(crate) fn read_graph(bytes: &[u8]) -> Result<Graph, ScopeError> {
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     match (first, std::str::from_utf8(bytes)) {
         (Some(b'{'), Ok(text)) => json::read(text),
+        (_, Ok(text)) if code_form::is_python(text) => code_form::read(text),
         _ => pbtxt::read(bytes),
     }
 }

@@ -1,12 +1,15 @@
 //! What dumps in text and in binary form have in common: a list of graphs, each a list of ops, made into one graph.
 
 mod flatten;
+mod tensor;
 
 use std::collections::HashMap;
 
 use super::error::{DumpPlace, ScopeError};
-use super::graph::{ControlEdge, DataEdge, Graph, Node, NodeIndex};
+use super::graph::{ControlEdge, DataEdge, Graph, Node, NodeIndex, Stage};
 use super::json::find;
+
+pub(crate) use tensor::Tensor;
 
 /// Attribute of the root graph that says its shapes are not static.
 pub(crate) const UNKNOWN_SHAPE: &str = "_graph_unknown_flag";
@@ -23,15 +26,28 @@ pub(crate) struct DumpGraph {
     pub name: String,
     /// Its shapes are not static.
     pub unknown_shape: bool,
+    /// Some op says whether it can be a sub-kernel: the ops are compiled.
+    pub is_compiled: bool,
     /// In the order of the file.
     pub ops: Vec<DumpOp>,
+}
+
+impl DumpGraph {
+    /// Adds an op with what the descriptions of its inputs and outputs say.
+    pub(crate) fn push(&mut self, mut op: DumpOp, inputs: &[Tensor], outputs: &[Tensor]) {
+        self.unknown_shape |= outputs.iter().any(Tensor::is_dynamic);
+        tensor::describe(&mut op.node, inputs, outputs);
+        self.ops.push(op);
+    }
 }
 
 /// One op of a dump.
 #[derive(Debug)]
 pub(crate) struct DumpOp {
-    /// With its attributes.
+    /// With its attributes; the id is 0 without one.
     pub node: Node,
+    /// Does the dump give it an id?
+    pub has_id: bool,
     /// `source:output`, in order.
     pub inputs: Vec<Input>,
     /// Names of the graphs it holds.
@@ -52,9 +68,16 @@ pub(crate) fn assemble(mut graphs: Vec<DumpGraph>, start: DumpPlace) -> Result<G
     if graphs.iter().all(|graph| graph.ops.is_empty()) {
         return Err(wrong(start, "there is no `op` in this dump"));
     }
+    // Dumps from before compilation have no ids: then the order of the file is that of the program.
+    if !graphs.iter().flat_map(|graph| &graph.ops).any(|op| op.has_id) {
+        for graph in &mut graphs {
+            (0..).zip(&mut graph.ops).for_each(|(id, op)| op.node.id = id);
+        }
+    }
+    let stage = if graphs.iter().any(|graph| graph.is_compiled) { Stage::Compiled } else { Stage::BeforeCompilation };
     let (name, unknown_shape) = (std::mem::take(&mut graphs[0].name), graphs[0].unknown_shape);
     let flat = flatten::flatten(graphs);
-    let mut graph = Graph { name, unknown_shape, branches: flat.branches, ..Graph::default() };
+    let mut graph = Graph { name, stage, unknown_shape, branches: flat.branches, ..Graph::default() };
     let mut inputs = Vec::with_capacity(flat.ops.len());
     let mut original = Vec::with_capacity(flat.ops.len());
     let mut used: HashMap<String, usize> = HashMap::new();
@@ -72,6 +95,7 @@ pub(crate) fn assemble(mut graphs: Vec<DumpGraph>, start: DumpPlace) -> Result<G
         graph.nodes.push(node);
     }
     connect(&mut graph, &original, &inputs)?;
+    tensor::pass_origins_on(&mut graph);
     let graph = super::brackets::resolve(graph)?;
     graph.check()?;
     Ok(graph)

@@ -3,14 +3,16 @@
 //! ```text
 //! ModelDef = 7 graph: GraphDef                     the first is the root
 //! GraphDef = 1 name, 6 op: OpDef, 11 attr: Entry
-//! OpDef    = 1 name, 2 type, 5 input, 10 attr: Entry, 21 id, 22 stream_id, 35 subgraph_name
+//! OpDef    = 1 name, 2 type, 5 input, 10 attr: Entry, 21 id, 22 stream_id, 33 input_desc: Tensor,
+//!            34 output_desc: Tensor, 35 subgraph_name
+//! Tensor   = 2 dtype, 3 shape: (1 dim, repeated), 5 attr: Entry
 //! Entry    = 1 key, 2 value: AttrDef
 //! AttrDef  = 2 s, 3 i, 5 b, or something else
 //! ```
 
-use super::wire::{Field, Slice, Value, fields};
+use super::wire::{Field, Slice, Value, fields, varints};
 use crate::scope::attributes::{self, AttributeValue};
-use crate::scope::dump::{DumpGraph, DumpOp, Input, UNKNOWN_SHAPE, wrong};
+use crate::scope::dump::{DumpGraph, DumpOp, Input, Tensor, UNKNOWN_SHAPE, wrong};
 use crate::scope::error::ScopeError;
 use crate::scope::graph::Node;
 
@@ -36,7 +38,7 @@ fn read_graph(message: Slice<'_>) -> Result<DumpGraph, ScopeError> {
         let field = field?;
         match field.number {
             1 => field.text("name")?.clone_into(&mut graph.name),
-            6 => graph.ops.push(read_op(&field)?),
+            6 => read_op(&mut graph, &field)?,
             11 => {
                 let (key, value) = read_attribute(&field)?;
                 graph.unknown_shape |= key == UNKNOWN_SHAPE && value == AttributeValue::Switch(true);
@@ -47,9 +49,10 @@ fn read_graph(message: Slice<'_>) -> Result<DumpGraph, ScopeError> {
     Ok(graph)
 }
 
-fn read_op(op: &Field<'_>) -> Result<DumpOp, ScopeError> {
-    let (mut name, mut op_type, mut id, mut stream) = ("", "", 0, 0);
+fn read_op(graph: &mut DumpGraph, op: &Field<'_>) -> Result<(), ScopeError> {
+    let (mut name, mut op_type, mut id, mut stream) = ("", "", None, 0);
     let (mut inputs, mut attributes, mut subgraphs) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut input_tensors, mut output_tensors) = (Vec::new(), Vec::new());
     for field in fields(op.bytes("op")?) {
         let field = field?;
         match field.number {
@@ -57,8 +60,10 @@ fn read_op(op: &Field<'_>) -> Result<DumpOp, ScopeError> {
             2 => op_type = field.text("type")?,
             5 => inputs.push(Input { text: field.text("input")?.to_owned(), place: field.place() }),
             10 => attributes.push(read_attribute(&field)?),
-            21 => id = field.integer("id")?,
+            21 => id = Some(field.integer("id")?),
             22 => stream = field.integer("stream_id")?,
+            33 => input_tensors.push(read_tensor(field.bytes("input_desc")?)?),
+            34 => output_tensors.push(read_tensor(field.bytes("output_desc")?)?),
             35 => subgraphs.push(field.text("subgraph_name")?.to_owned()),
             _ => {}
         }
@@ -66,11 +71,49 @@ fn read_op(op: &Field<'_>) -> Result<DumpOp, ScopeError> {
     if op_type.is_empty() {
         return Err(wrong(op.place(), format!("op `{name}` has no `type`")));
     }
-    let mut node = Node::new(name, op_type, id, stream);
+    let mut node = Node::new(name, op_type, id.unwrap_or(0), stream);
     for (key, value) in attributes {
-        attributes::apply(&mut node, key, &value)?;
+        graph.is_compiled |= key == attributes::SUPPORT;
+        attributes::apply(&mut node, key, || Ok(value.clone()))?;
     }
-    Ok(DumpOp { node, inputs, subgraphs })
+    graph.push(DumpOp { node, has_id: id.is_some(), inputs, subgraphs }, &input_tensors, &output_tensors);
+    Ok(())
+}
+
+fn read_tensor(message: Slice<'_>) -> Result<Tensor, ScopeError> {
+    let mut tensor = Tensor::default();
+    for field in fields(message) {
+        let field = field?;
+        match field.number {
+            2 => tensor.data_type = field.integer("dtype")?.to_string(),
+            3 => tensor.has_unknown_dimension = has_negative_dimension(field.bytes("shape")?)?,
+            5 => match read_attribute(&field)? {
+                ("_meta", AttributeValue::Text(meta)) => tensor.meta = meta,
+                ("_fx_tensor_name", AttributeValue::Text(name)) => tensor.fx_tensor = name,
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    Ok(tensor)
+}
+
+/// Dimensions are written one by one or packed into one field.
+fn has_negative_dimension(shape: Slice<'_>) -> Result<bool, ScopeError> {
+    let mut negative = false;
+    for field in fields(shape) {
+        let field = field?;
+        match (field.number, field.value) {
+            (1, Value::Bytes(packed)) => {
+                for dimension in varints(packed) {
+                    negative |= dimension?.cast_signed() < 0;
+                }
+            }
+            (1, Value::Varint(dimension)) => negative |= dimension.cast_signed() < 0,
+            (_, Value::Bytes(_) | Value::Varint(_) | Value::Other) => {}
+        }
+    }
+    Ok(negative)
 }
 
 fn read_attribute<'a>(entry: &Field<'a>) -> Result<(&'a str, AttributeValue), ScopeError> {

@@ -82,6 +82,20 @@ pub(crate) fn fields(message: Slice<'_>) -> impl Iterator<Item = Result<Field<'_
     })
 }
 
+/// The numbers of a packed list.
+pub(crate) fn varints(list: Slice<'_>) -> impl Iterator<Item = Result<u64, ScopeError>> {
+    let mut reader = Reader { message: list, at: 0 };
+    let mut failed = false;
+    std::iter::from_fn(move || {
+        if failed || reader.is_at_end() {
+            return None;
+        }
+        let number = reader.varint();
+        failed = number.is_err();
+        Some(number)
+    })
+}
+
 struct Reader<'a> {
     message: Slice<'a>,
     at: usize,

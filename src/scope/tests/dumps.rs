@@ -87,9 +87,13 @@ fn mistakes_are_named_with_their_line() {
         ("op { name: '\\377' type: 'A' }", "not UTF-8"),
         ("op { name: 'a' type: 'A' attr { value { i: 1 } } }", "no `key`"),
         ("op { name: 'a' type: 'A' attr { key: '_hccl' value { b: maybe } } }", "`b` is not a truth value"),
-        ("op { name: 'a' type: 'A' attr { key: '_super_kernel_scope' value { i: 1 } } }", "expected a string"),
+        ("op { name: 'a' type: 'A' attr { key: '_super_kernel_scope' value { b: true } } }", "expected a string"),
         ("op { name: 'a' type: 'A' } op { name: 'a' type: 'A' id: 1 }", "two nodes are called `a`"),
-        ("op { name: 'a' type: 'A' } op { name: 'b' type: 'A' }", "comes after"),
+        ("op { name: 'a' type: 'A' id: 1 } op { name: 'b' type: 'A' id: 1 }", "comes after"),
+        ("ir_version: 7 graph { node { name: 'a' op_type: 'ge:A' } }", "ge_proto_*.txt"),
+        ("node { name: 'a' }", "`a` has no `op`"),
+        ("\nnode { name: 'a' op: 'A' attr { key: '_hccl' value { s: 'b: tr{' } } }", "line 2: the text of this value"),
+        ("node { name: 'a' op: 'A' input: '^b' }", "input names `b`"),
         ("op { name: 'a", "line 1, column 12: this string has no end"),
     ] {
         let error = pbtxt::read(text.as_bytes()).unwrap_err().to_string();

@@ -7,6 +7,7 @@ mod hazards;
 mod random;
 mod rewriting;
 mod strictness;
+mod torchair;
 
 use super::graph::{BranchIndex, ControlEdge, EventKind, Graph, Node, NodeIndex};
 use super::outcome::{Piece, ScopePlan};

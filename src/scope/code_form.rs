@@ -1,0 +1,294 @@
+//! TorchAir's form `py`: calls that rebuild the graph, with comments that tell where each of them comes from.
+//!
+//! ```text
+//! # File "model.py", line 7, in forward    q = torch.mm(x, w)    once per line of Python
+//! ## FX Code: mm: torch.float32[8, 8]cpu = torch.ops.aten.mm.default(x, w)
+//! MatMul_0 = ge.MatMul(x_0, w_0, None, transpose_x1=False, node_name="MatMul")
+//! [A_0, A_1] = ge.A(MatMul_0, ge.Const(0, dtype=3), dependencies=[B_0])
+//! ```
+//! A call belongs to the traced operator above it. Marks stand only in the traced operators `scope_enter(keys, values)` and
+//! `scope_exit()`, which keep a stack. Positional arguments are inputs, `None` is one that is not fed; the variable
+//! `MatMul_0` is output 0 of node `MatMul`.
+
+mod call;
+mod frames;
+
+use std::collections::{HashMap, HashSet};
+
+use self::call::{Argument, Call};
+use self::frames::Frames;
+use super::dump::{self, DumpGraph, DumpOp, Input, wrong};
+use super::error::{DumpPlace, ScopeError};
+use super::graph::{Graph, Node, Origin};
+
+/// What begins every such file, behind the comment with its encoding.
+const IMPORT: &str = "from torchair._ge_concrete_graph import ge_apis";
+const TRACED: &str = "## FX Code: ";
+const LINE: &str = "# File ";
+
+/// Is this Python?
+pub(crate) fn is_python(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.next().is_some_and(|line| line.starts_with("import ") || line.starts_with("from "))
+}
+
+/// Reads a graph in this form.
+pub(crate) fn read(text: &str) -> Result<Graph, ScopeError> {
+    let start = DumpPlace::Line(1);
+    if !text.contains(IMPORT) {
+        return Err(wrong(start, "this Python does not rebuild a graph: it does not import TorchAir's `ge_apis`"));
+    }
+    if !text.contains(TRACED) {
+        return Err(wrong(
+            start,
+            "this graph has no `## FX Code:` comments, and marks stand nowhere else in this form; dump it as text: \
+             config.debug.graph_dump.type = \"txt\"",
+        ));
+    }
+    let mut reader = Reader::default();
+    let mut number = 0;
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        number += 1;
+        let first = number;
+        if let Some(traced) = line.strip_prefix(TRACED) {
+            reader.traced(traced, number)?;
+        } else if let Some(place) = line.strip_prefix(LINE) {
+            reader.line = source_line(place);
+        } else if !line.starts_with('#') && !line.trim().is_empty() && line.contains(" = ge.") {
+            // Arrays are written over several lines.
+            let mut statement = line.to_owned();
+            while !call::is_complete(&statement) {
+                let Some(more) = lines.next() else {
+                    return Err(wrong(DumpPlace::Line(first), "this call does not end"));
+                };
+                number += 1;
+                statement.push('\n');
+                statement.push_str(more);
+            }
+            reader.call(&statement, first)?;
+        }
+    }
+    dump::assemble(vec![reader.graph], start)
+}
+
+/// `"model.py", line 7, in forward    q = ...`: the place, and the code for telling operators apart.
+fn source_line(text: &str) -> Option<SourceLine> {
+    let (path, rest) = text.strip_prefix('"')?.split_once("\", line ")?;
+    let (number, rest) = rest.split_once(',')?;
+    Some(SourceLine { place: format!("{path}:{number}"), code: rest.to_owned(), is_fresh: true })
+}
+
+#[derive(Debug)]
+struct SourceLine {
+    place: String,
+    code: String,
+    /// Nothing traced has come since.
+    is_fresh: bool,
+}
+
+#[derive(Debug, Default)]
+struct Reader {
+    graph: DumpGraph,
+    frames: Frames,
+    line: Option<SourceLine>,
+    origin: Option<Origin>,
+    /// Node and output of each variable.
+    variables: HashMap<String, String>,
+    names: HashSet<String>,
+}
+
+impl Reader {
+    fn traced(&mut self, code: &str, number: usize) -> Result<(), ScopeError> {
+        let malformed = || wrong(DumpPlace::Line(number), "this `FX Code` is not of the form `name = operator(...)`");
+        let (result, operator) = code.split_once(" = ").ok_or_else(malformed)?;
+        let (operator, arguments) = operator.split_once('(').ok_or_else(malformed)?;
+        let torch_op = operator.trim().trim_start_matches("torch.ops.").to_owned();
+        if torch_op.starts_with("air.scope_enter") {
+            self.frames.enter(arguments).ok_or_else(malformed)?;
+        } else if torch_op.starts_with("air.scope_exit") {
+            self.frames.exit();
+        } else {
+            let fx_node = result.split_once(':').map_or(result, |(name, _)| name).trim().to_owned();
+            let line = self.line_of(&torch_op);
+            self.origin = Some(Origin { torch_op, fx_node, line });
+        }
+        if let Some(line) = &mut self.line {
+            line.is_fresh = false;
+        }
+        Ok(())
+    }
+
+    /// Every line is written once only, so what follows it may also come from a line that was written long before: the
+    /// line is right for the first operator, and for others if its code names them.
+    fn line_of(&self, torch_op: &str) -> String {
+        let name = torch_op.split('.').nth(1).unwrap_or(torch_op);
+        match &self.line {
+            Some(line) if line.is_fresh || line.code.contains(name) => line.place.clone(),
+            Some(_) | None => String::new(),
+        }
+    }
+
+    fn call(&mut self, statement: &str, number: usize) -> Result<(), ScopeError> {
+        let place = DumpPlace::Line(number);
+        let Some(call) = Call::parse(statement) else {
+            return Err(wrong(place, "this is not of the form `name = ge.Type(...)`"));
+        };
+        let name = self.name_of(&call);
+        let is_source = matches!(call.op_type, "Data" | "RefData" | "Const");
+        let mut node = Node::new(&name, call.op_type, 0, 0);
+        if !is_source && call.op_type != "NetOutput" {
+            node.origin = self.origin.clone().map(Box::new);
+        }
+        self.frames.apply(&mut node)?;
+        let mut inputs = Vec::new();
+        for argument in call.arguments.iter().filter(|_| !is_source) {
+            match argument {
+                Argument::Input(value) => inputs.push(Input { text: self.source(value, &name), place }),
+                Argument::Named("dependencies", value) => {
+                    let sources = call::items(value).into_iter().filter_map(|source| self.variables.get(source));
+                    let control = sources.filter_map(|source| source.rsplit_once(':'));
+                    inputs.extend(control.map(|(node, _)| Input { text: format!("{node}:-1"), place }));
+                }
+                // An input may be given by name; attributes are no variables.
+                Argument::Named(_, value) => {
+                    inputs.extend(self.variables.get(*value).map(|text| Input { text: text.clone(), place }));
+                }
+            }
+        }
+        if is_source {
+            let mut shapes = call.arguments.iter().filter_map(|argument| match argument {
+                Argument::Named("shape", shape) => Some(shape),
+                Argument::Named(..) | Argument::Input(_) => None,
+            });
+            self.graph.unknown_shape |= shapes.any(|shape| shape.contains('-'));
+        }
+        for (output, variable) in call.results.iter().enumerate() {
+            self.variables.insert((*variable).to_owned(), format!("{name}:{output}"));
+        }
+        self.graph.push(DumpOp { node, has_id: false, inputs, subgraphs: Vec::new() }, &[], &[]);
+        Ok(())
+    }
+
+    /// The name the call gives, else that of its first result without the number, else the type; made unique.
+    fn name_of(&mut self, call: &Call<'_>) -> String {
+        let given = call.arguments.iter().find_map(|argument| match argument {
+            Argument::Named("node_name", name) => Some(name.trim_matches('"')),
+            Argument::Named(..) | Argument::Input(_) => None,
+        });
+        let of_result = || call.results.first().and_then(|result| result.rsplit_once('_')).map(|(name, _)| name);
+        let wanted = given.filter(|name| *name != "None").or_else(of_result).filter(|name| !name.is_empty());
+        self.unique(wanted.unwrap_or(call.op_type))
+    }
+
+    fn unique(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_owned();
+        let mut number = 1;
+        while !self.names.insert(name.clone()) {
+            name = format!("{wanted}_{number}");
+            number += 1;
+        }
+        name
+    }
+
+    /// `source:output` of an input; a value that is written out becomes a constant.
+    fn source(&mut self, value: &str, reader: &str) -> String {
+        match self.variables.get(value) {
+            Some(source) => source.clone(),
+            None if value.is_empty() || value == "None" => String::new(),
+            None => {
+                let name = self.unique(&format!("{reader}/Const"));
+                let node = Node::new(&name, "Const", 0, 0);
+                self.graph.push(DumpOp { node, has_id: false, inputs: Vec::new(), subgraphs: Vec::new() }, &[], &[]);
+                format!("{name}:0")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "# -*- coding: utf-8 -*-\nfrom torch import tensor\n\
+        from torchair._ge_concrete_graph import ge_apis as ge\n\n\
+        x_0 = ge.Data(index=0, dtype=0, shape=[8, 8], placement=\"NPU\", node_name=\"x\")\n";
+
+    fn shown(body: &str) -> Vec<String> {
+        let graph = read(&format!("{HEAD}{body}")).unwrap();
+        let origin = |node: &Node| {
+            node.origin
+                .as_ref()
+                .map_or_else(String::new, |origin| format!(" {} {} {}", origin.fx_node, origin.torch_op, origin.line))
+        };
+        graph
+            .nodes
+            .iter()
+            .map(|node| format!("{} {} {}{}", node.name, node.op_type, node.scope, origin(node)))
+            .collect()
+    }
+
+    #[test]
+    fn marks_follow_the_stack_of_frames() {
+        let enter = |scope: &str| {
+            format!(
+                "## FX Code: scope_enter = torch.ops.air.scope_enter.default(\
+                 ['_super_kernel_scope', '_super_kernel_options'], [{scope}, 'a=1'])\n"
+            )
+        };
+        let exit = "## FX Code: scope_exit = torch.ops.air.scope_exit.default()\n";
+        let op = |name: &str| {
+            format!(
+                "## FX Code: {name}: t = torch.ops.aten.{name}.default(x)\n{name}_0 = ge.Op(x_0, node_name=\"{name}\")\n"
+            )
+        };
+        let opened = [enter("'o\\'s'"), op("a"), enter("''"), op("b"), enter("\"in\\n\""), op("c")];
+        let closed = ["d", "e", "f"].map(|name| format!("{exit}{}", op(name)));
+        let body = [opened.concat(), closed.concat()].concat();
+        let scopes: Vec<String> =
+            shown(&body).iter().map(|line| line.split(" aten").next().unwrap_or("").to_owned()).collect();
+        assert_eq!(scopes, ["x Data ", "a Op o's a", "b Op  b", "c Op in\n c", "d Op  d", "e Op o's e", "f Op  f"]);
+    }
+
+    #[test]
+    fn inputs_names_and_lines() {
+        let body = concat!(
+            "# File \"m.py\", line 3, in forward    y = x @ w      ^^^^\n",
+            "## FX Code: mm: torch.float32[8, 8]cpu = torch.ops.aten.mm.default(x: t, w: t)\n",
+            "MatMul_0 = ge.MatMul(x_0, None, ge.Const([[1, 2],\n  [3, 4]], dtype=3), node_name=\"MatMul\")\n",
+            "## FX Code: add: t = torch.ops.aten.add.Tensor(mm, 1)\n",
+            "[Split_0, Split_1] = ge.Split([MatMul_0, x_0], 2, axis=-1)\n\n",
+            "_ = ge.NetOutput([Split_0, Split_1], dependencies=[MatMul_0])\n",
+        );
+        assert_eq!(
+            shown(body),
+            [
+                "x Data ",
+                "MatMul/Const Const ",
+                "MatMul MatMul  mm aten.mm.default m.py:3",
+                "Split/Const Const ",
+                "Split Split  add aten.add.Tensor ",
+                "NetOutput NetOutput ",
+            ]
+        );
+        let graph = read(&format!("{HEAD}{body}")).unwrap();
+        let edges: Vec<_> = graph.data.iter().map(|edge| (edge.from.0, edge.output, edge.to.0, edge.input)).collect();
+        assert_eq!(
+            edges,
+            [(0, 0, 2, 0), (1, 0, 2, 2), (2, 0, 4, 0), (0, 0, 4, 1), (3, 0, 4, 2), (4, 0, 5, 0), (4, 1, 5, 1)]
+        );
+        assert_eq!(graph.control.len(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_what_to_give() {
+        let fails = |text: &str| read(text).unwrap_err().to_string();
+        assert!(fails("import torch\n").contains("ge_apis"));
+        assert!(fails(HEAD).contains("graph_dump.type"));
+        assert!(
+            fails(&format!("{HEAD}## FX Code: a = b()\ny_0 = ge.A(x_0\n")).contains("line 7: this call does not end")
+        );
+        assert!(fails(&format!("{HEAD}## FX Code: nothing\n")).contains("line 6"));
+        assert!(is_python("# c\n\nfrom torch import tensor") && !is_python("name: \"from\"") && !is_python(""));
+    }
+}
