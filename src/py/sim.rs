@@ -1,6 +1,7 @@
 //! The native half of `superkernel.sim`.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 
@@ -14,7 +15,7 @@ use crate::opbuild::{HeaderTree, OpBuildError};
 use crate::sim;
 use crate::sim::SimError;
 use crate::sim::interface::request;
-use crate::sim::machine::arena::{self, Access};
+use crate::sim::machine::arena::{self, Space};
 use crate::sim::services::host::Settings;
 use crate::store::folders::FolderCache;
 use crate::store::work_dir::WorkDir;
@@ -28,8 +29,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sim_arena_create, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_attach, module)?)?;
     module.add_function(wrap_pyfunction!(sim_arena_detach, module)?)?;
-    module.add_function(wrap_pyfunction!(sim_arena_open, module)?)?;
-    module.add_function(wrap_pyfunction!(sim_arena_give_back, module)?)?;
+    module.add_class::<SimSpace>()?;
     module.add_function(wrap_pyfunction!(sim_has_ffts_slot, module)?)?;
     module.add_function(wrap_pyfunction!(sim_choices, module)?)
 }
@@ -120,16 +120,34 @@ fn sim_arena_detach(address: u64, size: u64) {
     arena::detach(address, size);
 }
 
-/// Opens the pages of a new buffer.
-#[pyfunction]
-fn sim_arena_open(py: Python<'_>, address: u64, size: u64) -> PyResult<()> {
-    arena::protect(address, size, Access::Open).map_err(|error| to_python(py, &error))
+/// Who has which pages of an arena.
+#[pyclass(frozen, module = "superkernel._core")]
+struct SimSpace(Mutex<Space>);
+
+#[pymethods]
+impl SimSpace {
+    #[new]
+    fn new(py: Python<'_>, address: u64, size: u64) -> PyResult<Self> {
+        let space = Space::new(address, size).map_err(|error| to_python(py, &error))?;
+        Ok(Self(Mutex::new(space)))
+    }
+
+    /// The address of a new buffer; `None` if there is no room for it, or not at the address `wanted`.
+    #[pyo3(signature = (size, wanted=None))]
+    fn allocate(&self, py: Python<'_>, size: u64, wanted: Option<u64>) -> PyResult<Option<u64>> {
+        self.locked().allocate(size, wanted).map_err(|error| to_python(py, &error))
+    }
+
+    /// Takes the pages of a buffer back.
+    fn release(&self, py: Python<'_>, address: u64, size: u64) -> PyResult<()> {
+        self.locked().release(address, size).map_err(|error| to_python(py, &error))
+    }
 }
 
-/// Closes the pages of a buffer that is gone.
-#[pyfunction]
-fn sim_arena_give_back(py: Python<'_>, address: u64, size: u64) -> PyResult<()> {
-    arena::give_back(address, size).map_err(|error| to_python(py, &error))
+impl SimSpace {
+    fn locked(&self) -> MutexGuard<'_, Space> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The values of an argument of `launch` that takes one of a few; none for another argument.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import ctypes
 import numbers
 import os
@@ -33,13 +32,11 @@ class Arena:
         self.size = size
         self.address, self.file = _core.sim_arena_create(size, address)
         # The first page tells where a run is; it never belongs to a buffer.
-        _core.sim_arena_open(self.address, PAGE)
+        self._space = _core.SimSpace(self.address, size)
         #: Held by whoever touches the memory: it must not go meanwhile.
         self.lock = threading.RLock()
         self.closed = False
         self._owner = os.getpid()
-        # Where nobody is: first page and number of pages, in the order of addresses, never side by side.
-        self._gaps = [(self.address + 2 * PAGE, size // PAGE - 2)]
         self._release = weakref.finalize(self, _release, self.address, size, self.file)
 
     def require_open(self) -> None:
@@ -49,55 +46,23 @@ class Arena:
 
     def allocate(self, size: int, wanted: int | None = None) -> int:
         """Whole pages for ``size`` bytes, with an untouchable page behind them; at the address ``wanted``, if given."""
-        pages = _pages(size) + 1
         with self.lock:
             self.require_open()
-            if wanted is not None:
-                self._cut_gap(wanted)
-            position = next(
-                (
-                    at
-                    for at, (start, free) in enumerate(self._gaps)
-                    if free >= pages and (wanted is None or start == wanted)
-                ),
-                None,
-            )
-            if position is None:
+            address = self._space.allocate(size, wanted)
+            if address is None:
                 raise make_error(
                     "SK0907",
                     f"no room for a buffer of {size} bytes in device memory of {self.size} bytes",
                     "create the device with more memory (memory=...), or free buffers",
                 )
-            address, free = self._gaps[position]
-            _core.sim_arena_open(address, (pages - 1) * PAGE)
-            rest = [(address + pages * PAGE, free - pages)] if free > pages else []
-            self._gaps[position : position + 1] = rest
             return address
-
-    def _cut_gap(self, address: int) -> None:
-        """Lets a gap begin at an address, if there is one around it. Both parts join again when something is freed."""
-        for position, (start, free) in enumerate(self._gaps):
-            before, odd = divmod(address - start, PAGE)
-            if 0 < before < free and not odd:
-                self._gaps[position : position + 1] = [(start, before), (address, free - before)]
-                return
 
     def release(self, address: int, size: int) -> None:
         """Takes the pages of a buffer back."""
-        pages = _pages(size) + 1
         with self.lock:
-            if self.closed or os.getpid() != self._owner:
-                # Gone already, or in use by the process that this one is a copy of.
-                return
-            _core.sim_arena_give_back(address, (pages - 1) * PAGE)
-            position = bisect.bisect(self._gaps, (address, 0))
-            self._gaps.insert(position, (address, pages))
-            # With the gap behind it, then with the one before it.
-            for first in (position, position - 1):
-                if 0 <= first < len(self._gaps) - 1:
-                    (start, count), (following, more) = self._gaps[first : first + 2]
-                    if start + count * PAGE == following:
-                        self._gaps[first : first + 2] = [(start, count + more)]
+            # Gone already, or in use by the process that this one is a copy of?
+            if not self.closed and os.getpid() == self._owner:
+                self._space.release(address, size)
 
     def status(self) -> tuple[int, int, int]:
         """Where a run that did not come back was: core + 1 (0: nowhere), operator, steps."""
@@ -143,8 +108,7 @@ class Buffer:
             #: Address of the first byte, the same for Python and for kernel code.
             self.address: int = arena.allocate(self.nbytes, address)
             self._live = True
-            # Fresh pages are zero.
-            ctypes.memset(self.address + self.nbytes, CANARY, self.slack)
+            # Fresh pages are zero, with guard bytes behind the end.
             if not isinstance(content, int):
                 ctypes.memmove(self.address, content, self.nbytes)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -197,8 +196,3 @@ def from_native(native: _core.SimReport) -> Report:
         failure=native.failure,
         _native=native,
     )
-
-
-def with_failure(report: Report, status: str, message: str) -> Report:
-    """The same run, found wrong after the fact."""
-    return dataclasses.replace(report, status=status, message=message)

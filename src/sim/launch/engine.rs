@@ -19,7 +19,7 @@ use crate::sim::drive::driver::{Driver, Turn};
 use crate::sim::interface::error::SimError;
 use crate::sim::interface::report::Report;
 use crate::sim::interface::request::{ArrivalsSpec, CacheSpec, DelayPoint, DelaySpec, EventsSpec, PipesSpec, Request};
-use crate::sim::interface::status::Status;
+use crate::sim::interface::status::{Failure, Status};
 use crate::sim::machine::cache::StrictCache;
 use crate::sim::machine::clock::Clock;
 use crate::sim::machine::core_state::CoreState;
@@ -32,7 +32,7 @@ use crate::sim::machine::topology::{CoreIndex, Topology};
 use crate::sim::outcome::explain;
 use crate::sim::services::hooks::{self, RUN, STATE, YIELDER};
 use crate::sim::services::run::Run;
-use crate::sim::watch::guard::Guards;
+use crate::sim::watch::guard::{Guards, overrun};
 use crate::sim::watch::observer::{Observer, auto_sync};
 
 /// One run at a time: hooks and signal handlers find it through globals.
@@ -98,6 +98,13 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
     }
     if let Some(cache) = &mut run.machine.cache {
         cache.write_back(&run.machine.memory);
+    }
+    if run.observer.failure.is_none()
+        && let Some((name, distance)) = overrun(&run.machine.memory)
+    {
+        let text = format!("something was written {distance} bytes behind the end of buffer `{name}`");
+        let failure = Failure { core: None, op: None, text, file: None, line: None, function: None };
+        run.observer.failure = Some((Status::Overrun, failure));
     }
     // A library with unique symbols stays loaded: the next launch must find the variables as this one did.
     run.machine.block_local.store(&initial);

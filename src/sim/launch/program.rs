@@ -6,7 +6,7 @@ use std::ffi::{CString, c_char, c_int};
 use super::engine;
 use crate::sim::code::library::Library;
 use crate::sim::interface::error::SimError;
-use crate::sim::machine::arena;
+use crate::sim::machine::arena::{self, Space};
 use crate::sim::services::{hooks, host};
 
 /// Loads a program and runs its `main` with `arguments` to its end; what it returned.
@@ -14,7 +14,8 @@ pub(crate) fn run(settings: host::Settings, arguments: &[String]) -> Result<i32,
     let library = Library::open(&settings.library, arguments.first().map_or("", String::as_str), &hooks::table())?;
     let main = library.symbol("main")?;
     let (arena, _file) = arena::create(settings.memory, None)?;
-    host::begin(settings, engine::launch, arena);
+    let space = Space::new(arena, settings.memory)?;
+    host::begin(settings, engine::launch, space);
     let texts: Vec<CString> = arguments.iter().filter_map(|text| CString::new(text.as_str()).ok()).collect();
     let mut pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
     pointers.push(std::ptr::null());

@@ -5,6 +5,7 @@
 
 use std::os::fd::RawFd;
 
+use super::memory::GUARD_BYTE;
 use crate::sim::interface::error::SimError;
 
 /// Arenas are put here, far from where programs and libraries are mapped, so that another process finds the same place
@@ -13,6 +14,7 @@ const FIRST_ADDRESS: u64 = 0x1000_0000_0000;
 /// Distance between two candidates.
 const SPACING: u64 = 0x40_0000_0000;
 const CANDIDATES: u64 = 64;
+const PAGE: u64 = 4096;
 
 /// Makes an arena, at `wanted` or nowhere if that is given; returns its address and its file descriptor.
 pub(crate) fn create(bytes: u64, wanted: Option<u64>) -> Result<(u64, RawFd), SimError> {
@@ -101,6 +103,80 @@ pub(crate) fn detach(address: u64, bytes: u64) {
     }
 }
 
+/// Bytes between the end of a buffer and the end of its last page.
+pub(crate) fn slack(bytes: u64) -> u64 {
+    pages(bytes) * PAGE - bytes
+}
+
+fn pages(bytes: u64) -> u64 {
+    bytes.div_ceil(PAGE).max(1)
+}
+
+/// Which pages of an arena belong to nobody. The first two never belong to a buffer: there a run tells where it is.
+#[derive(Debug)]
+pub(crate) struct Space {
+    /// First byte and number of pages, in the order of addresses, never side by side.
+    gaps: Vec<(u64, u64)>,
+}
+
+impl Space {
+    /// All of an arena, whose first page can be touched from now on.
+    pub(crate) fn new(address: u64, bytes: u64) -> Result<Self, SimError> {
+        protect(address, PAGE, Access::Open)?;
+        Ok(Self { gaps: vec![(address + 2 * PAGE, (bytes / PAGE).saturating_sub(2))] })
+    }
+
+    /// Whole pages for a buffer, with guard bytes up to the end of the last, and behind them a page that nobody may
+    /// touch; at the address `wanted`, if given. `None`: there is no such room.
+    pub(crate) fn allocate(&mut self, bytes: u64, wanted: Option<u64>) -> Result<Option<u64>, SimError> {
+        let needed = pages(bytes) + 1;
+        if let Some(wanted) = wanted {
+            self.cut(wanted);
+        }
+        let fits = |(start, free): &(u64, u64)| *free >= needed && wanted.is_none_or(|wanted| wanted == *start);
+        let Some(at) = self.gaps.iter().position(fits) else { return Ok(None) };
+        let (address, free) = self.gaps[at];
+        protect(address, (needed - 1) * PAGE, Access::Open)?;
+        let rest = (address + needed * PAGE, free - needed);
+        self.gaps.splice(at..=at, Some(rest).filter(|(_, free)| *free > 0));
+        guard(address, bytes);
+        Ok(Some(address))
+    }
+
+    /// Lets a gap begin at an address, if there is one around it. Both parts join again when something is freed.
+    fn cut(&mut self, address: u64) {
+        let inside =
+            |(start, free): &(u64, u64)| *start < address && address < start + free * PAGE && address % PAGE == 0;
+        let Some(at) = self.gaps.iter().position(inside) else { return };
+        let (start, free) = self.gaps[at];
+        let before = (address - start) / PAGE;
+        self.gaps.splice(at..=at, [(start, before), (address, free - before)]);
+    }
+
+    /// Takes the pages of a buffer back.
+    pub(crate) fn release(&mut self, address: u64, bytes: u64) -> Result<(), SimError> {
+        let count = pages(bytes) + 1;
+        give_back(address, (count - 1) * PAGE)?;
+        let at = self.gaps.partition_point(|(start, _)| *start < address);
+        self.gaps.insert(at, (address, count));
+        // With the gap behind it, then with the one before it.
+        for first in [Some(at), at.checked_sub(1)].into_iter().flatten() {
+            if let Some(&[(start, count), (following, more)]) = self.gaps.get(first..first + 2)
+                && start + count * PAGE == following
+            {
+                self.gaps.splice(first..first + 2, [(start, count + more)]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Fills the bytes behind the end of a buffer, up to the end of its last page.
+pub(crate) fn guard(address: u64, bytes: u64) {
+    // SAFETY: the rest of an open page of an arena, which no buffer has.
+    unsafe { std::ptr::write_bytes((address + bytes) as *mut u8, GUARD_BYTE, slack(bytes) as usize) };
+}
+
 /// Whether code may touch a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
@@ -114,7 +190,29 @@ pub(crate) enum Access {
 mod tests {
     use super::*;
 
-    const PAGE: u64 = 4096;
+    #[test]
+    fn freed_room_is_used_again_and_joins_its_neighbours() {
+        let bytes = 12 * PAGE;
+        let (address, file) = create(bytes, None).unwrap();
+        let mut space = Space::new(address, bytes).unwrap();
+        let take = |space: &mut Space, size| space.allocate(size, None).unwrap();
+        // Ten pages: three buffers of two with a page behind each, and one page left.
+        let taken: Vec<u64> = (0..3).map(|_| take(&mut space, 2 * PAGE - 5).unwrap()).collect();
+        assert_eq!(taken, [2, 5, 8].map(|page| address + page * PAGE));
+        assert_eq!(take(&mut space, 1), None);
+        for number in [0, 2, 1] {
+            space.release(taken[number], 2 * PAGE - 5).unwrap();
+        }
+        assert_eq!(space.gaps, [(address + 2 * PAGE, 10)]);
+        let at = space.allocate(3, Some(address + 6 * PAGE)).unwrap().unwrap();
+        assert_eq!((at, space.gaps.len()), (address + 6 * PAGE, 2));
+        // SAFETY: the open page of the buffer.
+        let page = unsafe { std::slice::from_raw_parts(at as *const u8, PAGE as usize) };
+        assert!(page[..3] == [0; 3] && page[3..].iter().all(|byte| *byte == GUARD_BYTE));
+        detach(address, bytes);
+        // SAFETY: a descriptor of ours; nobody uses it any more.
+        unsafe { libc::close(file) };
+    }
 
     #[test]
     fn nobody_changes_the_size_of_an_arena() {

@@ -11,7 +11,7 @@ use crate::sim::interface::error::SimError;
 use crate::sim::interface::report::Report;
 use crate::sim::interface::request::{BufferSpec, Request};
 use crate::sim::interface::status::Status;
-use crate::sim::machine::arena::{self, Access};
+use crate::sim::machine::arena::{self, Space};
 use crate::sim::machine::core_state::local_memory_sizes;
 use crate::sim::machine::memory::SystemWorkspace;
 
@@ -28,8 +28,6 @@ pub(crate) struct Settings {
     pub memory: u64,
 }
 
-const PAGE: u64 = 4096;
-
 /// The function every core of a launch starts in.
 const ENTRY: &str = "sk_program_entry";
 
@@ -43,10 +41,10 @@ pub(crate) type Launcher = fn(Request) -> Result<Report, SimError>;
 struct Program {
     settings: Settings,
     launcher: Launcher,
-    arena: u64,
-    /// Bytes of the arena that were given out once.
-    used: u64,
+    space: Space,
     buffers: Vec<BufferSpec>,
+    /// Pieces of memory that there have been.
+    allocated: usize,
 }
 
 static PROGRAM: Mutex<Option<Program>> = Mutex::new(None);
@@ -56,8 +54,8 @@ fn locked() -> std::sync::MutexGuard<'static, Option<Program>> {
 }
 
 /// From now on these are the program's memory and launches.
-pub(crate) fn begin(settings: Settings, launcher: Launcher, arena: u64) {
-    *locked() = Some(Program { settings, launcher, arena, used: 0, buffers: Vec::new() });
+pub(crate) fn begin(settings: Settings, launcher: Launcher, space: Space) {
+    *locked() = Some(Program { settings, launcher, space, buffers: Vec::new(), allocated: 0 });
 }
 
 /// The program has ended.
@@ -66,23 +64,18 @@ pub(crate) fn finish() {
 }
 
 impl Program {
-    /// Whole pages, and one behind them that nobody may touch.
     fn allocate(&mut self, bytes: u64) -> Option<u64> {
-        let size = bytes.max(1).checked_next_multiple_of(PAGE)?;
-        let address = self.arena + self.used;
-        let used = self.used.checked_add(size)?.checked_add(PAGE)?;
-        if used > self.settings.memory || arena::protect(address, size, Access::Open).is_err() {
-            return None;
-        }
-        self.used = used;
-        self.buffers.push(BufferSpec { name: format!("memory{}", self.buffers.len()), address, size: bytes, guard: 0 });
+        let address = self.space.allocate(bytes, None).ok().flatten()?;
+        let name = format!("memory{}", self.allocated);
+        self.allocated += 1;
+        self.buffers.push(BufferSpec { name, address, size: bytes, guard: arena::slack(bytes) });
         Some(address)
     }
 
     fn release(&mut self, address: u64) -> bool {
         let Some(at) = self.buffers.iter().position(|buffer| buffer.address == address) else { return false };
-        let size = self.buffers.remove(at).size.max(1).next_multiple_of(PAGE);
-        arena::give_back(address, size).is_ok()
+        let size = self.buffers.remove(at).size;
+        self.space.release(address, size).is_ok()
     }
 
     fn request(&self, launch: &Launch) -> Result<Request, SimError> {
@@ -130,7 +123,11 @@ pub(crate) extern "C" fn launch(launch: *const Launch) {
     let place = format!("{}:{}", text(launch.file), launch.line);
     let kernel = text(launch.kernel);
     // Kernel code allocates nothing, so nobody needs the program while it runs.
-    let request = locked().as_ref().map(|program| program.request(launch).map(|request| (program.launcher, request)));
+    let request = locked().as_ref().map(|program| {
+        // What host code wrote there is not the kernel's doing.
+        program.buffers.iter().for_each(|buffer| arena::guard(buffer.address, buffer.size));
+        program.request(launch).map(|request| (program.launcher, request))
+    });
     let launched = match request {
         Some(Ok((launcher, request))) => launcher(request),
         Some(Err(error)) => Err(error),

@@ -41,6 +41,14 @@ impl Guards {
     }
 }
 
+/// The first buffer of a launch that has been written behind, and how far behind its end: all guard bytes count.
+pub(crate) fn overrun(memory: &GlobalMemory) -> Option<(&str, usize)> {
+    memory.buffers().iter().enumerate().find_map(|(number, buffer)| {
+        let guard = Guard { length: buffer.guard as usize, ..Guard::new(number, buffer) };
+        Some((buffer.name.as_str(), guard.broken()?))
+    })
+}
+
 impl Guard {
     fn new(buffer: usize, spec: &BufferSpec) -> Self {
         let start = (spec.address + spec.size) as *const u8;
@@ -51,7 +59,7 @@ impl Guard {
         // SAFETY: the caller of the launch promises that the guard bytes of its buffers are mapped while it runs; no
         // kernel code runs while the runtime looks at them.
         let now = unsafe { std::slice::from_raw_parts(self.start, self.length) };
-        if now == &INTACT[..self.length] {
+        if INTACT.get(..self.length) == Some(now) {
             return None;
         }
         now.iter().position(|byte| *byte != GUARD_BYTE)

@@ -174,6 +174,42 @@ def test_modes_of_the_core(tmp_path: Path, capfd: pytest.CaptureFixture[str]) ->
     assert "SetFlag<HardEvent::MTE2_V> and WaitFlag<HardEvent::MTE2_V> between them is missing" in told
 
 
+_MEMORY = """
+#include "acl/acl.h"
+#include "kernel_operator.h"
+
+__global__ __aicore__ void store(GM_ADDR y, int at) { ((int32_t *)y)[at] = 1; }
+
+int main(int argc, char **argv) {
+    void *first = nullptr;
+    for (int turn = 0; turn < 300; ++turn) {
+        void *piece = nullptr;
+        if (aclrtMalloc(&piece, (size_t)1 << 30, ACL_MEM_MALLOC_HUGE_FIRST) != 0) { return 2; }
+        first = first == nullptr ? piece : first;
+        if (piece != first || *(int *)piece != 0) { return 3; }
+        *(int *)piece = 7;
+        if (aclrtFree(piece) != 0) { return 4; }
+    }
+    void *kept = nullptr, *data = nullptr;
+    aclrtMalloc(&kept, 400, ACL_MEM_MALLOC_HUGE_FIRST);
+    aclrtMalloc(&data, 400, ACL_MEM_MALLOC_HUGE_FIRST);
+    store<<<1, nullptr, nullptr>>>((GM_ADDR)data, 99);
+    store<<<1, nullptr, nullptr>>>((GM_ADDR)data, 100 + argc - 1);
+    return 0;
+}
+"""
+
+
+def test_memory_of_a_program_is_that_of_a_device(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """What was freed is used again, and a write behind a piece is found, with its name."""
+    source = tmp_path / "memory.cpp"
+    source.write_text(_MEMORY)
+    assert main(["sim", str(source)]) == 1
+    told = capfd.readouterr().err
+    assert "something was written 0 bytes behind the end of buffer `memory301`" in told
+    assert "launch of `store`" in told
+
+
 def test_the_toolkit_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SUPERKERNEL_ASCENDC", raising=False)
     monkeypatch.setenv("ASCEND_HOME_PATH", str(tmp_path))
