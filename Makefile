@@ -3,6 +3,7 @@
 # make wheel   the wheel, in dist/          make compare  a model with and without super kernels
 # make wheels  for x86-64 and aarch64       make test-extra  what needs tools of other machines (qemu, zig)
 # make tables  the listings of options and settings   make quick  the inner loop after a small change
+# make durations  what every test costs, for `make quick`
 # make deny    the dependencies against deny.toml      make docs   the documentation site, in target/site
 #
 # Needs a Rust toolchain, Python 3.9 or newer and a C++ compiler. Everything else is put into .venv.
@@ -20,7 +21,7 @@ export CARGO_INCREMENTAL := 0
 endif
 
 .PHONY: demo quick test test-extra extra-tools setup packages develop release tables wheel wheels lint rust-test python-test
-.PHONY: docs bench deny stress compare clean
+.PHONY: durations docs bench deny stress compare clean
 
 # Builds two operators, fuses them, runs the result on the simulator.
 demo: develop setup
@@ -63,6 +64,10 @@ release: setup
 # The listings that follow from the tables of options and settings (CONTRIBUTING.md), written anew.
 tables: develop setup
 	SUPERKERNEL_BLESS=1 pytest -q tests/python/docs/test_tables.py tests/python/docs/test_errors.py -k "test_a_listing or SK0010"
+
+# What every Python test costs, recorded anew; who costs half a second is left out by `make quick`.
+durations: develop setup packages
+	SUPERKERNEL_RECORD_DURATIONS=1 pytest -q -n auto --dist worksteal
 
 wheel: setup
 	maturin build --quiet --release --out dist

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 
+import durations
 import pytest
 from kernel_library import KernelLibrary
 
@@ -45,8 +46,11 @@ def issued(record_property) -> Iterator[None]:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     # What fixtures note when they end is in the reports of their ends, which have no outcome of their own.
-    reports = [report for group in terminalreporter.stats.values() for report in group]
-    noted = [pair for report in reports for pair in getattr(report, "user_properties", [])]
+    groups = terminalreporter.stats.values()
+    reports = [report for group in groups for report in group if isinstance(report, pytest.TestReport)]
+    if "SUPERKERNEL_RECORD_DURATIONS" in os.environ:
+        durations.write(reports)
+    noted = [pair for report in reports for pair in report.user_properties]
     told = [text for name, text in noted if name == "tally"]
     if told:
         terminalreporter.section("campaigns")
@@ -55,7 +59,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     families: Counter[str] = Counter()
     for report in reports:
         # Once for every test: a note is in all reports behind it.
-        if getattr(report, "when", "") == "teardown":
+        if report.when == "teardown":
             for name, counts in report.user_properties:
                 if name == "issued":
                     families.update(counts)
@@ -66,70 +70,21 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"{sum(families.values()):9,d} in all")
 
 
-#: Files whose tests compile, run or compare a lot. `make quick` leaves them out.
-SLOW = {
-    "test_actions",
-    "test_alias",
-    "test_ascendc_headers",
-    "test_build_key",
-    "test_cache",
-    "test_campaign",
-    "test_campaign_files",
-    "test_campaign_mistakes",
-    "test_campaign_sensitivity",
-    "test_campaign_sim",
-    "test_cann",
-    "test_cann_install",
-    "test_cann_interrupt",
-    "test_cann_log",
-    "test_cann_results",
-    "test_cann_soc",
-    "test_cli",
-    "test_cli_build",
-    "test_cli_care",
-    "test_cli_model",
-    "test_cli_paths",
-    "test_compare_sample",
-    "test_compile",
-    "test_documents",
-    "test_elf_archives",
-    "test_elf_differential",
-    "test_elf_run",
-    "test_environment",
-    "test_examples",
-    "test_fuzz_inputs",
-    "test_hardening_inputs",
-    "test_isolation",
-    "test_logging",
-    "test_op_builder",
-    "test_package",
-    "test_scope_build",
-    "test_scope_executor",
-    "test_scope_random",
-    "test_scope_reference",
-    "test_sim_ascendc",
-    "test_sim_blocks",
-    "test_sim_check",
-    "test_sim_cube",
-    "test_sim_documented",
-    "test_sim_faults",
-    "test_sim_feed",
-    "test_sim_header",
-    "test_sim_lifetime",
-    "test_sim_order",
-    "test_sim_pipes",
-    "test_sim_program",
-    "test_sim_strict",
-    "test_sim_subset",
-    "test_sim_sync",
-    "test_special_files",
-    "test_stress",
-    "test_trace",
-    "test_typing",
-}
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    record = durations.recorded()
     for item in items:
-        if item.path.stem in SLOW:
+        if durations.is_slow(item, record):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    durations.begin(item)
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    result = yield
+    durations.end(item)
+    return result

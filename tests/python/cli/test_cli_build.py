@@ -118,6 +118,7 @@ def test_doctor(scene: Path):
 # -- reproducers -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_a_build_can_be_replayed_elsewhere(scene: Path):
     saved = run(scene, "compile", "infos.json", "--name", "sk", "-q", "--save-reproducer", "case.tar")
     assert saved.returncode == 0, saved.stderr

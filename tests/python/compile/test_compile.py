@@ -131,6 +131,7 @@ def test_every_slot_of_a_built_kernel_is_known_to_the_loader(library: KernelLibr
         assert device.load(meta(tmp_path) / "known.json").description.parameters == []
 
 
+@pytest.mark.quick
 def test_the_description(library: KernelLibrary, tmp_path: Path):
     one, cube = library.op("one"), library.op("cube", AIC, 3)
     ops = [one.entry(stream_id=1, send_events=[7]), cube.entry(stream_id=2, recv_events=[7]), {"bin_path": "skipped"}]

@@ -71,6 +71,7 @@ def _published(device: Device, folder: Path, sync: int) -> Path:
     return json_path
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("suffix", [".json", ".o"])
 def test_a_published_super_kernel_needs_no_more_than_its_path(device: Device, folder: Path, suffix: str) -> None:
     path = _published(device, folder, sync=1)
