@@ -95,6 +95,8 @@ pub(crate) struct Library {
     /// Functions of AscendC's headers that fill local memories with anything, as their CPU mode does before a kernel.
     scramblers: Vec<Range<u64>>,
     block_local: Vec<(*mut u8, usize)>,
+    /// Made with AscendC's own headers, in whole or in part.
+    has_foreign_headers: bool,
 }
 
 impl Library {
@@ -117,6 +119,7 @@ impl Library {
             handle,
             scramblers: Vec::new(),
             block_local: Vec::new(),
+            has_foreign_headers: false,
         };
         let table = library.symbol("sk_shim_table")?.cast::<*const ()>();
         for (slot, function) in services.iter().enumerate() {
@@ -157,6 +160,11 @@ impl Library {
         self.scramblers.clone()
     }
 
+    /// Do all calls on tensors say so before they load or store? Those of our own headers do.
+    pub(super) fn announces_tensors(&self) -> bool {
+        !self.has_foreign_headers
+    }
+
     /// Its file, and the distance between addresses there and those of this process.
     pub(crate) fn file(&self) -> (PathBuf, u64) {
         (self.path.clone(), self.distance)
@@ -195,6 +203,7 @@ impl Library {
             .ok_or_else(|| broken("the shim is missing".to_owned()))?;
         let distance = table.wrapping_sub(linked.address() as usize);
         let whole = file.section_by_name(WHOLE_IMAGE).is_some();
+        self.has_foreign_headers = whole;
         let sections = file.sections().filter(|section| {
             section
                 .name()

@@ -43,6 +43,8 @@ struct Table {
     library: Option<(PathBuf, u64)>,
     /// Code that fills local memories with anything.
     scramblers: Vec<Range<u64>>,
+    /// Calls on tensors say so before they load or store: what does not is a plain pointer.
+    announces_tensors: bool,
     /// Read when it is first needed; inside: `None` if there is none.
     lines: RefCell<Option<Option<LineTable>>>,
     calls: RefCell<Vec<Calls>>,
@@ -63,8 +65,13 @@ impl fmt::Debug for Sites {
 impl Sites {
     /// Those of a loaded library.
     pub(crate) fn of(library: &Library) -> Self {
-        let (library, scramblers) = (Some(library.file()), library.scramblers());
-        Self(Rc::new(Table { library, scramblers, ..Table::default() }))
+        let (scramblers, announces_tensors) = (library.scramblers(), library.announces_tensors());
+        Self(Rc::new(Table { library: Some(library.file()), scramblers, announces_tensors, ..Table::default() }))
+    }
+
+    /// Is a load or store that nobody announced certainly one through a plain pointer?
+    pub(crate) fn announces_tensors(&self) -> bool {
+        self.0.announces_tensors
     }
 
     /// Does this code only fill memory with anything?

@@ -21,7 +21,7 @@ use crate::sim::interface::report::Report;
 use crate::sim::interface::request::{ArrivalsSpec, CacheSpec, DelayPoint, DelaySpec, EventsSpec, PipesSpec, Request};
 use crate::sim::interface::status::{Failure, Status};
 use crate::sim::machine::cache::StrictCache;
-use crate::sim::machine::clock::Clock;
+use crate::sim::machine::clock::{Clock, Parties};
 use crate::sim::machine::core_state::CoreState;
 use crate::sim::machine::delayed::DelayedPipes;
 use crate::sim::machine::flags::{Arrivals, FlagBank};
@@ -144,8 +144,12 @@ fn prepare(
     let memory = GlobalMemory::new(request.buffers.clone());
     let agents = Agents::new(&request.agents, &memory)?;
     let delays = delays(&request, &topology)?;
-    let follows_order = request.check_order && !request.ops.is_empty();
-    let width = if follows_order { count + agents.len() } else { 0 };
+    let checks_order = request.check_order && !request.ops.is_empty();
+    let watches_pipes = request.pipes == PipesSpec::Checked;
+    let follows_order = checks_order || watches_pipes || request.cache == CacheSpec::Strict;
+    let actors = if follows_order { count + agents.len() } else { 0 };
+    let parties = Parties::new(actors, if watches_pipes { count } else { 0 });
+    let width = parties.width();
     let mut slots = request.slots.clone();
     slots.resize(slots.len() + SLOT_PADDING, 0);
     let local = LocalMemories::new(chip, &topology)?;
@@ -187,6 +191,7 @@ fn prepare(
         memory,
         local,
         follows_order,
+        parties,
         _slots: slots,
         block_local,
         operands: Operands::default(),

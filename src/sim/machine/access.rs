@@ -6,6 +6,7 @@
 
 use std::ffi::c_char;
 
+use super::clock::Mark;
 use super::topology::CoreIndex;
 use crate::aicore::Memory;
 use crate::aicore::issued::Pipe;
@@ -47,9 +48,10 @@ pub(crate) struct AccessEvent {
     pub address: u64,
     /// The bytes, relative to the address.
     pub shape: Shape,
-    /// The pipe of the instruction; `None`: the scalar unit.
-    #[allow(dead_code, reason = "for checks between the pipes of a core")]
-    pub pipe: Option<Pipe>,
+    /// The pipe of the instruction; `S`: the scalar unit.
+    pub pipe: Pipe,
+    /// What others know who have heard of it; `None`: the moment of its core, as nobody watches its pipe.
+    pub mark: Option<Mark>,
     /// Where in the source.
     pub site: Site,
 }
@@ -129,7 +131,8 @@ mod tests {
             memory: Memory::Gm,
             address: 1000,
             shape,
-            pipe: Some(Pipe::Mte2),
+            pipe: Pipe::Mte2,
+            mark: None,
             site: Site::Unknown,
         };
         let stretches = |shape| {

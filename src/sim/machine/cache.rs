@@ -3,11 +3,16 @@
 //! Only one core runs at a time. While it does, its lines lie over global memory, so that every load and store of its code
 //! meets them; when another one goes on, memory is put back. Moves by-pass the lines. A line enters when a scalar access
 //! is told of, and leaves by `dcci`.
+//!
+//! A line that a core has written to goes back as a whole, so from the moment it entered until it leaves nobody else may
+//! write to it. Whether somebody could is decided by clocks: in another schedule what is unordered falls between.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::access::{ScalarAccess, Site};
+use super::clock::{Clock, Mark, Moment};
 use super::memory::{GlobalMemory, LINE};
 use super::topology::CoreIndex;
 use crate::aicore::operand::Access;
@@ -47,6 +52,8 @@ pub(crate) struct Toucher {
     pub pipe: &'static str,
     /// The call.
     pub site: Site,
+    /// Who knows of this has heard that it is over.
+    pub mark: Mark,
 }
 
 /// Something stayed in a cache that somebody else needed.
@@ -68,18 +75,39 @@ pub(crate) struct CacheFinding {
 struct Line {
     /// As it was when it entered: bytes that differ from it were written by the core.
     filled: Content,
+    /// What its core had heard of when it entered.
+    since: Moment,
     /// While the core runs: what memory really holds. Else: what the core sees.
     other: Content,
+    /// A bit for every byte that the core has stored.
+    stored: u64,
     /// The last scalar write of the core.
     written: Option<Toucher>,
     /// Who changed memory since the line entered.
     changed: Option<Toucher>,
 }
 
+/// What reached memory in a part of a line.
+#[derive(Debug, Clone, Copy)]
+struct Arrived {
+    /// A bit for every byte that was written.
+    bytes: u64,
+    /// The same for those that went along.
+    goes: u64,
+    /// Who wrote.
+    writer: Toucher,
+    /// Who wrote the line back; `None` if it went around the caches, which no other line does harm to.
+    by_line: Option<Toucher>,
+}
+
 /// The caches of all cores.
 #[derive(Debug)]
 pub(crate) struct StrictCache {
     cores: Vec<BTreeMap<u64, Line>>,
+    /// By line: the last of each core, through its cache and around it.
+    arrived: HashMap<u64, Vec<Arrived>>,
+    /// By core: what its last line entered with, most often the same as for the next one.
+    moments: Vec<Moment>,
     running: Option<CoreIndex>,
     found: Vec<CacheFinding>,
 }
@@ -100,6 +128,15 @@ fn part(bytes: &Range<u64>, line: u64) -> Range<usize> {
     start as usize..end as usize
 }
 
+/// A bit for every byte of a line that lies in `places`.
+fn bits(places: &Range<usize>) -> u64 {
+    match places.len() as u64 {
+        0 => 0,
+        LINE.. => u64::MAX,
+        count => (1u64 << count).wrapping_sub(1) << places.start,
+    }
+}
+
 fn swap(memory: &GlobalMemory, address: u64, content: &mut Content) {
     if let Some(view) = memory.line(address) {
         let now = view.content();
@@ -108,10 +145,47 @@ fn swap(memory: &GlobalMemory, address: u64, content: &mut Content) {
     }
 }
 
+impl Arrived {
+    /// Who knows of this comes after it.
+    fn ended(&self) -> Mark {
+        self.by_line.map_or(self.writer.mark, |flush| flush.mark)
+    }
+
+    /// The first byte of another core that goes along as it was before, if this one comes later. Who stores the same bytes
+    /// has a race of another kind.
+    fn harms(&self, other: &Self) -> Option<u64> {
+        let lost = other.bytes & self.goes;
+        let is_neighbour = self.writer.core != other.writer.core && self.bytes & other.bytes == 0 && lost != 0;
+        is_neighbour.then(|| u64::from(lost.trailing_zeros()))
+    }
+
+    fn loses(&self, address: u64, writer: Toucher) -> Option<CacheFinding> {
+        let (kind, owner) = (FindingKind::LostNeighbour, self.writer.core);
+        Some(CacheFinding { kind, address, owner, writer: Some(writer), reader: self.by_line? })
+    }
+}
+
+/// Keeps `arrived` instead of what its core sent the same way before.
+fn keep(before: &mut Vec<Arrived>, arrived: Arrived) {
+    let same = |other: &&mut Arrived| {
+        other.writer.core == arrived.writer.core && other.by_line.is_some() == arrived.by_line.is_some()
+    };
+    match before.iter_mut().find(same) {
+        Some(other) => *other = arrived,
+        None => before.push(arrived),
+    }
+}
+
 impl StrictCache {
     /// Empty caches.
     pub(crate) fn new(cores: usize) -> Self {
-        Self { cores: (0..cores).map(|_| BTreeMap::new()).collect(), running: None, found: Vec::new() }
+        Self {
+            cores: (0..cores).map(|_| BTreeMap::new()).collect(),
+            arrived: HashMap::new(),
+            moments: vec![Moment::default(); cores],
+            running: None,
+            found: Vec::new(),
+        }
     }
 
     /// What was found since the last call.
@@ -137,22 +211,36 @@ impl StrictCache {
     }
 
     /// The scalar unit of the running core is about to access `bytes` of global memory. Who looks at a word that cores
-    /// exchange may come too early, and looks again.
-    pub(crate) fn scalar(&mut self, bytes: Range<u64>, access: ScalarAccess, toucher: Toucher, memory: &GlobalMemory) {
+    /// exchange may come too early, and looks again. `clock`: what the core has heard of.
+    pub(crate) fn scalar(
+        &mut self,
+        bytes: Range<u64>,
+        access: ScalarAccess,
+        toucher: Toucher,
+        clock: &Clock,
+        memory: &GlobalMemory,
+    ) {
         let is_write = access.writes();
         if access == ScalarAccess::Data(Access::Read) {
             self.look_for_unflushed(&bytes, toucher, memory);
         }
-        let own = &mut self.cores[toucher.core];
+        let (own, moment) = (&mut self.cores[toucher.core], &mut self.moments[toucher.core]);
+        if **moment != *clock {
+            *moment = Rc::new(clock.clone());
+        }
         for address in lines(&bytes).step_by(LINE as usize) {
             let Some(view) = memory.line(address).filter(|view| view.starts_at(address)) else { continue };
             let now = view.content();
-            let line = own.entry(address).or_insert(Line { filled: now, other: now, written: None, changed: None });
+            let line = own.entry(address).or_insert_with(|| {
+                let since = moment.clone();
+                Line { filled: now, since, other: now, stored: 0, written: None, changed: None }
+            });
+            let mut places = part(&bytes, address);
             if is_write {
                 line.written = Some(toucher);
+                line.stored |= bits(&places);
                 continue;
             }
-            let mut places = part(&bytes, address);
             if let Some(at) = places.find(|&at| now[at] == line.filled[at] && line.other[at] != now[at]) {
                 let address = address + at as u64;
                 let kind = FindingKind::StaleRead;
@@ -163,34 +251,41 @@ impl StrictCache {
     }
 
     /// `dcci` of the running core. From an address on to the end of its line: what lies before it stays.
-    pub(crate) fn flush(&mut self, extent: Extent, toucher: Toucher, memory: &GlobalMemory) {
+    pub(crate) fn flush(&mut self, extent: Extent, toucher: Toucher, clock: &Clock, memory: &GlobalMemory) {
         match extent {
-            Extent::Line(address) => self.flush_line(line_of(address), (address % LINE) as usize, toucher, memory),
+            Extent::Line(address) => {
+                self.flush_line(line_of(address), (address % LINE) as usize, toucher, clock, memory);
+            }
             Extent::Whole => {
                 let all: Vec<u64> = self.cores[toucher.core].keys().copied().collect();
                 for address in all {
-                    self.flush_line(address, 0, toucher, memory);
+                    self.flush_line(address, 0, toucher, clock, memory);
                 }
             }
         }
     }
 
-    fn flush_line(&mut self, address: u64, from: usize, toucher: Toucher, memory: &GlobalMemory) {
+    fn flush_line(&mut self, address: u64, from: usize, toucher: Toucher, clock: &Clock, memory: &GlobalMemory) {
         let Some(line) = self.cores[toucher.core].get_mut(&address) else { return };
         let Some(view) = memory.line(address) else { return };
         let (now, real) = (view.content(), line.other);
         let is_dirty = now[from..] != line.filled[from..];
+        let goes = bits(&(from..now.len()));
+        let stored = line.stored & goes;
+        let writer = line.written.unwrap_or(toucher);
+        let arrived = Arrived { bytes: stored, goes, writer, by_line: Some(toucher) };
+        let is_met = stored != 0 && self.arrives(address, arrived);
+        let Some(line) = self.cores[toucher.core].get_mut(&address) else { return };
         let mut after = real;
         if is_dirty {
             let lost = (from..now.len()).find(|&at| now[at] == line.filled[at] && real[at] != now[at]);
-            if let Some(at) = lost {
+            if let Some(at) = lost.filter(|_| !is_met) {
                 let (kind, address) = (FindingKind::LostNeighbour, address + at as u64);
                 let (owner, writer) = (toucher.core, line.changed);
                 self.found.push(CacheFinding { kind, address, owner, writer, reader: toucher });
             }
             after[from..].copy_from_slice(&now[from..]);
         }
-        let writer = line.written.unwrap_or(toucher);
         if from == 0 {
             self.cores[toucher.core].remove(&address);
             view.store(&after);
@@ -199,6 +294,8 @@ impl StrictCache {
             let mut seen = after;
             seen[..from].copy_from_slice(&now[..from]);
             line.filled[from..].copy_from_slice(&after[from..]);
+            line.stored &= !stored;
+            line.since = Rc::new(clock.clone());
             line.other = after;
             view.store(&seen);
         }
@@ -208,6 +305,31 @@ impl StrictCache {
                 line.changed = Some(writer);
             }
         }
+    }
+
+    /// A line goes back. Says whether others write to it, which is reported.
+    fn arrives(&mut self, address: u64, arrived: Arrived) -> bool {
+        let Some(line) = self.cores[arrived.writer.core].get(&address) else { return false };
+        let before = self.arrived.entry(address).or_default();
+        let met = before.iter().filter(|other| !line.since.knows(other.ended())).find_map(|other| {
+            let harm = arrived.harms(other).map(|at| (at, other.writer, arrived));
+            let (at, writer, taken_along) = harm.or_else(|| Some((other.harms(&arrived)?, arrived.writer, *other)))?;
+            taken_along.loses(address + at, writer)
+        });
+        keep(before, arrived);
+        let is_met = met.is_some();
+        self.found.extend(met);
+        is_met
+    }
+
+    /// A part of a line is written around the caches, by a core that has heard of `clock`.
+    fn passes(&mut self, address: u64, bytes: u64, writer: Toucher, clock: &Clock) {
+        let arrived = Arrived { bytes, goes: 0, writer, by_line: None };
+        let before = self.arrived.entry(address).or_default();
+        let unordered = before.iter().filter(|other| !clock.knows(other.ended()));
+        let met = unordered.filter_map(|other| other.loses(address + other.harms(&arrived)?, writer)).next();
+        keep(before, arrived);
+        self.found.extend(met);
     }
 
     /// The launch is over: what is left in caches reaches memory. Nothing inside the launch may count on it.
@@ -237,8 +359,17 @@ impl StrictCache {
         self.uncover(core, bytes, memory);
     }
 
-    /// Memory is written around the caches.
-    pub(crate) fn written(&mut self, bytes: &Range<u64>, toucher: Toucher) {
+    /// Memory is written around the caches, by a core that has heard of `clock`.
+    pub(crate) fn written(&mut self, bytes: &Range<u64>, toucher: Toucher, clock: &Clock) {
+        // Whole lines have no neighbours.
+        let ends = [line_of(bytes.start), line_of(bytes.end.saturating_sub(1))];
+        let ends = if ends[0] == ends[1] { &ends[..1] } else { &ends[..] };
+        for &address in ends {
+            match bits(&part(bytes, address)) {
+                0 | u64::MAX => {}
+                partly => self.passes(address, partly, toucher, clock),
+            }
+        }
         for lines_of_core in &mut self.cores {
             for (_, line) in lines_of_core.range_mut(lines(bytes)) {
                 line.changed = Some(toucher);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::clock::Mark;
 use crate::aicore::operand::{Operand, Operands};
 use crate::aicore::{Core, Fault, Instruction, Issued, Memory, OnResults, OpCode};
 
@@ -17,6 +18,8 @@ pub(crate) struct Prepared {
     pub(crate) on_results: OnResults,
     /// What it touches of global memory, and whether it writes it: for caches that moves by-pass.
     pub(crate) global: Vec<(Range<u64>, bool)>,
+    /// Who knows of this has heard that it has ended, if pipes are watched.
+    pub(crate) mark: Option<Mark>,
 }
 
 impl Prepared {
@@ -46,7 +49,7 @@ impl Prepared {
                 bytes += operand.shape.volume();
             }
         }
-        Ok(Self { op, on_results: instruction.on_results(), instruction, bytes, global })
+        Ok(Self { op, on_results: instruction.on_results(), instruction, bytes, global, mark: None })
     }
 
     /// Executes it.

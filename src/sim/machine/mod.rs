@@ -12,6 +12,7 @@ pub(crate) mod flags;
 pub(crate) mod instructions;
 pub(crate) mod lines;
 pub(crate) mod memory;
+pub(crate) mod pipe_clock;
 pub(crate) mod random;
 pub(crate) mod state;
 pub(crate) mod topology;

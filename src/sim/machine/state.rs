@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::cache::{Extent, StrictCache};
-use super::clock::{Clock, Moment};
+use super::clock::{Clock, Moment, Parties};
 use super::combining::CombiningStore;
 use super::core_state::CoreState;
 use super::delayed::DelayedPipes;
@@ -13,9 +13,10 @@ use super::flags::{FlagBank, SetError};
 use super::instructions::Prepared;
 use super::lines::Lines;
 use super::memory::{GlobalMemory, LINE, LineView, LocalMemories, POISON, SystemWorkspace};
+use super::pipe_clock::PipeClock;
 use super::topology::{CoreIndex, Topology};
 use crate::aicore::operand::{Operand, Operands};
-use crate::aicore::{Fault, Issued, OpCode};
+use crate::aicore::{Fault, Issued, OpCode, Pipe};
 use crate::model::Chip;
 
 /// Why a core does not go on.
@@ -106,6 +107,8 @@ pub(crate) struct Machine {
     pub(crate) local: LocalMemories,
     /// Cores hear of each other through memory: clocks are kept, because somebody checks order.
     pub(crate) follows_order: bool,
+    /// Whose past clocks tell apart.
+    pub(crate) parties: Parties,
     /// The parameter block, with some zeroes behind it; kept alive for the cores.
     pub(crate) _slots: Vec<u64>,
     /// Per-core variables of the kernel, where its code finds them.
@@ -155,11 +158,24 @@ impl Machine {
         self.memory.line(address).or_else(|| self.workspace.as_ref()?.line(address))
     }
 
-    /// The core's knowledge at this moment, to be handed on; what it does next is a new moment.
-    fn hand_on(&mut self) -> Moment {
-        let moment = Rc::new(self.cores[self.current].clock.clone());
+    /// The core's knowledge at this moment, to be handed on by a flag that is raised when so much of its pipes has ended;
+    /// what the core does next is a new moment.
+    fn hand_on(&mut self, ended: &PipeClock) -> Moment {
+        let mut clock = self.cores[self.current].clock.clone();
+        self.parties.learn(&mut clock, self.current, ended);
         self.tick();
-        moment
+        Rc::new(clock)
+    }
+
+    /// So much of the current core's pipes has ended, as its scalar unit knows: whatever it hands on tells so.
+    pub(crate) fn scalar_knows(&mut self, ended: &PipeClock) {
+        let Self { cores, current, parties, .. } = self;
+        parties.learn(&mut cores[*current].clock, *current, ended);
+    }
+
+    /// How much of a pipe of the current core others know to have ended, and have told it.
+    pub(crate) fn heard_of(&self, pipe: Pipe) -> u64 {
+        u64::from(self.cores[self.current].clock.of(self.parties.of(self.current, pipe)))
     }
 
     fn tick(&mut self) {
@@ -168,8 +184,8 @@ impl Machine {
     }
 
     /// `ffts_cross_core_sync`.
-    pub(crate) fn set_flag(&mut self, mode: u32, flag: u32) -> Result<(), SetError> {
-        let moment = self.hand_on();
+    pub(crate) fn set_flag(&mut self, mode: u32, flag: u32, ended: &PipeClock) -> Result<(), SetError> {
+        let moment = self.hand_on(ended);
         for &core in self.flags.set(self.current, mode, flag, &moment)? {
             if self.cores[core].progress == Progress::Flag(flag) {
                 self.cores[core].progress = Progress::Ready;
@@ -185,8 +201,8 @@ impl Machine {
     }
 
     /// `set_intra_block`.
-    pub(crate) fn set_in_block(&mut self, id: u32) -> Result<(), SetError> {
-        let moment = self.hand_on();
+    pub(crate) fn set_in_block(&mut self, id: u32, ended: &PipeClock) -> Result<(), SetError> {
+        let moment = self.hand_on(ended);
         let receiver = self.flags.set_in_block(self.current, id, &moment)?;
         if matches!(self.cores[receiver].progress, Progress::InBlock(_)) {
             self.cores[receiver].progress = Progress::Ready;

@@ -67,6 +67,9 @@ impl Words<'_> {
                  ({bytes} bytes, {conflict}): {both}"
             )
         };
+        if race.is_under_way {
+            text.push_str(&self.under_way(&race.first));
+        }
         for usage in [&first, &second] {
             if usage.is_late && usage.access.writes() {
                 text.push_str(&self.late(usage.op));
@@ -74,6 +77,15 @@ impl Words<'_> {
             }
         }
         self.hazard([(first.op, first_core, first_site), (second.op, second_core, second_site)], memory, conflict, text)
+    }
+
+    /// The cores heard of each other, but not of the end of what a pipe was given before.
+    fn under_way(&self, usage: &Use) -> String {
+        let (core, pipe) = (self.topology.name(usage.core), usage.pipe.name());
+        format!(
+            "; what {core} told others afterwards does not say that its instruction on pipe {pipe} has ended: a flag for \
+             other cores must be set on PIPE_{pipe}, and WaitFlag<HardEvent::{pipe}_S> come before a word is written"
+        )
     }
 
     fn overlap(&self, overlap: &Overlap) -> Hazard {

@@ -7,46 +7,7 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::aicore::Pipe;
 use crate::sim::machine::event::{AutoSync, Flag};
-
-/// One instruction: the how manyth of its pipe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    /// Its pipe.
-    pub pipe: Pipe,
-    /// Counted from 1.
-    pub number: u64,
-}
-
-/// How many instructions of every pipe have ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct PipeClock([u64; Pipe::COUNT]);
-
-impl PipeClock {
-    /// Has this instruction ended?
-    pub(crate) fn knows(&self, stamp: Stamp) -> bool {
-        self.0[stamp.pipe.index()] >= stamp.number
-    }
-
-    /// The same, and all of a pipe until this instruction.
-    pub(crate) fn through(mut self, stamp: Stamp) -> Self {
-        self.0[stamp.pipe.index()] = stamp.number;
-        self
-    }
-
-    /// Hears of all that another one knows.
-    pub(crate) fn join(&mut self, other: &Self) {
-        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
-            *mine = (*mine).max(*theirs);
-        }
-    }
-
-    /// Hears of all but the scalar unit's own accesses: issuing an instruction does not wait for them.
-    fn join_issued(&mut self, scalar: &Self) {
-        let own = self.0[Pipe::S.index()];
-        self.join(scalar);
-        self.0[Pipe::S.index()] = own;
-    }
-}
+use crate::sim::machine::pipe_clock::{PipeClock, Stamp};
 
 /// The pipes that automatic synchronisation orders with the scalar unit.
 const AUTOMATIC: [Pipe; 3] = [Pipe::V, Pipe::Mte2, Pipe::Mte3];
@@ -60,20 +21,12 @@ pub(crate) struct PipeOrder {
     /// What the next instruction of a pipe starts after.
     known: [PipeClock; Pipe::COUNT],
     raised: HashMap<Flag, VecDeque<PipeClock>>,
-    /// What other cores were told by flags: a wait for one of them has heard of it.
-    announced: PipeClock,
 }
 
 impl PipeOrder {
     /// Nothing has been issued.
     pub(crate) fn new(auto: AutoSync) -> Self {
-        Self {
-            auto,
-            issued: [0; Pipe::COUNT],
-            known: [PipeClock::default(); Pipe::COUNT],
-            raised: HashMap::new(),
-            announced: PipeClock::default(),
-        }
+        Self { auto, issued: [0; Pipe::COUNT], known: [PipeClock::default(); Pipe::COUNT], raised: HashMap::new() }
     }
 
     /// An instruction is issued: its stamp, and what has ended when it starts.
@@ -93,7 +46,7 @@ impl PipeOrder {
         }
         let (stamp, mut clock) = self.next(Pipe::S);
         // The scalar unit sees its own accesses in order.
-        clock.0[Pipe::S.index()] = stamp.number;
+        clock.reach(stamp);
         self.known[Pipe::S.index()] = clock;
         if automatic {
             for pipe in AUTOMATIC {
@@ -113,12 +66,13 @@ impl PipeOrder {
     /// Everything of `pipe` has ended before its next instruction starts.
     pub(crate) fn barrier(&mut self, pipe: Pipe) {
         self.hears_scalar(pipe);
-        self.known[pipe.index()].0[pipe.index()] = self.issued[pipe.index()];
+        let latest = self.latest(pipe);
+        self.known[pipe.index()].reach(latest);
     }
 
     /// Everything has ended.
     pub(crate) fn barrier_all(&mut self) {
-        self.known = [PipeClock(self.issued); Pipe::COUNT];
+        self.known = [PipeClock::all(self.issued); Pipe::COUNT];
     }
 
     /// `source` raises a flag once all it was given so far has ended; says how often it is raised now.
@@ -141,24 +95,27 @@ impl PipeOrder {
         self.known[pipe.index()].join(ended);
     }
 
-    /// A flag for other cores, raised behind the work of `pipe`.
-    pub(crate) fn announce(&mut self, pipe: Pipe) {
-        let clock = self.ended(pipe);
-        self.announced.join(&clock);
+    /// What the scalar unit knows to have ended: what it may tell other cores by a word.
+    pub(crate) fn known_to_scalar(&self) -> PipeClock {
+        self.known[Pipe::S.index()]
     }
 
-    /// A flag of another core arrived. Whatever it answers, this core announced before.
-    pub(crate) fn hear(&mut self) {
-        let announced = self.announced;
-        self.known[Pipe::S.index()].join(&announced);
+    /// Another core answered: so much of the pipe must have ended.
+    pub(crate) fn hear(&mut self, pipe: Pipe, number: u64) {
+        self.known[Pipe::S.index()].reach(Stamp { pipe, number });
     }
 
-    /// What is over when all of `pipe` so far is.
-    fn ended(&mut self, pipe: Pipe) -> PipeClock {
+    /// What is over when all of `pipe` so far is: what a flag for other cores tells, which is raised behind its work.
+    pub(crate) fn ended(&mut self, pipe: Pipe) -> PipeClock {
         self.hears_scalar(pipe);
         let mut clock = self.known[pipe.index()];
-        clock.0[pipe.index()] = self.issued[pipe.index()];
+        clock.reach(self.latest(pipe));
         clock
+    }
+
+    /// The instruction of a pipe that was issued last.
+    fn latest(&self, pipe: Pipe) -> Stamp {
+        Stamp { pipe, number: self.issued[pipe.index()] }
     }
 
     fn next(&mut self, pipe: Pipe) -> (Stamp, PipeClock) {
@@ -235,12 +192,14 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_that_came_back_has_heard_of_what_was_announced() {
+    fn a_flag_for_others_tells_of_the_work_of_its_pipe_and_an_answer_comes_behind_it() {
         let mut order = PipeOrder::new(AutoSync::On);
         let (store, _) = order.issue(Pipe::Mte3);
-        order.announce(Pipe::Mte3);
+        assert!(order.ended(Pipe::Mte3).knows(store));
+        assert!(!order.ended(Pipe::V).knows(store), "no pipe speaks for another one");
+        assert!(!order.known_to_scalar().knows(store), "nor does a word that the scalar unit writes");
         assert!(!order.issue(Pipe::Mte2).1.knows(store));
-        order.hear();
+        order.hear(store.pipe, store.number);
         assert!(order.issue(Pipe::Mte2).1.knows(store));
     }
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::order::Stamp;
 use crate::aicore::operand::Access;
 use crate::aicore::{OpCode, Pipe};
 use crate::sim::machine::access::Site;
+use crate::sim::machine::pipe_clock::Stamp;
 
 /// Who made an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

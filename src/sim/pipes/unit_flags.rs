@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::order::PipeClock;
 use super::scene::Issue;
 use crate::aicore::{LocalMemory, Memory, Pipe};
 use crate::sim::machine::access::Site;
+use crate::sim::machine::pipe_clock::PipeClock;
 
 /// Bytes of a flag.
 const BLOCK: u64 = 512;

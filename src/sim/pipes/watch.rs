@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::order::{PipeClock, PipeOrder, Stamp};
+use super::order::PipeOrder;
 use super::scene::{Issue, Scene};
 use super::shadow::{Actor, Shadow, Touch};
 use super::unit_flags::{Stuck, UnitFlags};
@@ -18,6 +18,7 @@ use crate::sim::interface::findings::{Finding, FindingKind};
 use crate::sim::machine::access::Site;
 use crate::sim::machine::event::{AutoSync, Event, Flag};
 use crate::sim::machine::memory::POISON;
+use crate::sim::machine::pipe_clock::{PipeClock, Stamp};
 use words::finding;
 
 /// Bytes of a block of UB.
@@ -89,8 +90,8 @@ impl PipeWatch {
         self.ops.push(op);
     }
 
-    /// An instruction is issued.
-    pub(crate) fn instruction(&mut self, issue: &Issue<'_>, scene: &Scene<'_>) {
+    /// An instruction is issued; says which of its pipe it is.
+    pub(crate) fn instruction(&mut self, issue: &Issue<'_>, scene: &Scene<'_>) -> Stamp {
         let pipe = issue.op.pipe();
         let results = &scene.memories[Memory::L0c as usize];
         let flag = issue.on_results.flag;
@@ -125,6 +126,7 @@ impl PipeWatch {
         if issue.on_results.large {
             self.order.barrier(pipe);
         }
+        stamp
     }
 
     /// An instruction waits for a flag of L0C in vain.

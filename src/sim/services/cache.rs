@@ -9,12 +9,14 @@ use crate::sim::machine::access::ScalarAccess;
 use crate::sim::machine::access::Site;
 use crate::sim::machine::cache::Extent;
 use crate::sim::machine::cache::{CacheFinding, Toucher};
+use crate::sim::machine::clock::Mark;
 
 impl Run {
     /// Who touches memory now.
     pub(crate) fn toucher(&self, what: &'static str, pipe: &'static str, site: Site) -> Toucher {
         let core = self.current();
-        Toucher { core, op: self.observer.cores[core].ops.last().copied(), what, pipe, site }
+        let mark = Mark { party: core, time: self.machine.cores[core].clock.of(core) };
+        Toucher { core, op: self.observer.cores[core].ops.last().copied(), what, pipe, site, mark }
     }
 
     /// A scalar access, told of before it happens.
@@ -22,7 +24,8 @@ impl Run {
         let toucher = self.toucher(access.words(), "S", site);
         let Some(cache) = &mut self.machine.cache else { return };
         if self.machine.memory.find(bytes.start).is_some() {
-            cache.scalar(bytes, access, toucher, &self.machine.memory);
+            let clock = &self.machine.cores[toucher.core].clock;
+            cache.scalar(bytes, access, toucher, clock, &self.machine.memory);
             self.collect_cache_findings();
         }
     }
@@ -32,7 +35,7 @@ impl Run {
         let toucher = self.toucher("dcci", "S", Site::Unknown);
         self.machine.cores[toucher.core].announced = 0..0;
         if let Some(cache) = &mut self.machine.cache {
-            cache.flush(extent, toucher, &self.machine.memory);
+            cache.flush(extent, toucher, &self.machine.cores[toucher.core].clock, &self.machine.memory);
             self.collect_cache_findings();
         }
     }
@@ -49,7 +52,7 @@ impl Run {
         }
         if let Some(cache) = &mut self.machine.cache {
             if is_write {
-                cache.written(&range, toucher);
+                cache.written(&range, toucher, &self.machine.cores[toucher.core].clock);
             } else {
                 cache.look_for_unflushed(&range, toucher, &self.machine.memory);
             }
@@ -103,8 +106,8 @@ impl Run {
             ),
             FindingKind::LostNeighbour => (
                 format!(
-                    "{} writes a whole line of 64 bytes back, and {place} in it, which {other} changed meanwhile, is lost: \
-                     two cores must not write to one line",
+                    "{} writes a whole line of 64 bytes back, and {place} in it, which {other} may change meanwhile, is lost: \
+                     two cores must not write to one line unless the second waits for the first",
                     named(&reader)
                 ),
                 "a line of its own",

@@ -73,11 +73,13 @@ impl Run {
         let machine = &mut self.machine;
         if let Some(cache) = &mut machine.cache {
             cache.look_for_unflushed(bytes, toucher, &machine.memory);
-            cache.written(bytes, toucher);
+            cache.written(bytes, toucher, &machine.cores[toucher.core].clock);
             cache.uncover(toucher.core, bytes, &machine.memory);
         }
         // SAFETY: the store of the kernel goes there, and `value` is what it stores.
         unsafe { atomic.store(bytes.start as *mut u8, value.as_ptr(), value.len() as u64) };
+        self.scalar_tells();
+        let machine = &mut self.machine;
         machine.publish(bytes.start);
         if let Some(cache) = &mut machine.cache {
             cache.cover(toucher.core, bytes, &machine.memory);

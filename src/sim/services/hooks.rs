@@ -194,7 +194,7 @@ extern "C" fn dcci(address: u64, form: u32) {
         with_run(|run| run.flush_cache(extent));
     }
     settle(with_run(|run| run.flush(extent)));
-    with_run(|run| run.machine.refill(extent));
+    with_run(|run| run.refill(extent));
 }
 
 /// An access of `bytes` bytes around the cache: a switching point, as `dcci` is.
@@ -207,12 +207,12 @@ extern "C" fn bypass(address: u64, bytes: u32, is_write: u32, value: u64) -> u64
     }
     if is_write == 0 {
         settle(with_run(|run| run.flush(extent)));
-        with_run(|run| run.machine.refill(extent));
+        with_run(|run| run.refill(extent));
     }
     let value = with_run(|run| run.bypass(address, bytes, is_write != 0, value));
     if is_write != 0 {
         settle(with_run(|run| run.flush(extent)));
-        with_run(|run| run.machine.refill(extent));
+        with_run(|run| run.refill(extent));
     }
     value
 }

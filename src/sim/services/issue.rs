@@ -7,6 +7,7 @@ use crate::aicore::operand::Operand;
 use crate::aicore::{Fault, Issued, OpCode, Pipe};
 use crate::sim::interface::status::Status;
 use crate::sim::machine::access::{AccessEvent, Site};
+use crate::sim::machine::cache::Toucher;
 use crate::sim::machine::instructions::Prepared;
 
 fn hull(a: Range<u64>, b: Range<u64>) -> Range<u64> {
@@ -18,11 +19,13 @@ impl Run {
     pub(crate) fn issue(&mut self, issued: &Issued, site: Site) -> Next {
         self.machine.core().announced = 0..0;
         self.after_scrambling();
-        let prepared = match self.machine.prepare(issued) {
+        let mut prepared = match self.machine.prepare(issued) {
             Ok(prepared) => prepared,
             Err(fault) => return self.faulted(fault, site),
         };
-        self.watch_instruction(&prepared, site);
+        let stamp = self.watch_instruction(&prepared, site);
+        let mark = stamp.map(|stamp| self.machine.parties.mark(self.machine.current, stamp));
+        prepared.mark = mark;
         let (op_code, pipe, bytes) = (prepared.op, prepared.op.pipe(), prepared.bytes);
         if self.machine.delayed.is_empty() {
             if let Err(fault) = self.carry_out(&prepared, site) {
@@ -40,7 +43,7 @@ impl Run {
         let (core, op) = (machine.current, observer.cores[machine.current].ops.last().copied());
         for operand in machine.operands.iter() {
             let Operand { access, memory, address, shape, .. } = *operand;
-            let event = AccessEvent { core, op, access, memory, address, shape, pipe: Some(pipe), site };
+            let event = AccessEvent { core, op, access, memory, address, shape, pipe, mark, site };
             observer.accessed(&event, &machine.cores[core].clock, &machine.memory);
         }
         self.work(pipe as u32, bytes);
@@ -53,10 +56,11 @@ impl Run {
             return self.machine.execute(prepared);
         };
         let toucher = self.toucher(prepared.op.name(), prepared.op.pipe().name(), site);
+        let toucher = Toucher { mark: prepared.mark.unwrap_or(toucher.mark), ..toucher };
         if let Some(cache) = &mut self.machine.cache {
             for (bytes, writes) in &prepared.global {
                 if *writes {
-                    cache.written(bytes, toucher);
+                    cache.written(bytes, toucher, &self.machine.cores[toucher.core].clock);
                 } else {
                     cache.look_for_unflushed(bytes, toucher, &self.machine.memory);
                 }

@@ -9,6 +9,7 @@ use crate::sim::machine::delayed::{Entry, Ready};
 use crate::sim::machine::event::Flag;
 use crate::sim::machine::event::{Event, EventSet};
 use crate::sim::machine::instructions::Prepared;
+use crate::sim::machine::pipe_clock::{PipeClock, Stamp};
 use crate::sim::pipes::scene::{Issue, Scene};
 
 /// `PIPE_ALL` of the device.
@@ -50,17 +51,19 @@ pub(crate) struct QueueCall {
 }
 
 impl Run {
-    /// An instruction is issued; what it touches is in the machine's list of operands.
-    pub(crate) fn watch_instruction(&mut self, prepared: &Prepared, site: Site) {
+    /// An instruction is issued; what it touches is in the machine's list of operands. Says which of its pipe it is, if
+    /// pipes are watched.
+    pub(crate) fn watch_instruction(&mut self, prepared: &Prepared, site: Site) -> Option<Stamp> {
         let current = self.current();
         let Prepared { op, bytes, on_results, .. } = *prepared;
         self.order_results(prepared);
         self.observer.instruction(self.driver.steps, current, op, bytes, site);
-        let Some(watch) = self.observer.pipes.get_mut(current) else { return };
+        let watch = self.observer.pipes.get_mut(current)?;
         let issue = Issue { op, operands: self.machine.operands.as_slice(), site, on_results };
         let memories = &self.machine.cores[current].unit.memories;
-        watch.instruction(&issue, &Scene { memories, global: &self.machine.memory });
+        let stamp = watch.instruction(&issue, &Scene { memories, global: &self.machine.memory });
         self.collect_findings();
+        Some(stamp)
     }
 
     /// Multiplication and moves out of L0C that use its flags wait for each other.
@@ -223,19 +226,33 @@ impl Run {
 
     /// A flag for other cores is set behind the work of a pipe.
     pub(crate) fn pipes_announce(&mut self, number: u32) -> Next {
-        let current = self.current();
-        let Some(pipe) = Pipe::from_number(number) else { return Next::Continue };
-        if let Some(watch) = self.observer.pipes.get_mut(current) {
-            watch.order().announce(pipe);
-        }
-        self.drain(&[pipe])
+        Pipe::from_number(number).map_or(Next::Continue, |pipe| self.drain(&[pipe]))
     }
 
-    /// A flag of another core was waited for.
-    pub(crate) fn pipes_hear(&mut self) {
+    /// What has ended when a flag for other cores is raised behind the work of a pipe.
+    pub(crate) fn pipes_ended(&mut self, number: u32) -> PipeClock {
+        let current = self.current();
+        match (self.observer.pipes.get_mut(current), Pipe::from_number(number)) {
+            (Some(watch), Some(pipe)) => watch.order().ended(pipe),
+            (None, _) | (_, None) => PipeClock::default(),
+        }
+    }
+
+    /// Whatever the core hands on from now on tells what its scalar unit knows to have ended.
+    pub(crate) fn scalar_tells(&mut self) {
         let current = self.current();
         if let Some(watch) = self.observer.pipes.get_mut(current) {
-            watch.order().hear();
+            self.machine.scalar_knows(&watch.order().known_to_scalar());
+        }
+    }
+
+    /// The core has heard from others, perhaps of what it told them before.
+    pub(crate) fn scalar_hears(&mut self) {
+        let current = self.current();
+        if let Some(watch) = self.observer.pipes.get_mut(current) {
+            for pipe in Pipe::ALL.into_iter().filter(|pipe| *pipe != Pipe::S) {
+                watch.order().hear(pipe, self.machine.heard_of(pipe));
+            }
         }
     }
 

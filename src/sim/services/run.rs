@@ -137,7 +137,9 @@ impl Run {
             self.machine.flags.answers_messages(flag);
         }
         self.settle_finally();
-        let set = self.machine.set_flag(mode, flag);
+        self.scalar_tells();
+        let ended = self.pipes_ended(pipe);
+        let set = self.machine.set_flag(mode, flag, &ended);
         for &receiver in self.machine.flags.gained() {
             self.observer.raised(self.driver.steps, self.machine.current, receiver, FlagName::Cross(flag));
         }
@@ -155,7 +157,9 @@ impl Run {
             return Next::Stop;
         }
         self.settle_finally();
-        let set = self.machine.set_in_block(id);
+        self.scalar_tells();
+        let ended = self.pipes_ended(pipe);
+        let set = self.machine.set_in_block(id, &ended);
         if let Some((receiver, target)) = self.machine.flags.in_block_partner(self.machine.current, id) {
             self.observer.raised(self.driver.steps, self.machine.current, receiver, FlagName::InBlock(target));
         }
@@ -201,7 +205,7 @@ impl Run {
             Wait::Taken => {
                 counts.waits += 1;
                 self.observer.waited(self.driver.steps, self.machine.current, flag);
-                self.pipes_hear();
+                self.scalar_hears();
                 Next::Continue
             }
             Wait::Blocked => {
@@ -224,6 +228,7 @@ impl Run {
             Extent::Whole => self.event(EventsSpec::Sync, Happening::Flush, || None),
             Extent::Line(_) => {}
         }
+        self.scalar_tells();
         match self.machine.write_back(extent, self.driver.activity) {
             Looks::AtNews => self.active(),
             Looks::Again(_) if self.drain(&Pipe::ALL) == Next::Stop => return Next::Stop,
@@ -233,6 +238,12 @@ impl Run {
             Looks::Again(_) => {}
         }
         Next::Switch
+    }
+
+    /// The second half: the core goes on and sees what others made visible.
+    pub(crate) fn refill(&mut self, extent: Extent) {
+        self.machine.refill(extent);
+        self.scalar_hears();
     }
 
     /// The core moves what it has moved before: it waits for others, who go first.
@@ -304,7 +315,9 @@ impl Run {
             note::EXCHANGE => {
                 watched.exchanges = !watched.exchanges;
                 let entered = watched.exchanges;
+                self.scalar_tells();
                 self.machine.exchange(entered);
+                self.scalar_hears();
                 return Next::Continue;
             }
             _ => return Next::Continue,
@@ -383,11 +396,11 @@ impl Run {
         }
         for address in driver.agents.act(agent) {
             let Some(view) = machine.memory.line(address) else { continue };
-            if let Some(order) = &mut observer.order {
+            if machine.follows_order {
                 machine.lines.release(&machine.memory, address, &view.content(), clock);
-                if let Some(buffer) = machine.memory.find(address) {
-                    order.written_outside(buffer);
-                }
+            }
+            if let (Some(order), Some(buffer)) = (&mut observer.order, machine.memory.find(address)) {
+                order.written_outside(buffer);
             }
         }
         clock.tick(party);

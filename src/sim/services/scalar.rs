@@ -34,8 +34,9 @@ impl Run {
         self.scalar(bytes, ScalarAccess::Data(kind), bits & access::TENSOR != 0, site)
     }
 
-    /// The same, says the hook in front of a load or store. Whether the access is one of a tensor cannot be seen, so that
-    /// it counts as one: compilers order those with the pipes.
+    /// The same, says the hook in front of a load or store. Compilers order calls on tensors with the pipes. Those of our
+    /// own headers announced themselves, so that what is left of GM are plain pointers; in AscendC's headers only volatile
+    /// words are certainly none. Plain pointers to local memories count as tensors.
     pub(crate) fn hooked(&mut self, bytes: Range<u64>, access: ScalarAccess, site: Site) -> Next {
         self.after_scrambling();
         self.combine_before(&bytes, access);
@@ -69,7 +70,9 @@ impl Run {
                 Err(next) => return next,
             }
         }
-        self.scalar(bytes, access, true, site)
+        let is_word = matches!(access, ScalarAccess::Exchange | ScalarAccess::Look);
+        let is_tensor = !is_global || !(is_word || self.observer.sites.announces_tensors());
+        self.scalar(bytes, access, is_tensor, site)
     }
 
     fn is_global(&self, bytes: &Range<u64>) -> bool {

@@ -6,7 +6,7 @@ use std::fmt;
 use super::order::{OrderLog, Part, Precision};
 use super::races::Use;
 use crate::aicore::operand::{Access, Shape};
-use crate::aicore::{Memory, OpCode};
+use crate::aicore::{Memory, OpCode, Pipe};
 use crate::model::{ByPosition, CoreKind, OpPosition};
 use crate::sim::code::access_log::{AccessLog, ScalarRun};
 use crate::sim::code::sites::Sites;
@@ -15,7 +15,7 @@ use crate::sim::interface::report::{Counts, Event, Happening, Work};
 use crate::sim::interface::request::{CacheSpec, EventsSpec, OpSpec, PipesSpec, Request};
 use crate::sim::interface::status::{Failure, Status};
 use crate::sim::machine::access::{AccessEvent, ScalarAccess, Site};
-use crate::sim::machine::clock::Clock;
+use crate::sim::machine::clock::{Clock, Mark};
 use crate::sim::machine::event::AutoSync;
 use crate::sim::machine::memory::{GlobalMemory, LINE};
 use crate::sim::machine::state::Machine;
@@ -108,7 +108,8 @@ impl Observer {
     /// Has seen nothing yet.
     pub(crate) fn new(request: &Request, machine: &Machine, sites: Sites) -> Self {
         let count = machine.cores.len();
-        let order = machine.follows_order.then(|| OrderLog::new(&request.ops, &request.slots, &machine.memory, count));
+        let checks_order = request.check_order && !request.ops.is_empty();
+        let order = checks_order.then(|| OrderLog::new(&request.ops, &request.slots, &machine.memory, count));
         Self {
             topology: machine.topology.clone(),
             ops: request.ops.clone().into(),
@@ -446,7 +447,8 @@ impl Observer {
             memory: Memory::Gm,
             address: run.begin,
             shape: Shape::row(run.end - run.begin),
-            pipe: None,
+            pipe: Pipe::S,
+            mark: None,
             site: run.site,
         };
         self.touched(&event, run.access == ScalarAccess::Exchange, clock, memory);
@@ -464,9 +466,12 @@ impl Observer {
         if watched.exchanges {
             return;
         }
+        let issued = Mark { party: event.core, time: clock.of(event.core) };
         let usage = (!is_exchange).then(|| Use {
             core: event.core,
-            time: clock.of(event.core),
+            issued,
+            ended: event.mark.unwrap_or(issued),
+            pipe: event.pipe,
             op,
             access: event.access,
             is_late: watched.part.as_ref().is_some_and(Part::is_released),

@@ -9,10 +9,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::aicore::Pipe;
 use crate::aicore::operand::Access;
 use crate::model::OpPosition;
 use crate::sim::machine::access::Site;
-use crate::sim::machine::clock::Clock;
+use crate::sim::machine::clock::{Clock, Mark};
 use crate::sim::machine::topology::CoreIndex;
 
 /// More spans than this are not kept: memory would run out before the run ends.
@@ -25,8 +26,12 @@ const RACE_LIMIT: usize = 100;
 pub(crate) struct Use {
     /// Who.
     pub core: CoreIndex,
-    /// The moment of the core's own clock.
-    pub time: u32,
+    /// The moment of the core's own clock at which it was issued ...
+    pub issued: Mark,
+    /// ... and what those know who have heard of its end: another thing if it runs on a pipe that is watched.
+    pub ended: Mark,
+    /// The pipe it runs on.
+    pub pipe: Pipe,
     /// In which operator.
     pub op: OpPosition,
     /// What was done.
@@ -58,6 +63,8 @@ pub(crate) struct Race {
     pub start: u64,
     /// Behind the last byte of the stretch they share.
     pub end: u64,
+    /// The second one's core heard from the first one's after it had issued the access, but not that it had ended.
+    pub is_under_way: bool,
 }
 
 /// The recent history of some bytes in a row.
@@ -65,7 +72,7 @@ pub(crate) struct Race {
 struct Span {
     end: u64,
     write: Option<Use>,
-    /// Reads and combining stores since, of each core the last of its kind.
+    /// Reads and combining stores since, of each core's pipe the last of its kind.
     since: Vec<Use>,
 }
 
@@ -100,8 +107,11 @@ impl Races {
         let mut races = Vec::new();
         for (&from, span) in self.spans.range(start..end) {
             let conflicts = span.since.iter().chain(&span.write);
-            let unknown = conflicts.filter(|other| !other.agrees_with(&usage) && clock.of(other.core) < other.time);
-            races.extend(unknown.map(|other| Race { first: *other, second: usage, start: from, end: span.end }));
+            let unknown = conflicts.filter(|other| !other.agrees_with(&usage) && !clock.knows(other.ended));
+            races.extend(unknown.map(|other| {
+                let is_under_way = clock.knows(other.issued);
+                Race { first: *other, second: usage, start: from, end: span.end, is_under_way }
+            }));
         }
         for race in races {
             self.tell(race, buffer);
@@ -117,7 +127,7 @@ impl Races {
         let Some((_, span)) = self.spans.range(..=start).next_back().filter(|(_, span)| span.end >= end) else {
             return false;
         };
-        let same = |other: &Use| other.core == usage.core && other.time == usage.time && other.op == usage.op;
+        let same = |other: &Use| other.core == usage.core && other.ended == usage.ended && other.op == usage.op;
         match usage.access {
             Access::Write => span.since.is_empty() && span.write.as_ref().is_some_and(same),
             Access::Read | Access::Combine => {
@@ -165,7 +175,8 @@ impl Races {
                 gaps.push((at, from));
             }
             at = span.end;
-            let is_known = |other: &&mut Use| other.core == usage.core && other.access == usage.access;
+            let party = usage.ended.party;
+            let is_known = |other: &&mut Use| other.ended.party == party && other.access == usage.access;
             match span.since.iter_mut().find(is_known) {
                 Some(known) => *known = usage,
                 None => span.since.push(usage),
@@ -189,7 +200,9 @@ mod tests {
         let mut clock = Clock::new(2);
         (0..time).for_each(|_| clock.tick(core));
         (0..knows).for_each(|_| clock.tick(1 - core));
-        let usage = Use { core, time, op: OpPosition::at(core), access, is_late: false, site: Site::Unknown };
+        let mark = Mark { party: core, time };
+        let (op, pipe, site) = (OpPosition::at(core), Pipe::S, Site::Unknown);
+        let usage = Use { core, issued: mark, ended: mark, pipe, op, access, is_late: false, site };
         races.record(bytes.start, bytes.end, usage, &clock, 0);
     }
 

@@ -15,17 +15,19 @@ inline void SyncAll(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<
         return;
     }
     const char *before = sk_host_begin_activity("software SyncAll");
+    pipe_barrier(PIPE_ALL);
     const int32_t cores = usedCores > 0 ? usedCores : static_cast<int32_t>(GetBlockNum() * GetTaskRatio());
     int32_t *counters = gmWorkspace.SkHostRange(static_cast<uint64_t>(cores) * 32, site);
     volatile int32_t *own = counters + GetBlockIdx() * 8;
-    *own = *own + 1;
     dcci(own, SINGLE_CACHE_LINE, CACHELINE_OUT);
-    const int32_t round = *own;
+    const int32_t round = *own + 1;
+    // Two counters share a line, so that none goes through a cache: the device moves them.
+    sk_rt_bypass(own, sizeof(int32_t), 1, static_cast<uint32_t>(round));
     for (int32_t core = 0; core < cores; ++core) {
         volatile int32_t *other = counters + core * 8;
-        while (*other < round) {
+        do {
             dcci(other, SINGLE_CACHE_LINE, CACHELINE_OUT);
-        }
+        } while (*other < round);
     }
     sk_host_end_activity(before);
 }
