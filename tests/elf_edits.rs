@@ -28,6 +28,10 @@ fn expected(before: &Meaning, edits: &Edits) -> Result<Meaning, &'static str> {
         };
         chosen && symbol.binding != LOCAL && !matches!(symbol.key.place, Place::Undefined | Place::Null)
     };
+    let weakened = |symbol: &Symbol| {
+        let visible = symbol.binding != LOCAL && !localized(symbol);
+        visible && named(symbol, &edits.weaken) && matches!(symbol.key.place, Place::Section(_))
+    };
     let used = |wanted: &SymbolKey, loaded: bool| {
         before.relocations.iter().any(|relocation| {
             relocation.symbol == *wanted && (!loaded || before.sections[relocation.section].flags & 2 != 0)
@@ -35,9 +39,17 @@ fn expected(before: &Meaning, edits: &Edits) -> Result<Meaning, &'static str> {
     };
 
     // Sections: by prefix, then whatever describes a dropped one.
-    let prefixes = &edits.drop_sections_with_prefix;
-    let mut dropped: Vec<bool> =
-        before.sections.iter().map(|section| prefixes.iter().any(|prefix| section.name.starts_with(prefix))).collect();
+    let starts =
+        |section: &Section, prefixes: &[String]| prefixes.iter().any(|prefix| section.name.starts_with(prefix));
+    let needed = |index: usize| {
+        let inside = before.symbols.iter().filter(|symbol| symbol.key.place == Place::Section(index));
+        inside.into_iter().any(|symbol| used(&symbol.key, true))
+    };
+    let goes = |(index, section): (usize, &Section)| {
+        starts(section, &edits.drop_sections_with_prefix)
+            || starts(section, &edits.drop_unused_with_prefix) && !needed(index)
+    };
+    let mut dropped: Vec<bool> = before.sections.iter().enumerate().map(goes).collect();
     for _ in 0..before.sections.len() {
         for (index, section) in before.sections.iter().enumerate() {
             dropped[index] |= section.about.is_some_and(|about| dropped[about]);
@@ -60,7 +72,15 @@ fn expected(before: &Meaning, edits: &Edits) -> Result<Meaning, &'static str> {
         .groups
         .iter()
         .map(|group| {
-            edits.groups == Groups::Dissolve
+            let dissolved = match &edits.groups {
+                Groups::Keep => false,
+                Groups::Dissolve => true,
+                Groups::DissolveAllBut(names) => !before.symbols.iter().any(|symbol| {
+                    let inside = matches!(symbol.key.place, Place::Section(place) if group.members.contains(&place));
+                    inside && symbol.binding != LOCAL && named(symbol, names)
+                }),
+            };
+            dissolved
                 || stripped(symbol_of(&group.signature))
                 || any_dropped && in_dropped(&group.signature)
                 || any_dropped && group.members.iter().all(|member| dropped[*member])
@@ -121,6 +141,9 @@ fn expected(before: &Meaning, edits: &Edits) -> Result<Meaning, &'static str> {
                     new.key.value = start;
                 }
             }
+            if weakened(symbol) {
+                new.binding = build::WEAK;
+            }
             match symbol.key.place {
                 Place::Section(section) => new.key.place = Place::Section(position(section)),
                 Place::Group(group) => new.key.place = Place::Group(group_position(group)),
@@ -165,7 +188,9 @@ fn expected(before: &Meaning, edits: &Edits) -> Result<Meaning, &'static str> {
         let ungrouped =
             before.groups.iter().zip(&dissolved).any(|(group, gone)| *gone && group.members.contains(&index));
         let flags = if ungrouped { section.flags & !build::GROUP_FLAG } else { section.flags };
-        after.sections.push(Section { flags, about: section.about.map(position), ..section.clone() });
+        let renamed = edits.rename_sections.iter().find(|(old, _)| *old == section.name);
+        let name = renamed.map_or(&section.name, |(_, new)| new).clone();
+        after.sections.push(Section { name, flags, about: section.about.map(position), ..section.clone() });
     }
     if let Some((size, align)) = commons {
         let name = ".bss".to_owned();
@@ -213,6 +238,9 @@ fn random_edits(random: &mut Random, object: &Object) -> Edits {
     let mut renamed = some(5);
     localized.retain(|name| !strip.contains(name));
     renamed.retain(|name| !strip.contains(name));
+    let mut weaken = some(4);
+    let shared = some(3);
+    weaken.retain(|name| !strip.contains(name));
     let mut rename: Vec<(String, String)> =
         renamed.iter().map(|name| (name.clone(), format!("{name}_split1"))).collect();
     if let [first, second, ..] = &renamed[..]
@@ -222,16 +250,21 @@ fn random_edits(random: &mut Random, object: &Object) -> Edits {
         rename[0].1 = second.clone();
         rename[1].1 = first.clone();
     }
+    let localize = match random.below(3) {
+        0 => Localize::None,
+        1 => Localize::Names(localized),
+        _ => Localize::AllDefinedExcept(localized),
+    };
+    if let Localize::Names(names) = &localize {
+        weaken.retain(|name| !names.contains(name));
+    }
     Edits {
         rename,
-        localize: match random.below(3) {
-            0 => Localize::None,
-            1 => Localize::Names(localized),
-            _ => Localize::AllDefinedExcept(localized),
-        },
+        localize,
+        weaken,
         strip,
         rename_sections: match random.below(3) {
-            0 => vec![(".text.a".to_owned(), ".text.other".to_owned())],
+            0 => vec![(".text.add".to_owned(), ".text".to_owned()), (".text.f".to_owned(), ".text.other".to_owned())],
             _ => Vec::new(),
         },
         drop_sections_with_prefix: match random.below(3) {
@@ -239,7 +272,15 @@ fn random_edits(random: &mut Random, object: &Object) -> Edits {
             1 => vec![".debug".to_owned(), ".text.a".to_owned()],
             _ => Vec::new(),
         },
-        groups: if random.chance(4) { Groups::Dissolve } else { Groups::Keep },
+        drop_unused_with_prefix: match random.below(3) {
+            0 => vec![".text.f".to_owned(), ".rodata".to_owned()],
+            _ => Vec::new(),
+        },
+        groups: match random.below(4) {
+            0 => Groups::Dissolve,
+            1 => Groups::DissolveAllBut(shared),
+            _ => Groups::Keep,
+        },
         missing: Missing::Ignore,
     }
 }
@@ -289,6 +330,8 @@ fn nothing_to_do_gives_the_same_bytes() {
             strip: vec!["or_that".to_owned()],
             rename_sections: vec![(".none".to_owned(), ".some".to_owned()), (".text".to_owned(), ".text".to_owned())],
             drop_sections_with_prefix: vec![".none".to_owned()],
+            drop_unused_with_prefix: vec![".none".to_owned()],
+            weaken: vec!["neither".to_owned()],
             missing: Missing::Ignore,
             groups: Groups::Keep,
         };

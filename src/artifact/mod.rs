@@ -10,4 +10,7 @@ pub use chip::Chip;
 pub use core_kind::{CoreClass, CoreKind};
 pub use kernel_type::{KernelType, SuperKernelType};
 pub(crate) use meta::{LaunchMeta, META_SECTION_PREFIX, meta_declaration, meta_section};
-pub(crate) use symbols::{PROGRAM_SECTION, RUN_CONFIG, SHARED_SYMBOLS, SuperKernelSymbols, copy_name, half_name};
+pub(crate) use symbols::{
+    BLOCK_LOCAL_PREFIX, BLOCK_LOCAL_ROOM, DYNAMIC_BLOCK_NUM, EARLY_START_CONFIG, PROGRAM_SECTION, RUN_CONFIG, Setter,
+    SuperKernelSymbols, TILING_PREFIX, copy_name, half_name,
+};

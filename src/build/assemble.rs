@@ -1,5 +1,6 @@
 //! Links everything and hides what only the kernel itself may see.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::compile::{bad_output, read_tool_output};
@@ -8,7 +9,7 @@ use super::error::BuildError;
 use super::log::{BuildLog, LogStage};
 use crate::artifact::{RUN_CONFIG, SuperKernelSymbols, copy_name};
 use crate::cancel::Cancel;
-use crate::elf::{self, Edits, Localize, Missing};
+use crate::elf::{self, Edits, Localize, Missing, SymbolKind};
 use crate::environment::Environment;
 use crate::model::SuperKernel;
 use crate::objects::UsedObject;
@@ -66,6 +67,26 @@ pub(crate) fn outer_symbols(kernel: &SuperKernel, symbols: &SuperKernelSymbols) 
     entries.chain([RUN_CONFIG.to_owned()]).collect()
 }
 
+/// `inner`, and every other function that is visible: to a loader each such function is a kernel.
+fn functions_but_entries(
+    linked: &[u8],
+    kernel: &SuperKernel,
+    symbols: &SuperKernelSymbols,
+    inner: Vec<String>,
+) -> Vec<String> {
+    let entries = outer_symbols(kernel, symbols);
+    let mut known: HashSet<String> = inner.iter().chain(&entries).cloned().collect();
+    let mut names = inner;
+    // A file that cannot be read is reported by whoever edits it.
+    for symbol in elf::symbols(linked).unwrap_or_default() {
+        let visible = symbol.kind == SymbolKind::Function && symbol.is_exported();
+        if visible && known.insert(symbol.name.to_string()) {
+            names.push(symbol.name.into_owned());
+        }
+    }
+    names
+}
+
 /// Makes the inner functions local. A host object keeps nothing but the entries: its helpers are as private as an
 /// executable's.
 pub(crate) fn localize(
@@ -78,7 +99,7 @@ pub(crate) fn localize(
     log: &mut BuildLog,
 ) -> Result<Vec<u8>, BuildError> {
     let localize = match toolchain {
-        ToolchainKind::Cann => Localize::Names(inner),
+        ToolchainKind::Cann => Localize::Names(functions_but_entries(linked, kernel, symbols, inner)),
         ToolchainKind::Host => Localize::AllDefinedExcept(outer_symbols(kernel, symbols)),
     };
     // A function that is missing altogether is told by the check, with all others that are.

@@ -1,7 +1,7 @@
 //! Code copies: of the sub-kernels and of the super kernel itself, made in memory.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,14 @@ use rayon::prelude::*;
 
 use super::compile::CompiledKind;
 use super::error::BuildError;
+use super::isolation::{Isolation, share, whole_code};
 use super::log::{BuildLog, LogStage};
-use crate::artifact::{META_SECTION_PREFIX, RUN_CONFIG, SHARED_SYMBOLS, SuperKernelSymbols, copy_name};
-use crate::elf::{self, Edits, ElfError, Groups, Localize, Missing};
+use crate::artifact::{META_SECTION_PREFIX, RUN_CONFIG, SuperKernelSymbols, copy_name};
+use crate::elf::{self, Definition, Edits, ElfError, Localize, Missing, SharedPart};
 use crate::environment::Intermediates;
 use crate::fs::absolute;
 use crate::model::{CoreKind, SuperKernel};
-use crate::objects::{LinkGroup, ObjectBytes, ObjectError, UsedObject};
+use crate::objects::{Fate, LinkGroup, ObjectBytes, ObjectError, Sharing, UsedObject};
 use crate::store::digest::ContentDigest;
 use crate::store::shelf::Shelf;
 use crate::store::work_dir::WorkDir;
@@ -134,10 +135,11 @@ impl MadeCopies {
 /// Makes every object its sub-kernel's own and adds the missing copies, in parallel; not those that are made already.
 pub(crate) fn copy_subs<'a>(
     used: &'a [UsedObject<'a>],
+    sharing: &'a Sharing<'a>,
     places: &Places,
     made: &MadeCopies,
 ) -> Result<Vec<Copied<'a>>, ObjectError> {
-    let isolation = Isolation::of(used);
+    let isolation = Isolation::of(used, sharing);
     used.par_iter().enumerate().map(|(number, object)| copy_sub(number, object, &isolation, places, made)).collect()
 }
 
@@ -193,98 +195,6 @@ fn copy_sub<'a>(
         pieces.push(piece);
     }
     Ok(Copied { group: used.group, pieces })
-}
-
-/// What keeps sub-kernels apart that define symbols of the same name.
-///
-/// A linker takes one definition of a name for all objects. Two sub-kernels may bring different helpers of one name
-/// (inline functions, templates, weak data, statics of inline functions), so each object keeps visible only the
-/// functions that ops call. What the halves of one sub-kernel share gets a name of that sub-kernel; what the super
-/// kernel provides stays shared by all.
-struct Isolation<'a> {
-    /// The functions that ops call, copies included, by the content that defines them.
-    called: HashMap<ContentDigest, HashSet<String>>,
-    /// By file: what one of its objects defines and another needs, and its new name.
-    within: HashMap<&'a Path, Vec<(&'a str, String)>>,
-}
-
-impl<'a> Isolation<'a> {
-    fn of(used: &'a [UsedObject<'a>]) -> Self {
-        let mut called: HashMap<ContentDigest, HashSet<String>> = HashMap::new();
-        for object in used {
-            let ready = (1..).zip(&object.ready).filter_map(|(copy, ready)| Some((copy, ready.as_ref()?)));
-            for (copy, piece) in std::iter::once((0, &object.object)).chain(ready) {
-                let names = object.functions.iter().map(|function| copy_name(function, copy));
-                called.entry(piece.digest).or_default().extend(names);
-            }
-        }
-        let mut by_file: HashMap<&Path, Vec<&ObjectBytes<'_>>> = HashMap::new();
-        for object in used {
-            let pieces = by_file.entry(object.path).or_default();
-            pieces.extend(std::iter::once(&object.object).chain(object.ready.iter().flatten()));
-        }
-        let all_called: HashSet<&str> = called.values().flatten().map(String::as_str).collect();
-        let within = by_file.into_iter().map(|(path, objects)| (path, shared_within(&objects, &all_called))).collect();
-        Self { called, within }
-    }
-
-    /// The edits of an object that was read: the first copy, or one that came ready.
-    fn edits(&self, object: &ObjectBytes<'_>, path: &Path) -> Edits {
-        let renamed = self.renamed(object, path);
-        let called = self.called.get(&object.digest).into_iter().flatten().cloned();
-        let provided = provided(object).map(str::to_owned);
-        let defined = renamed.iter().map(|(name, _)| name).filter(|name| object.exports(name)).cloned();
-        Edits {
-            localize: Localize::AllDefinedExcept(sorted(called.chain(provided).chain(defined))),
-            rename: renamed,
-            groups: Groups::Dissolve,
-            ..Edits::default()
-        }
-    }
-
-    /// The edits that make a copy of the isolated object.
-    fn copy_edits(&self, used: &UsedObject<'_>, copy: u32) -> Edits {
-        let mut edits = elf::copy_edits(&used.functions, copy);
-        // What is shared is defined once, by the first copy; this one refers to it.
-        let within = self.renamed(&used.object, used.path);
-        let defined = within.into_iter().filter(|(name, _)| used.object.exports(name)).map(|(_, new)| new);
-        edits.strip = provided(&used.object).map(str::to_owned).chain(defined).collect();
-        edits
-    }
-
-    fn renamed(&self, object: &ObjectBytes<'_>, path: &Path) -> Vec<(String, String)> {
-        let names = self.within.get(path).into_iter().flatten();
-        let known =
-            names.filter(|(name, _)| object.exports(name) || object.imports().iter().any(|import| import == name));
-        known.map(|(name, new)| ((*name).to_owned(), new.clone())).collect()
-    }
-}
-
-/// What the objects of one file need from each other, apart from the functions that ops call.
-fn shared_within<'a>(objects: &[&'a ObjectBytes<'a>], called: &HashSet<&str>) -> Vec<(&'a str, String)> {
-    let mut shared: Vec<(&str, String)> = Vec::new();
-    for needed in objects.iter().flat_map(|object| object.imports()) {
-        let is_called = called.contains(needed.as_str());
-        let owner = objects.iter().find(|object| object.exports(needed));
-        if let (Some(owner), false) = (owner, is_called || SHARED_SYMBOLS.contains(&needed.as_str())) {
-            let digest = owner.digest.to_string();
-            shared.push((needed, format!("{needed}__of_{}", &digest[..8])));
-        }
-    }
-    shared.sort();
-    shared.dedup();
-    shared
-}
-
-/// What the object defines of that which the super kernel provides.
-fn provided<'a>(object: &'a ObjectBytes<'a>) -> impl Iterator<Item = &'static str> + 'a {
-    SHARED_SYMBOLS.into_iter().filter(|name| object.exports(name))
-}
-
-fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut names: Vec<String> = names.collect();
-    names.sort_unstable();
-    names
 }
 
 /// Writes the objects for the linker, equal contents once: an archive per group, since one file is written and read far
@@ -346,47 +256,70 @@ pub(crate) fn own_objects(
     compiled: &CompiledKind,
     kernel: &SuperKernel,
     symbols: &SuperKernelSymbols,
+    sharing: &Sharing<'_>,
     work: &WorkDir,
     places: &Places,
     log: &mut BuildLog,
 ) -> Result<Vec<PathBuf>, BuildError> {
     let kind = compiled.kind;
     let stem = symbols.entry(kind);
-    let Some(entry) = &compiled.entry else {
-        return Ok(vec![PathBuf::from(format!("{stem}.o"))]);
+    let unusable = |error: ElfError| {
+        super::compile::bad_output("the compiler", &format!("super kernel `{}`", kernel.name), error.to_string())
     };
-    let entry_file = PathBuf::from(format!("{stem}_entry.o"));
-    debug_assert!(!entry.is_empty(), "the compile step has checked it");
-    let mut files = vec![entry_file];
+    let sections = elf::sections(&compiled.object).map_err(unusable)?;
+    let shared = SharedPart::of(&compiled.object).map_err(unusable)?;
+    sharing.check_own(&shared)?;
+    let machine = elf::identity(&compiled.object).map_err(unusable)?.machine;
+    let code_parts = elf::code_parts(machine, &sections);
+    let mut files = Vec::new();
+    if let Some(entry) = &compiled.entry {
+        debug_assert!(!entry.is_empty(), "the compile step has checked it");
+        files.push(PathBuf::from(format!("{stem}_entry.o")));
+    }
     for copy in 0..kernel.options.split.get() {
-        let edits = own_copy_edits(symbols, kind, copy);
-        let file = format!("{stem}_copy{copy}.o");
+        let mut edits = own_edits(compiled, symbols, copy, &shared, sharing);
+        edits.rename_sections = whole_code(&code_parts);
+        let file = match compiled.entry {
+            Some(_) => format!("{stem}_copy{copy}.o"),
+            None => format!("{stem}.o"),
+        };
         let (from, to) = (places.of(format!("{stem}.o").as_ref()), places.of(file.as_ref()));
         log.add(LogStage::SplitSubObjects, objcopy(&edits, &from, &to));
-        let bytes = elf::edit(&compiled.object, &edits).map_err(|error| {
-            super::compile::bad_output("the compiler", &format!("super kernel `{}`", kernel.name), error.to_string())
-        })?;
+        let bytes = elf::edit(&compiled.object, &edits).map_err(unusable)?;
         work.write(&file, &bytes).map_err(BuildError::from)?;
         files.push(PathBuf::from(file));
     }
     Ok(files)
 }
 
-/// Copy `copy` of the super kernel's code. The entry took over the name, and the run configuration with it; what the
-/// loader reads about the kernel stays in the first copy.
-fn own_copy_edits(symbols: &SuperKernelSymbols, kind: CoreKind, copy: u32) -> Edits {
+/// Copy `copy` of the super kernel's code. Where there is an entry, it took over the name, and the run configuration with
+/// it; what the loader reads about the kernel stays in the first copy.
+fn own_edits(
+    compiled: &CompiledKind,
+    symbols: &SuperKernelSymbols,
+    copy: u32,
+    shared: &SharedPart,
+    sharing: &Sharing<'_>,
+) -> Edits {
+    let kind = compiled.kind;
     let entry = symbols.entry(kind);
     let mut edits = Edits {
-        rename: vec![(entry.clone(), symbols.copy(kind, copy))],
-        strip: vec![RUN_CONFIG.to_owned()],
+        localize: Localize::AllDefinedExcept(vec![entry.clone()]),
         missing: Missing::Ignore,
         ..Edits::default()
     };
-    if copy > 0 {
-        edits.localize = Localize::AllDefinedExcept(vec![entry]);
-        edits.drop_sections_with_prefix = vec![META_SECTION_PREFIX.to_owned()];
-        edits.groups = Groups::Dissolve;
+    if compiled.entry.is_some() {
+        edits.rename.push((entry, symbols.copy(kind, copy)));
     }
+    if copy > 0 {
+        edits.drop_sections_with_prefix = vec![META_SECTION_PREFIX.to_owned()];
+    }
+    share(&mut edits, shared, sharing, |variable| match variable.definition {
+        Definition::Weak | Definition::Unique => Fate::Merged,
+        Definition::Only if copy > 0 || compiled.entry.is_some() && variable.name == RUN_CONFIG => Fate::Referred,
+        // The super kernel's wins over all others.
+        Definition::Only => Fate::Kept,
+    });
     edits
 }
 
@@ -401,8 +334,10 @@ pub(crate) fn objcopy(edits: &Edits, from: &Path, to: &Path) -> String {
         }
     }
     words.extend(edits.rename.iter().map(|(old, new)| format!("--redefine-sym={old}={new}")));
+    words.extend(edits.weaken.iter().map(|name| format!("--weaken-symbol={name}")));
     words.extend(edits.strip.iter().map(|name| format!("--strip-symbol={name}")));
-    for prefix in &edits.drop_sections_with_prefix {
+    words.extend(edits.rename_sections.iter().map(|(old, new)| format!("--rename-section={old}={new}")));
+    for prefix in edits.drop_sections_with_prefix.iter().chain(&edits.drop_unused_with_prefix) {
         words.extend(["--wildcard".to_owned(), format!("--remove-section={prefix}*")]);
     }
     words.extend([from, to].map(|path| path.to_string_lossy().into_owned()));

@@ -21,6 +21,7 @@ mod entry;
 mod error;
 pub mod files;
 pub(crate) mod fingerprint;
+mod isolation;
 mod keep;
 mod log;
 pub(crate) mod manifest;
@@ -64,7 +65,7 @@ use crate::cancel::Cancel;
 use crate::environment::{Environment, Intermediates};
 use crate::fs;
 use crate::model::{self, SuperKernel};
-use crate::objects::{self, Objects, UsedObject};
+use crate::objects::{self, Objects, Sharing, UsedObject};
 use crate::phases::{OtherObjects, PhaseError, Prepared, UnreadableObjects};
 use crate::program::Program;
 use crate::stage::{Observer, Stage, Timings};
@@ -85,6 +86,7 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
     let prepared = prepare(request, &mut timings)?;
     let kernel = &prepared.kernel;
     let used = timings.measure(Stage::Read, || objects::used(kernel, &prepared.objects))?;
+    let sharing = Sharing::of(&used)?;
     let last = timings.measure(Stage::Compare, || Comparison::with_last_build(request, &prepared, cancel))?;
     let outcome = |origin, because, timings: &_| Outcome::new(&prepared, &last, origin, because, timings);
     let because = match &last.standing {
@@ -107,7 +109,17 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
     let work = WorkDir::create(files.directory(), &kernel.name, cancel).map_err(|error| place_error(files, error))?;
     let toolchain = &*last.toolchain;
     let log = BuildLog::default();
-    let mut build = Build { request, kernel, program: &program, toolchain, used: &used, files, work: &work, log };
+    let mut build = Build {
+        request,
+        kernel,
+        program: &program,
+        toolchain,
+        used: &used,
+        sharing: &sharing,
+        files,
+        work: &work,
+        log,
+    };
     build.log.add(LogStage::Input, &request.kernel_infos);
 
     let key = cache_key(request, kernel, &last.fingerprint);
@@ -217,7 +229,12 @@ pub(crate) fn refusals(request: &Request, cancel: &Cancel) -> Vec<BuildError> {
         Err(error) => return vec![error],
     };
     let copied = objects::used(&prepared.kernel, &prepared.objects).map_err(BuildError::from).and_then(|used| {
-        copies::copy_subs(&used, &Places::inside(environment.kernel_meta()), &request.shared.copies)?;
+        copies::copy_subs(
+            &used,
+            &Sharing::of(&used)?,
+            &Places::inside(environment.kernel_meta()),
+            &request.shared.copies,
+        )?;
         Ok(())
     });
     let compared = Comparison::with_last_build(request, &prepared, cancel).map(drop);
@@ -301,6 +318,7 @@ struct Build<'a> {
     program: &'a Program,
     toolchain: &'a dyn Toolchain,
     used: &'a [UsedObject<'a>],
+    sharing: &'a Sharing<'a>,
     files: &'a KernelFiles,
     work: &'a WorkDir,
     log: BuildLog,
@@ -368,7 +386,7 @@ impl Build<'_> {
         let mut tools = Vec::new();
 
         let subs = timings.measure(Stage::Copy, || -> Result<_, BuildError> {
-            let copied = copies::copy_subs(self.used, places, &shared.copies)?;
+            let copied = copies::copy_subs(self.used, self.sharing, places, &shared.copies)?;
             copies::write_subs(&copied, self.request.intermediates(), self.work, places, &mut self.log)
         })?;
         let mut inputs = LinkInputs { own: Vec::new(), subs };
@@ -384,8 +402,9 @@ impl Build<'_> {
             tools.push((Stage::Compile, done.clone()));
         }
         for kind in &compiled {
-            let own = timings
-                .measure(Stage::Compile, || copies::own_objects(kind, kernel, symbols, work, places, &mut self.log))?;
+            let own = timings.measure(Stage::Compile, || {
+                copies::own_objects(kind, kernel, symbols, self.sharing, work, places, &mut self.log)
+            })?;
             inputs.own.push((kind.kind, own));
         }
 

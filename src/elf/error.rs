@@ -15,6 +15,8 @@ pub enum EditKind {
     Strip,
     /// A definition that stays global while all others become local.
     Keep,
+    /// A global definition made weak.
+    Weaken,
 }
 
 impl fmt::Display for EditKind {
@@ -24,6 +26,7 @@ impl fmt::Display for EditKind {
             Self::Localize => "localize",
             Self::Strip => "strip",
             Self::Keep => "keep",
+            Self::Weaken => "weaken",
         })
     }
 }

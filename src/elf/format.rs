@@ -97,6 +97,7 @@ pub(crate) mod binding {
     pub(crate) const LOCAL: u8 = 0;
     pub(crate) const GLOBAL: u8 = 1;
     pub(crate) const WEAK: u8 = 2;
+    pub(crate) const GNU_UNIQUE: u8 = 10;
 }
 
 /// A 16-bit number. The caller holds a record that is long enough.

@@ -33,6 +33,9 @@ pub struct Section<'a> {
 /// `e_machine` of objects for the machine this runs on.
 pub(crate) const HOST_MACHINE: u16 = if cfg!(target_arch = "aarch64") { 183 } else { 62 };
 
+/// `e_machine` of objects for the device.
+pub(crate) const DEVICE_MACHINE: u16 = 0x1029;
+
 /// What kind of file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {

@@ -1,10 +1,14 @@
 //! What an object may ask of a linker or a loader: a few header bytes must not cost gigabytes.
 
+use std::collections::HashSet;
+
 use super::archive;
 use super::error::ElfError;
 use super::file::ElfFile;
 use super::format::{flag, kind, section_at};
+use super::shared::{SharedPart, VariableMemory};
 use super::symbols::{Place, symbols};
+use crate::artifact::BLOCK_LOCAL_ROOM;
 
 /// Largest alignment of a section: the largest page there is on machines in use. A linker pads up to it.
 pub(crate) const MAX_ALIGNMENT: u64 = 1 << 16;
@@ -20,6 +24,30 @@ pub(crate) fn check_file_limits(bytes: &[u8]) -> Result<(), ElfError> {
     archive::read(bytes)?
         .iter()
         .try_for_each(|member| check_limits(member.data).map_err(ElfError::in_member(&member.name)))
+}
+
+/// Refuses a file whose block-local variables have no room on a core: an object, or an archive that is linked whole.
+pub(crate) fn check_block_local(bytes: &[u8]) -> Result<(), ElfError> {
+    let objects = match archive::is_archive(bytes) {
+        true => archive::read(bytes)?.into_iter().map(|member| member.data).collect(),
+        false => vec![bytes],
+    };
+    let mut counted = HashSet::new();
+    let mut value: u64 = 0;
+    for object in objects {
+        let SharedPart { variables, own_block_local } = SharedPart::of(object)?;
+        value = value.saturating_add(own_block_local);
+        for variable in variables.into_iter().filter(|variable| variable.memory == VariableMemory::BlockLocal) {
+            if counted.insert((variable.name, variable.size)) {
+                value = value.saturating_add(variable.size);
+            }
+        }
+    }
+    if value <= BLOCK_LOCAL_ROOM {
+        return Ok(());
+    }
+    let of = "the block-local variables together".to_owned();
+    Err(ElfError::Excessive { of, offset: 0, field: "sh_size", value, limit: BLOCK_LOCAL_ROOM })
 }
 
 /// Refuses an object that asks for more room or a larger alignment than any kernel needs.

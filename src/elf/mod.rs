@@ -21,6 +21,7 @@ mod file;
 mod format;
 mod inspect;
 mod limits;
+mod shared;
 mod strings;
 mod symbols;
 #[cfg(test)]
@@ -34,5 +35,6 @@ pub(crate) use edit::{Fill, edit_with};
 pub use error::{EditKind, ElfError};
 pub(crate) use inspect::HOST_MACHINE;
 pub use inspect::{Identity, Section, identity, section_bytes, sections, text_size};
-pub(crate) use limits::{check_file_limits, check_limits};
+pub(crate) use limits::{check_block_local, check_file_limits, check_limits};
+pub(crate) use shared::{Definition, SharedPart, SharedVariable, VariableMemory, code_parts};
 pub use symbols::{Binding, Place, Symbol, SymbolKind, Visibility, symbols};

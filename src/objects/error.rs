@@ -1,7 +1,9 @@
 //! What can be wrong with a sub-kernel's object file.
 
+use std::fmt;
 use std::path::PathBuf;
 
+use crate::artifact::BLOCK_LOCAL_ROOM;
 use crate::diagnostic::Diagnostic;
 use crate::elf::ElfError;
 use crate::fs::FileError;
@@ -32,8 +34,35 @@ pub enum ObjectError {
         path.display(), Shortened(.stated)
     )]
     Digest { op: OpName, path: PathBuf, stated: String, found: ContentDigest },
+    #[error(
+        "the shared variable `{name}` has {first_size} bytes in `{first}` and {size} in {}",
+        if second.contains(' ') { second.clone() } else { format!("`{second}`") }
+    )]
+    SharedSize { name: String, first: String, first_size: u64, second: String, size: u64 },
+    #[error(
+        "the block-local variables of all sub-kernels take {bytes} bytes, and a core has {BLOCK_LOCAL_ROOM}: {}",
+        Users(.users)
+    )]
+    BlockLocal { bytes: u64, users: Vec<(u64, String)> },
     #[error("cannot make copy {copy} of `{origin}`: {source}")]
     Copy { origin: String, copy: u32, source: ElfError },
+}
+
+/// Who uses how many bytes, the largest first; those who use little together.
+struct Users<'a>(&'a [(u64, String)]);
+
+impl fmt::Display for Users<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 8;
+        let (shown, rest) = self.0.split_at(self.0.len().min(SHOWN));
+        let shown: Vec<String> = shown.iter().map(|(bytes, what)| format!("{bytes} for {what}")).collect();
+        formatter.write_str(&shown.join(", "))?;
+        if !rest.is_empty() {
+            let bytes: u64 = rest.iter().map(|(bytes, _)| bytes).sum();
+            write!(formatter, ", {bytes} for {} more", rest.len())?;
+        }
+        Ok(())
+    }
 }
 
 impl Diagnostic for ObjectError {
@@ -46,6 +75,8 @@ impl Diagnostic for ObjectError {
             Self::NoText { .. } => "SK0224",
             Self::SameFunction { .. } => "SK0225",
             Self::Digest { .. } => "SK0226",
+            Self::SharedSize { .. } => "SK0227",
+            Self::BlockLocal { .. } => "SK0228",
             Self::Copy { source, .. } => source.id(),
         }
     }
@@ -58,6 +89,12 @@ impl Diagnostic for ObjectError {
             Self::Elf { source, .. } | Self::Copy { source, .. } => source.solution(),
             Self::SameFunction { .. } => {
                 "give the two sub-kernels different function names, or use one object for both".to_owned()
+            }
+            Self::SharedSize { .. } => {
+                "compile the sub-kernels with one version of the headers: the super kernel or the loader sets this variable for all of them".to_owned()
+            }
+            Self::BlockLocal { .. } => {
+                "put fewer of these sub-kernels into one super kernel, or compile them without what needs the largest variables (checks of memory accesses, for one)".to_owned()
             }
             Self::Digest { .. } | Self::NoFunction { .. } | Self::NoText { .. } => {
                 "compile the sub-kernel again: its JSON and its object do not belong together".to_owned()

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{ObjectError, TextSizes};
-use crate::elf;
+use crate::artifact::TILING_PREFIX;
+use crate::elf::{self, SharedPart};
 use crate::fs::{self, FileLook};
 use crate::model::{Function, Op, OpName, SubKernelCode, SuperKernel};
 use crate::parallel;
@@ -32,10 +33,22 @@ struct Member {
     name: String,
     range: Range<usize>,
     digest: ContentDigest,
+    interface: Interface,
+}
+
+/// What an object and others have to do with each other.
+#[derive(Debug)]
+struct Interface {
     /// What it defines for others.
     exports: Vec<String>,
     /// What others must define for it.
     imports: Vec<String>,
+    /// What it shares with all others.
+    shared: SharedPart,
+    /// Code sections that hold a part of its code, each name once.
+    code_parts: Vec<String>,
+    /// Whether it has sections that describe tiling data to other tools.
+    describes_tiling: bool,
 }
 
 /// One object of a [`BinFile`].
@@ -47,19 +60,33 @@ pub(crate) struct ObjectBytes<'a> {
     pub bytes: &'a [u8],
     /// Identifies its content.
     pub digest: ContentDigest,
-    exports: &'a [String],
-    imports: &'a [String],
+    interface: &'a Interface,
 }
 
 impl<'a> ObjectBytes<'a> {
     /// What it needs from others.
     pub(crate) fn imports(&self) -> &'a [String] {
-        self.imports
+        &self.interface.imports
+    }
+
+    /// What it shares with all others.
+    pub(crate) fn shared(&self) -> &'a SharedPart {
+        &self.interface.shared
+    }
+
+    /// Whether it has sections that describe tiling data to other tools.
+    pub(crate) fn describes_tiling(&self) -> bool {
+        self.interface.describes_tiling
+    }
+
+    /// The names of code sections that hold a part of its code.
+    pub(crate) fn code_parts(&self) -> &'a [String] {
+        &self.interface.code_parts
     }
 
     /// Does it define `symbol` for others?
     pub(crate) fn exports(&self, symbol: &str) -> bool {
-        self.exports.iter().any(|export| export == symbol)
+        self.interface.exports.iter().any(|export| export == symbol)
     }
 }
 
@@ -91,7 +118,7 @@ impl BinFile {
     /// The object that defines `function`. In an archive the JSON's file name decides; a name that leads nowhere is
     /// forgiven if exactly the right function is in another member.
     pub(crate) fn object_with(&self, function: &str, file_name: Option<&str>) -> Option<ObjectBytes<'_>> {
-        let defines = |member: &&Member| member.exports.iter().any(|export| export == function);
+        let defines = |member: &&Member| member.interface.exports.iter().any(|export| export == function);
         let named = |member: &&Member| file_name.is_some_and(|name| base_name(name) == member.name);
         let found = self.members.iter().find(|member| named(member) && defines(member));
         found.or_else(|| self.members.iter().find(defines)).map(|member| self.object(member))
@@ -102,8 +129,7 @@ impl BinFile {
             name: &member.name,
             bytes: &self.bytes[member.range.clone()],
             digest: member.digest,
-            exports: &member.exports,
-            imports: &member.imports,
+            interface: &member.interface,
         }
     }
 }
@@ -137,8 +163,8 @@ fn members(bytes: &[u8]) -> Result<Vec<Member>, elf::ElfError> {
 fn member(name: String, bytes: &[u8], start: usize) -> Result<Member, elf::ElfError> {
     let range = start..start + bytes.len();
     elf::check_limits(bytes)?;
-    let (exports, imports) = interface(bytes)?;
-    Ok(Member { name, range, digest: ContentDigest::of(bytes), exports, imports })
+    let interface = interface(bytes)?;
+    Ok(Member { name, range, digest: ContentDigest::of(bytes), interface })
 }
 
 /// Identifies a file by its objects, none of which is read twice for it.
@@ -152,17 +178,21 @@ fn digest_of(members: &[Member]) -> ContentDigest {
     }
 }
 
-/// What an object defines for others, and what it needs from them.
-fn interface(object: &[u8]) -> Result<(Vec<String>, Vec<String>), elf::ElfError> {
+fn interface(object: &[u8]) -> Result<Interface, elf::ElfError> {
+    let symbols = elf::symbols(object)?;
+    let sections = elf::sections(object)?;
+    let shared = SharedPart::among(&symbols, &sections);
+    let code_parts = elf::code_parts(elf::identity(object)?.machine, &sections);
+    let describes_tiling = sections.iter().any(|section| section.name.starts_with(TILING_PREFIX));
     let (mut exports, mut imports) = (Vec::new(), Vec::new());
-    for symbol in elf::symbols(object)? {
+    for symbol in symbols {
         if symbol.is_exported() {
             exports.push(symbol.name.into_owned());
         } else if symbol.is_imported() {
             imports.push(symbol.name.into_owned());
         }
     }
-    Ok((exports, imports))
+    Ok(Interface { exports, imports, shared, code_parts, describes_tiling })
 }
 
 /// Files that have been read: by path and look.

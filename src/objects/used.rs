@@ -38,7 +38,12 @@ pub(crate) struct UsedObject<'a> {
     pub ready: Vec<Option<ObjectBytes<'a>>>,
 }
 
-impl UsedObject<'_> {
+impl<'a> UsedObject<'a> {
+    /// The object and the copies that came with it.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &ObjectBytes<'a>> {
+        std::iter::once(&self.object).chain(self.ready.iter().flatten())
+    }
+
     /// How messages call it: the file, and the member if it is an archive.
     pub(crate) fn origin(&self) -> String {
         origin(self.path, self.object.name)

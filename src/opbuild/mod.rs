@@ -38,7 +38,7 @@ use request::Unit;
 use scan::{Findings, Foreign};
 
 /// Changes when the builder would make something else of the same request.
-const VERSION: &str = "op-builder-2";
+const VERSION: &str = "op-builder-3";
 
 /// A finished sub-kernel.
 #[derive(Debug, Clone)]

@@ -33,13 +33,19 @@ pub(super) fn assemble(
     if is_archive { archive(request, name, isolated) } else { Ok(plain_object(name, isolated)) }
 }
 
-/// Leaves only the entry visible. Two operators, or one operator built twice with different block counts, may define
-/// the same helpers with different meanings: a linker would keep one of each.
+/// Leaves only the entry visible, and what a super kernel and all its operators share. Two operators, or one operator
+/// built twice with different block counts, may define the same helpers with different meanings: a linker would keep
+/// one of each.
 fn isolate(object: &[u8], function: &str, on_headers: bool) -> Result<Vec<u8>, OpBuildError> {
+    let shared = elf::SharedPart::of(object)?;
+    let merged: Vec<String> = shared.merged().map(|variable| variable.name.clone()).collect();
+    let visible = shared.variables.iter().map(|variable| variable.name.clone());
     let edits = Edits {
         rename: if on_headers { header_checks(object)? } else { Vec::new() },
-        localize: Localize::AllDefinedExcept(vec![function.to_owned()]),
-        groups: Groups::Dissolve,
+        localize: Localize::AllDefinedExcept(visible.chain([function.to_owned()]).collect()),
+        // GCC binds inline variables so that a dynamic linker shares them between libraries, too.
+        weaken: merged.clone(),
+        groups: Groups::DissolveAllBut(merged),
         ..Edits::default()
     };
     Ok(elf::edit(object, &edits)?.into_owned())

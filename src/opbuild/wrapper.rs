@@ -28,9 +28,9 @@ pub(crate) fn for_unit(source: &Path, request: &OpRequest, facts: &Facts, unit: 
     let more = if has_objects { "#include \"sk_cpu/matmul_objects.h\"\n" } else { "" };
     let mut text = behind_headers(more, source, unit);
     // The vendor's headers leave some names to be defined, and expect to be told who they run on.
-    let (definitions, enter, leave) = match &request.headers {
-        None => ("", "", ""),
-        Some(_) => ("#include \"sk_cpu/definitions.h\"\n", "    sk_cpu::Enter();\n", "    sk_cpu::Leave();\n"),
+    let (definitions, enter) = match &request.headers {
+        None => ("", ""),
+        Some(_) => ("#include \"sk_cpu/definitions.h\"\n", "    sk_cpu::Enter();\n"),
     };
     text.push_str(definitions);
     text.push_str(PARAMETER);
@@ -46,7 +46,7 @@ pub(crate) fn for_unit(source: &Path, request: &OpRequest, facts: &Facts, unit: 
     }
     let _ = write!(
         text,
-        "    (void)slots;\n    SK_SUB_KERNEL_BEGIN(args_offset);\n{enter}    {}({});\n{leave}    SK_SUB_KERNEL_END(args_offset);\n}}\n",
+        "    (void)slots;\n    SK_SUB_KERNEL_BEGIN(args_offset);\n{enter}    {}({});\n    SK_SUB_KERNEL_END(args_offset);\n}}\n",
         request.kernel,
         arguments.join(", ")
     );

@@ -136,10 +136,10 @@ fn elf_edit<'py>(
             None => Localize::Names(localize),
         },
         strip,
-        rename_sections: Vec::new(),
         drop_sections_with_prefix: drop_sections,
         groups: if dissolve_groups { Groups::Dissolve } else { Groups::Keep },
         missing: if missing_ok { Missing::Ignore } else { Missing::Error },
+        ..Edits::default()
     };
     edited(py, &object, &edits)
 }
@@ -177,7 +177,11 @@ fn elf_split_copies<'py>(
     if count == 0 {
         return Err(to_python(py, &ElfError::BadCount { count }));
     }
-    (1..count).map(|number| edited(py, &object, &elf::copy_edits(&functions, number))).collect()
+    if count == 1 {
+        return Ok(Vec::new());
+    }
+    let shared = run(&object, elf::SharedPart::of)?;
+    (1..count).map(|number| edited(py, &object, &elf::copy_edits(&functions, &shared, number))).collect()
 }
 
 /// Whether the bytes start like an archive.

@@ -2,9 +2,9 @@
 //
 // Kernels and generated super kernels include this file instead of the vendor's header of the same name. What a call
 // means is decided by the simulator: every service it offers is an undefined `extern "C"` function whose name starts
-// with `sk_rt_` (sk_host/runtime.h). Nothing in here defines a global symbol: functions and classes have internal
-// linkage, because several of them change their meaning with the macros of the file that includes them, and the linker
-// would otherwise merge the variants.
+// with `sk_rt_` (sk_host/runtime.h). Functions and classes in here have internal linkage, because several of them change
+// their meaning with the macros of the file that includes them, and the linker would otherwise merge the variants. Only
+// the variables through which a super kernel talks to its operators are global: of each a kernel has one.
 #ifndef SUPERKERNEL_KERNEL_OPERATOR_H
 #define SUPERKERNEL_KERNEL_OPERATOR_H
 

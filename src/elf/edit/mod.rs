@@ -32,12 +32,16 @@ pub struct Edits {
     pub rename: Vec<(String, String)>,
     /// Definitions that other objects no longer see.
     pub localize: Localize,
+    /// Definitions that other objects still see and that give way to another of the same name.
+    pub weaken: Vec<String>,
     /// Symbols to remove. One that relocations still use stays, as an undefined symbol.
     pub strip: Vec<String>,
     /// Old and new names of sections.
     pub rename_sections: Vec<(String, String)>,
     /// Sections to remove, with their relocations and symbols.
     pub drop_sections_with_prefix: Vec<String>,
+    /// Sections to remove likewise, but only those that nothing loaded refers to.
+    pub drop_unused_with_prefix: Vec<String>,
     /// What becomes of section groups.
     pub groups: Groups,
     /// What to do about names that the object does not have.
@@ -57,13 +61,15 @@ pub enum Localize {
 }
 
 /// What becomes of section groups.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum Groups {
     /// They stay. One that no longer defines what its signature promises stops being COMDAT.
     #[default]
     Keep,
     /// All are removed; their sections stay, as ordinary ones.
     Dissolve,
+    /// Likewise, but those that define one of these symbols stay.
+    DissolveAllBut(Vec<String>),
 }
 
 /// What to do about names that the object does not have.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::error::{EditKind, ElfError};
 use super::super::file::ElfFile;
-use super::super::format::{RawSymbol, special};
+use super::super::format::{RawSymbol, binding, special};
 use super::super::symbols::{Place, SymbolTable};
 use super::{Edits, Localize, Missing};
 use crate::nearest::nearest;
@@ -35,6 +35,7 @@ pub(crate) enum Fate {
     #[default]
     Keep,
     Localize,
+    Weaken,
     /// Removed; symbols with the same number have the same name.
     Strip(u32),
 }
@@ -44,6 +45,7 @@ pub(crate) enum Fate {
 struct Request<'a> {
     rename_to: Option<&'a str>,
     localize: bool,
+    weaken: bool,
     strip: bool,
     keep: bool,
     seen: bool,
@@ -98,13 +100,20 @@ fn collect(edits: &Edits) -> Result<HashMap<&[u8], Request<'_>>, ElfError> {
             }
         }
     }
+    for name in &edits.weaken {
+        let request = requests.entry(name.as_bytes()).or_default();
+        if request.localize {
+            return conflict(name, "localize and weaken");
+        }
+        request.weaken = true;
+    }
     for (number, name) in edits.strip.iter().enumerate() {
         let request = requests.entry(name.as_bytes()).or_default();
         if request.rename_to.is_some() {
             return conflict(name, "rename and strip");
         }
-        if request.localize || request.keep {
-            return conflict(name, "localize or keep, and strip");
+        if request.localize || request.keep || request.weaken {
+            return conflict(name, "localize, keep or weaken, and strip");
         }
         request.strip = true;
         request.number = u32::try_from(number).unwrap_or(u32::MAX);
@@ -173,6 +182,11 @@ fn sweep(
                 changes.any = true;
                 changes.strips = true;
             }
+            let visible = !raw.is_local() && !localize;
+            if request.weaken && visible && raw.binding() != binding::WEAK && matches!(place, Place::Section(_)) {
+                change.fate = Fate::Weaken;
+                changes.any = true;
+            }
         }
         if localize && !raw.is_local() && place != Place::Undefined {
             match obstacle(file, raw, place) {
@@ -238,6 +252,7 @@ fn check_all_found(
     let asked = (edits.rename.iter().map(|(old, _)| (EditKind::Rename, old)))
         .chain(localized.iter().map(|name| (EditKind::Localize, name)))
         .chain(kept.iter().map(|name| (EditKind::Keep, name)))
+        .chain(edits.weaken.iter().map(|name| (EditKind::Weaken, name)))
         .chain(edits.strip.iter().map(|name| (EditKind::Strip, name)));
     for (edit, name) in asked {
         let Some(request) = requests.get(name.as_bytes()) else { continue };
@@ -246,14 +261,14 @@ fn check_all_found(
             return Err(ElfError::MissingSymbol { edit, name: name.clone(), near });
         }
         let problem = match edit {
-            EditKind::Localize if !request.seen_defined => "the object only refers to it",
+            EditKind::Localize | EditKind::Weaken if !request.seen_defined => "the object only refers to it",
             EditKind::Keep if !request.seen_defined => "the object only refers to it",
-            EditKind::Keep if !request.seen_exported => "it is local already",
+            EditKind::Keep | EditKind::Weaken if !request.seen_exported => "it is local already",
             EditKind::Localize => match request.obstacle {
                 Some(problem) => problem,
                 None => continue,
             },
-            EditKind::Rename | EditKind::Keep | EditKind::Strip => continue,
+            EditKind::Rename | EditKind::Keep | EditKind::Weaken | EditKind::Strip => continue,
         };
         return Err(ElfError::WrongSymbol { edit, name: name.clone(), problem });
     }

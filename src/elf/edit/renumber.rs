@@ -144,8 +144,10 @@ fn outcome(
         }
         return Ok(Outcome::Stays(as_reference(raw), None));
     }
-    if change.fate == Fate::Localize {
-        raw = raw.with_binding(binding::LOCAL);
+    match change.fate {
+        Fate::Localize => raw = raw.with_binding(binding::LOCAL),
+        Fate::Weaken => raw = raw.with_binding(binding::WEAK),
+        Fate::Keep | Fate::Strip(_) => {}
     }
     let section = match place {
         Place::Section(section) => Some(sections.new_index[section]),

@@ -1,10 +1,13 @@
 //! Which sections go, and what becomes of section groups.
 
+use std::collections::{HashMap, HashSet};
+
 use super::super::error::ElfError;
 use super::super::file::ElfFile;
 use super::super::format::{GROUP_COMDAT, flag, kind, section_at, word};
 use super::super::symbols::{Place, SymbolTable};
 use super::names::{Changes, Fate, check_symbol_name};
+use super::references::uses;
 use super::{Edits, Groups};
 
 /// What happens to every section.
@@ -43,8 +46,15 @@ pub(crate) fn plan(
         any: false,
     };
     rename(file, &edits.rename_sections, &mut plan)?;
-    drop_by_name(file, &edits.drop_sections_with_prefix, &mut plan)?;
-    if plan.drops {
+    let mut dropped = sections_named(file, &edits.drop_sections_with_prefix)?;
+    let unused = sections_named(file, &edits.drop_unused_with_prefix)?;
+    if !unused.is_empty() {
+        let used = used_sections(file, table, &plan)?;
+        dropped.extend(unused.into_iter().filter(|index| !used[*index]));
+    }
+    if !dropped.is_empty() {
+        plan.drops = true;
+        dropped.into_iter().for_each(|index| plan.dropped[index] = true);
         drop_dependents(file, &mut plan);
     }
     if file.has_groups() {
@@ -65,30 +75,50 @@ fn rename(file: &ElfFile<'_>, names: &[(String, String)], plan: &mut SectionPlan
     for (_, new) in names {
         check_symbol_name(new)?;
     }
+    let new_names: HashMap<&[u8], &String> = names.iter().map(|(old, new)| (old.as_bytes(), new)).collect();
+    let longest = names.iter().map(|(old, _)| old.len()).max().unwrap_or(0);
     let found = file.section_names()?;
-    for index in 1..file.sections.len() {
-        let name = file.name_and_rest(&found, index)?;
-        let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
-        if let Some((_, new)) = names.iter().find(|(old, new)| old.as_bytes() == &name[..end] && old != new) {
-            plan.renamed.push((index, new.clone()));
+    for (index, section) in file.sections.iter().enumerate().skip(1) {
+        let Some(name) = found.short(section.name, longest) else { continue };
+        if let Some(new) = new_names.get(name).filter(|new| new.as_bytes() != name) {
+            plan.renamed.push((index, (*new).clone()));
         }
     }
     Ok(())
 }
 
-fn drop_by_name(file: &ElfFile<'_>, prefixes: &[String], plan: &mut SectionPlan) -> Result<(), ElfError> {
+/// The sections whose names start with one of `prefixes`.
+fn sections_named(file: &ElfFile<'_>, prefixes: &[String]) -> Result<Vec<usize>, ElfError> {
+    let mut found = Vec::new();
     if prefixes.is_empty() {
-        return Ok(());
+        return Ok(found);
     }
     let names = file.section_names()?;
     for index in 1..file.sections.len() {
         let name = file.name_and_rest(&names, index)?;
         if prefixes.iter().any(|prefix| name.starts_with(prefix.as_bytes())) {
-            plan.dropped[index] = true;
-            plan.drops = true;
+            found.push(index);
         }
     }
-    Ok(())
+    Ok(found)
+}
+
+/// The sections that something loaded refers to.
+fn used_sections(
+    file: &ElfFile<'_>,
+    table: Option<&SymbolTable<'_>>,
+    plan: &SectionPlan,
+) -> Result<Vec<bool>, ElfError> {
+    let mut used = vec![false; file.sections.len()];
+    let Some(table) = table else { return Ok(used) };
+    for (index, found) in uses(file, table, plan)?.into_iter().enumerate() {
+        if found.loaded
+            && let Place::Section(section) = table.place(file, index)?
+        {
+            used[section] = true;
+        }
+    }
+    Ok(used)
 }
 
 /// Relocations of a dropped section go with it, and so do sections that only describe it (`SHF_LINK_ORDER`).
@@ -163,6 +193,10 @@ fn plan_groups(
     plan: &mut SectionPlan,
 ) -> Result<(), ElfError> {
     let touched = touched_sections(file, table, changes)?;
+    let defines_kept = match &edits.groups {
+        Groups::Keep | Groups::Dissolve => Vec::new(),
+        Groups::DissolveAllBut(names) => sections_defining(file, table, names)?,
+    };
     for index in file.of_kind(kind::GROUP) {
         if plan.dropped[index] || table.is_none_or(|table| file.sections[index].link as usize != table.index) {
             continue;
@@ -183,7 +217,12 @@ fn plan_groups(
         let signature_gone = matches!(change.fate, Fate::Strip(_))
             || matches!(signature_place, Place::Section(section) if plan.dropped[section]);
         let empty = plan.drops && group.members.iter().all(|member| plan.dropped[*member]);
-        if edits.groups == Groups::Dissolve || signature_gone || empty {
+        let dissolved = match edits.groups {
+            Groups::Keep => false,
+            Groups::Dissolve => true,
+            Groups::DissolveAllBut(_) => !group.members.iter().any(|member| defines_kept[*member]),
+        };
+        if dissolved || signature_gone || empty {
             plan.dropped[index] = true;
             plan.drops = true;
             for member in group.members {
@@ -202,6 +241,30 @@ fn plan_groups(
     Ok(())
 }
 
+/// The sections with a definition of one of `names` that other objects see.
+fn sections_defining(
+    file: &ElfFile<'_>,
+    table: Option<&SymbolTable<'_>>,
+    names: &[String],
+) -> Result<Vec<bool>, ElfError> {
+    let mut defining = vec![false; file.sections.len()];
+    let Some(table) = table.filter(|_| !names.is_empty()) else { return Ok(defining) };
+    let wanted: HashSet<&[u8]> = names.iter().map(String::as_bytes).collect();
+    let longest = names.iter().map(String::len).max().unwrap_or(0);
+    for index in 1..table.count() {
+        let raw = table.raw(index);
+        if raw.is_local() || !raw.is_named_by_program() {
+            continue;
+        }
+        if table.names.short(raw.name, longest).is_some_and(|name| wanted.contains(name))
+            && let Place::Section(section) = table.place_of(file, index, raw.section)?
+        {
+            defining[section] = true;
+        }
+    }
+    Ok(defining)
+}
+
 /// What edits do to the global definitions of each section.
 fn touched_sections(
     file: &ElfFile<'_>,
@@ -211,7 +274,10 @@ fn touched_sections(
     let mut touched = vec![Touched::default(); file.sections.len()];
     let Some(table) = table.filter(|_| changes.any) else { return Ok(touched) };
     for (index, change) in changes.symbols.iter().enumerate() {
-        let withdrawn = change.fate != Fate::Keep;
+        let withdrawn = match change.fate {
+            Fate::Keep | Fate::Weaken => false,
+            Fate::Localize | Fate::Strip(_) => true,
+        };
         if (change.new_name == 0 && !withdrawn) || table.raw(index).is_local() {
             continue;
         }

@@ -1,5 +1,6 @@
 //! From a kernel object to code that can be called: link it to the shim, load it, bind the services.
 
+use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use object::{Object, ObjectSection, ObjectSymbol};
 
 use super::access_log::RawLog;
 use super::signals::Crash;
+use crate::artifact::BLOCK_LOCAL_PREFIX;
 use crate::cancel::Cancel;
 use crate::elf;
 use crate::fs::{self, absolute};
@@ -20,8 +22,8 @@ use crate::toolchain::{HostCompiler, ToolchainError};
 const SHIM: &str = concat!(include_str!("shim.cpp"), include_str!("accesses.cpp"));
 /// Functions of the C library that touch memory for kernel code: the shim comes first.
 const WRAPPED: [&str; 3] = ["-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", "-Wl,--wrap=memset"];
-/// Prefix of the sections that hold per-core variables (`__BLOCK_LOCAL__`).
-const BLOCK_LOCAL: &str = "sk_block_local.";
+/// Prefixes of the sections that hold per-core variables: the kernel's (`__BLOCK_LOCAL__`), and the emulation's own.
+const BLOCK_LOCAL: [&str; 2] = [BLOCK_LOCAL_PREFIX, "sk_block_local."];
 /// Part of the names of functions in AscendC's headers that fill memories with random numbers.
 const SCRAMBLER: &str = "AscendC5TPipe12SetBufferCtx";
 /// A kernel with this section keeps per-core state in ordinary variables: all of them are per core.
@@ -62,7 +64,8 @@ pub(crate) fn link(
 
 /// Refuses an object that would cost gigabytes to link or to load. What else is wrong with it the linker tells.
 fn check_limits(object: &Path) -> Result<(), SimError> {
-    match elf::check_file_limits(&fs::read(object)?) {
+    let bytes = fs::read(object)?;
+    match elf::check_file_limits(&bytes).and_then(|()| elf::check_block_local(&bytes)) {
         Err(source) if source.is_excess() => Err(SimError::Excess { object: object.to_path_buf(), source }),
         Ok(()) | Err(_) => Ok(()),
     }
@@ -97,6 +100,8 @@ pub(crate) struct Library {
     block_local: Vec<(*mut u8, usize)>,
     /// Made with AscendC's own headers, in whole or in part.
     has_foreign_headers: bool,
+    /// The kernel's per-core variables by name.
+    variables: Vec<(String, *mut u8)>,
 }
 
 impl Library {
@@ -120,6 +125,7 @@ impl Library {
             scramblers: Vec::new(),
             block_local: Vec::new(),
             has_foreign_headers: false,
+            variables: Vec::new(),
         };
         let table = library.symbol("sk_shim_table")?.cast::<*const ()>();
         for (slot, function) in services.iter().enumerate() {
@@ -175,6 +181,11 @@ impl Library {
         &self.block_local
     }
 
+    /// Where per-core variables of this name are.
+    pub(crate) fn variables(&self, name: &str) -> impl Iterator<Item = *mut u8> {
+        self.variables.iter().filter(move |(known, _)| known == name).map(|(_, address)| *address)
+    }
+
     /// Where the code of a crash is: where it was, or, outside of the library, where that was called from.
     pub(crate) fn place(&self, crash: &Crash) -> Option<CodePlace> {
         let data = fs::read(&self.path).ok()?;
@@ -204,14 +215,19 @@ impl Library {
         let distance = table.wrapping_sub(linked.address() as usize);
         let whole = file.section_by_name(WHOLE_IMAGE).is_some();
         self.has_foreign_headers = whole;
-        let sections = file.sections().filter(|section| {
-            section
-                .name()
-                .is_ok_and(|name| name.starts_with(BLOCK_LOCAL) || (whole && matches!(name, ".data" | ".bss")))
-        });
-        self.block_local = sections
-            .map(|section| (distance.wrapping_add(section.address() as usize) as *mut u8, section.size() as usize))
-            .collect();
+        let is_per_core = |name: &str| {
+            BLOCK_LOCAL.iter().any(|prefix| name.starts_with(prefix)) || (whole && matches!(name, ".data" | ".bss"))
+        };
+        let sections: Vec<object::Section<'_, '_>> =
+            file.sections().filter(|section| section.name().is_ok_and(is_per_core)).collect();
+        let loaded = |address: u64| distance.wrapping_add(address as usize) as *mut u8;
+        self.block_local =
+            sections.iter().map(|section| (loaded(section.address()), section.size() as usize)).collect();
+        let per_core: HashSet<_> = sections.iter().map(|section| Some(section.index())).collect();
+        let variables =
+            file.symbols().filter(|symbol| symbol.is_definition() && per_core.contains(&symbol.section_index()));
+        self.variables =
+            variables.filter_map(|symbol| Some((symbol.name().ok()?.to_owned(), loaded(symbol.address())))).collect();
         self.distance = distance as u64;
         let scramblers = file
             .symbols()

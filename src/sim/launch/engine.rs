@@ -10,6 +10,7 @@ use corosensei::{Coroutine, CoroutineResult};
 
 use crate::aicore::Pipe;
 use crate::aicore::operand::Operands;
+use crate::artifact::{DYNAMIC_BLOCK_NUM, EARLY_START_CONFIG};
 use crate::model::{Chip, CoreKind, KernelType, Soc};
 use crate::sim::code::library::Library;
 use crate::sim::code::signals::{Crash, CrashGuard, Exit, FIBER};
@@ -83,6 +84,9 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
     let initial = block_local.values();
     let sites = Sites::of(&library);
     let mut run = Box::new(prepare(request, topology, soc.chip(), block_local, sites)?);
+    if args_offset.is_some() {
+        tell_sub_kernel(&mut run.machine, &library);
+    }
     let mut fibers = Vec::with_capacity(entries.len());
     for entry in entries {
         fibers.push(fiber(entry, args_offset, stack_bytes)?);
@@ -236,15 +240,28 @@ fn state(
     };
     let mut state = CoreState::new(chip, place, topology.blocks, topology.vectors, core_id, para_base);
     state.set_memories(local.of(index));
-    state.dynamic_block_num = topology.blocks;
-    if request.args_offset.is_some() {
-        // A sub-kernel alone has no predecessor: configurations under which its kind waits for nothing.
-        state.early_start_config = match place.kind {
+    state
+}
+
+/// What a super kernel would have told a sub-kernel that runs alone, on every core.
+fn tell_sub_kernel(machine: &mut Machine, library: &Library) {
+    let Machine { topology, cores, block_local, .. } = machine;
+    for (index, core) in cores.iter_mut().enumerate() {
+        // It has no predecessor: configurations under which its kind waits for nothing.
+        let config: u32 = match topology.place(index).kind {
             CoreKind::Aic => 5,
             CoreKind::Aiv => 0,
         };
+        for (name, value) in [(DYNAMIC_BLOCK_NUM, topology.blocks), (EARLY_START_CONFIG, config)] {
+            for at in library.variables(name).filter_map(|address| block_local.position(address)) {
+                if let Some(bytes) = core.block_local.get_mut(at..at + size_of::<u32>()) {
+                    bytes.copy_from_slice(&value.to_le_bytes());
+                }
+            }
+        }
     }
-    state
+    // The current core's are where its code finds them.
+    block_local.store(&cores[machine.current].block_local);
 }
 
 fn delays(request: &Request, topology: &Topology) -> Result<Vec<(CoreIndex, DelaySpec)>, SimError> {

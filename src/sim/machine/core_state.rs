@@ -32,20 +32,8 @@ pub(crate) struct CoreState {
     pub activity: *const c_char,
     /// UB, L1, L0A, L0B, L0C.
     pub memories: [LocalMemory; 5],
-    /// Feed-sync-all: base address, slot, index, enable.
-    pub auto_sync_base: *mut u8,
-    /// The slot of this core's kind.
-    pub auto_sync_slot: *mut u8,
-    /// Number of the latest announcement.
-    pub auto_sync_index: u32,
-    /// Whether announcements are made.
-    pub auto_sync_enable: u32,
-    /// Early-start configuration.
-    pub early_start_config: u32,
-    /// Block count of a dynamic operator.
-    pub dynamic_block_num: u32,
     /// Unused: what stands behind keeps its place.
-    pub reserved: [u64; 5],
+    pub reserved: [u64; 9],
     /// BT, FB.
     pub tables: [LocalMemory; 2],
     /// The `TPipe` made last.
@@ -91,13 +79,7 @@ impl CoreState {
             para_base,
             activity: std::ptr::null(),
             memories: [LocalMemory::ABSENT; 5],
-            auto_sync_base: std::ptr::null_mut(),
-            auto_sync_slot: std::ptr::null_mut(),
-            auto_sync_index: 0,
-            auto_sync_enable: 0,
-            early_start_config: 0,
-            dynamic_block_num: 0,
-            reserved: [0; 5],
+            reserved: [0; 9],
             tables: [LocalMemory::ABSENT; 2],
             pipe: std::ptr::null_mut(),
         }

@@ -373,6 +373,18 @@ impl BlockLocal {
         values
     }
 
+    /// Where the variable at `address` is among the values.
+    pub(crate) fn position(&self, address: *mut u8) -> Option<usize> {
+        let mut at = 0;
+        for &(start, size) in &self.0 {
+            if let Some(inside) = (address as usize).checked_sub(start as usize).filter(|inside| *inside < size) {
+                return Some(at + inside);
+            }
+            at += size;
+        }
+        None
+    }
+
     fn load(&self, values: &mut [u8]) {
         let mut at = 0;
         for &(start, size) in &self.0 {

@@ -117,25 +117,14 @@ static int PrintText(const char *format, ...) {
     sk_rt_fault(SK_FAULT_API, lastText[0] == '\0' ? "the headers gave up without a reason" : lastText, nullptr, 0);
 }
 
-// Before the operator: who this core is, what the super kernel keeps per core, where the memories are.
+// Before the operator: who this core is, and where the memories are. What the super kernel keeps per core are variables of
+// the headers, which it shares.
 static void Enter() {
     const SkCoreState &core = *sk_rt_core();
     block_idx = core.blockIdx;
     sub_block_idx = core.subBlockIdx;
     g_taskRation = core.subBlockDim;
     g_coreType = static_cast<int32_t>(core.kind);
-#if defined(__SUPER_KERNEL_DYNAMIC_BLOCK_NUM__)
-    g_super_kernel_dynamic_block_num = core.dynamicBlockNum;
-#endif
-#if defined(__ASCENDC_SUPERKERNEL_EARLY_START_V2)
-    g_super_kernel_early_start_config = core.earlyStartConfig;
-#endif
-#if defined(__ASCENDC_SUPERKERNEL_AUTO_SYNC_ALL__)
-    AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr = core.autoSyncAllBaseAddr;
-    AscendC::g_superKernelAutoSyncAllConfigGmAddr = core.autoSyncAllAddr;
-    AscendC::g_superKernelAutoSyncAllSyncIdx = core.autoSyncAllSyncIdx;
-    AscendC::g_superKernelAutoSyncAllEnable = core.autoSyncAllEnable;
-#endif
     static bool bound = false;
     if (!bound) {
         bound = true;
@@ -143,13 +132,6 @@ static void Enter() {
         AscendC::ConstDefiner::Instance();
         memoryRequest = 0;
     }
-}
-
-// Behind the operator: what the super kernel goes on with.
-static void Leave() {
-#if defined(__ASCENDC_SUPERKERNEL_AUTO_SYNC_ALL__)
-    sk_rt_core()->autoSyncAllSyncIdx = AscendC::g_superKernelAutoSyncAllSyncIdx;
-#endif
 }
 
 } // namespace sk_cpu

@@ -54,7 +54,8 @@
 #define __WORKGROUP_LOCAL__
 #define SK_HOST_TEXT_(x) #x
 #define SK_HOST_TEXT(x) SK_HOST_TEXT_(x)
-#define __BLOCK_LOCAL__ __attribute__((section("sk_block_local." SK_HOST_TEXT(__COUNTER__))))
+#define __BLOCK_LOCAL__ __attribute__((section(".bl.uninit." SK_HOST_TEXT(__COUNTER__))))
+#define SK_HOST_PER_CORE __attribute__((section("sk_block_local." SK_HOST_TEXT(__COUNTER__))))
 
 #include "sk_host/runtime.h"
 #include "sk_core/types.h"
@@ -109,13 +110,13 @@ enum atomic_type_t {
 enum atomic_op_t { ATOMIC_SUM = 0 };
 
 // Per core, set before the entry runs.
-inline __BLOCK_LOCAL__ int64_t block_idx = 0;
-inline __BLOCK_LOCAL__ int64_t sub_block_idx = 0;
-inline __BLOCK_LOCAL__ int64_t g_taskRation = 1;
-inline __BLOCK_LOCAL__ uint64_t g_fixpipeNdNzParam = 0;
+inline SK_HOST_PER_CORE int64_t block_idx = 0;
+inline SK_HOST_PER_CORE int64_t sub_block_idx = 0;
+inline SK_HOST_PER_CORE int64_t g_taskRation = 1;
+inline SK_HOST_PER_CORE uint64_t g_fixpipeNdNzParam = 0;
 
 namespace AscendC {
-inline __BLOCK_LOCAL__ bool g_isVdeq = false;
+inline SK_HOST_PER_CORE bool g_isVdeq = false;
 constexpr int AIC_TYPE = 1;
 constexpr int AIV_TYPE = 2;
 } // namespace AscendC

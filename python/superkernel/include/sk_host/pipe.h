@@ -304,7 +304,7 @@ class TPipe {
 // The pipe made last on this core. Kernels that place their tensors themselves make none, and ask for event ids all the
 // same: for them there is one that nobody made. All that a pipe keeps begins as 0, as this memory does.
 inline TPipe *GetTPipePtr() {
-    alignas(TPipe) static __BLOCK_LOCAL__ uint8_t unmade[sizeof(TPipe)];
+    alignas(TPipe) static SK_HOST_PER_CORE uint8_t unmade[sizeof(TPipe)];
     void *made = sk_rt_core()->pipe;
     return static_cast<TPipe *>(made != nullptr ? made : unmade);
 }

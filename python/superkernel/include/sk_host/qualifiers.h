@@ -19,11 +19,17 @@
 #define __sk__
 #define GM_ADDR uint8_t *
 
-// One section name per variable: a compiler refuses to put inline and ordinary variables into one section. The
-// simulator finds all sections with this prefix and swaps their bytes whenever another core goes on.
+// Sections as on a device: inline variables of a name are one for all files of a kernel, others belong to their file.
+// One section name per variable: a compiler refuses to put inline and ordinary variables into one section. The simulator
+// finds all sections with these prefixes and swaps their bytes whenever another core goes on.
 #define SK_HOST_TEXT_(x) #x
 #define SK_HOST_TEXT(x) SK_HOST_TEXT_(x)
-#define __BLOCK_LOCAL__ __attribute__((section("sk_block_local." SK_HOST_TEXT(__COUNTER__))))
+#define __BLOCK_LOCAL__ __attribute__((section(".bl.uninit." SK_HOST_TEXT(__COUNTER__))))
+// A variable of a name that the super kernel sets and its operators read. Hidden: what GCC makes of inline variables
+// would else be one for all kernels of a process.
+#define SK_HOST_SHARED(name) inline __attribute__((visibility("hidden"), section(".bl.uninit." #name)))
+// What only this emulation keeps per core takes no room of the device's.
+#define SK_HOST_PER_CORE __attribute__((section("sk_block_local." SK_HOST_TEXT(__COUNTER__))))
 
 #ifndef TILING_KEY_VAR
 #define TILING_KEY_VAR 0UL

@@ -24,14 +24,13 @@ struct SkHostBlockIndex {
 constexpr SkHostBlockIndex block_idx{};
 inline int64_t get_para_base() { return static_cast<int64_t>(sk_rt_core()->paraBase); }
 
-inline SkCoreState &sk_host_core_globals() { return *sk_rt_core(); }
 inline int sk_host_core_type() { return static_cast<int>(sk_rt_core()->kind); }
 
 } // namespace
 
-// One instance per core across all files of the kernel.
-#define g_super_kernel_early_start_config sk_host_core_globals().earlyStartConfig
-#define g_super_kernel_dynamic_block_num sk_host_core_globals().dynamicBlockNum
+// One instance per core across all files of the kernel, as on a device: the linker keeps one of each.
+SK_HOST_SHARED(g_super_kernel_early_start_config) uint32_t g_super_kernel_early_start_config = 0;
+SK_HOST_SHARED(g_super_kernel_dynamic_block_num) uint32_t g_super_kernel_dynamic_block_num = 0;
 
 namespace AscendC {
 namespace {

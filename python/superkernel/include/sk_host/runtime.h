@@ -30,15 +30,8 @@ struct SkCoreState {
     uint64_t l0bSize;
     uint8_t *l0c;
     uint64_t l0cSize;
-    // Per-core globals shared by all files of a kernel.
-    uint8_t *autoSyncAllBaseAddr;
-    uint8_t *autoSyncAllAddr;
-    uint32_t autoSyncAllSyncIdx;
-    uint32_t autoSyncAllEnable;
-    uint32_t earlyStartConfig;
-    uint32_t dynamicBlockNum;
     // Unused: what stands behind keeps its place.
-    uint64_t reserved[5];
+    uint64_t reserved[9];
     uint8_t *biasTable;
     uint64_t biasTableSize;
     uint8_t *fixpipeBuffer;
