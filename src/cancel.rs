@@ -18,8 +18,18 @@ impl Cancel {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// Stops here if anyone has asked.
+    pub(crate) fn check(&self) -> Result<(), Cancelled> {
+        if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
+    }
+
     /// Has anyone asked?
     pub(crate) fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
+
+/// The caller wants no result any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("stopped before it was finished")]
+pub struct Cancelled;

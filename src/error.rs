@@ -7,11 +7,16 @@ use crate::diagnostic::Diagnostic;
 use crate::elf::ElfError;
 use crate::emit::EmitError;
 use crate::fs::FileError;
+use crate::json::JsonError;
+use crate::loader::LoadError;
+use crate::locate::LocateError;
 use crate::model::ModelError;
 use crate::objects::ObjectError;
+use crate::opbuild::OpBuildError;
 use crate::options::OptionError;
 use crate::phases::PhaseError;
 use crate::plan::PlanError;
+use crate::profiling::ProfilingError;
 use crate::program::ReadError;
 use crate::scope::ScopeError;
 use crate::sim::SimError;
@@ -63,6 +68,21 @@ pub enum Error {
     /// A device program cannot be printed.
     #[error(transparent)]
     Emit(#[from] EmitError),
+    /// A document is not what it should be.
+    #[error(transparent)]
+    Json(#[from] JsonError),
+    /// A kernel's files do not say how to launch it.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// An address is not in a kernel.
+    #[error(transparent)]
+    Locate(#[from] LocateError),
+    /// An operator could not be built.
+    #[error(transparent)]
+    OpBuild(#[from] OpBuildError),
+    /// A profiling buffer cannot be decoded.
+    #[error(transparent)]
+    Profiling(#[from] ProfilingError),
 }
 
 impl From<BuildError> for Error {
@@ -82,9 +102,19 @@ impl From<PhaseError> for Error {
     }
 }
 
+impl Diagnostic for Error {
+    fn id(&self) -> &'static str {
+        self.phase().id()
+    }
+
+    fn solution(&self) -> String {
+        self.phase().solution()
+    }
+}
+
 impl Error {
-    /// The wrapped phase error, for its id and its solution.
-    pub(crate) fn diagnostic(&self) -> &dyn Diagnostic {
+    /// The phase's own error.
+    fn phase(&self) -> &dyn Diagnostic {
         match self {
             Self::File(error) => error,
             Self::Store(error) => error,
@@ -100,6 +130,11 @@ impl Error {
             Self::Program(error) => error,
             Self::Cost(error) => error,
             Self::Emit(error) => error,
+            Self::Json(error) => error,
+            Self::Load(error) => error,
+            Self::Locate(error) => error,
+            Self::OpBuild(error) => error,
+            Self::Profiling(error) => error,
         }
     }
 }

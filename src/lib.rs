@@ -57,7 +57,7 @@ mod error;
 mod fs;
 mod json;
 mod loader;
-mod locate;
+pub mod locate;
 pub mod model;
 mod nearest;
 pub mod objects;
@@ -69,7 +69,7 @@ pub mod plan;
 mod profiling;
 pub mod program;
 mod report;
-mod scope;
+pub mod scope;
 mod shortened;
 mod sim;
 pub mod stage;
@@ -86,10 +86,16 @@ pub use phases::Plan;
 pub use sim::explore;
 
 use cancel::Cancel;
+use cost::forecast::{Forecast, Model, TunedModel};
+use cost::inputs::Known;
+use cost::prices::Prices;
+use cost::suggest::Suggestion;
+use locate::Located;
 use model::Platform;
 use phases::{Inputs, OtherObjects, Prepared, UnreadableObjects};
 use serde_json::Value;
 use stage::{Observer, Timings};
+use std::path::Path;
 
 /// Plans a super kernel: load, read, plan. Objects that cannot be read leave code sizes open.
 pub fn plan(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<Plan, Error> {
@@ -154,8 +160,48 @@ pub fn build_op(
     request: &opbuild::OpRequest,
     host: &toolchain::HostToolchain,
     cancel: &Cancel,
-) -> Result<opbuild::BuiltOp, opbuild::OpBuildError> {
-    opbuild::build(request, host, cancel)
+) -> Result<opbuild::BuiltOp, Error> {
+    Ok(opbuild::build(request, host, cancel)?)
+}
+
+/// Plans the super kernels of a marked graph.
+pub fn scope(graph: &scope::Graph, settings: &scope::Settings, cancel: &Cancel) -> Result<scope::ScopePlan, Error> {
+    Ok(scope::plan(graph, settings, cancel)?)
+}
+
+/// What fusing gains, super kernel by super kernel.
+pub fn predict(model: &Model, known: &Known<'_>, prices: &Prices) -> Result<Forecast, Error> {
+    Ok(cost::forecast::forecast(model, known, prices)?)
+}
+
+/// Which options, and for graphs which cuts, are fastest; at most `candidates` option strings per scope.
+pub fn tune(model: &Model, known: &Known<'_>, prices: &Prices, candidates: usize) -> Result<TunedModel, Error> {
+    Ok(cost::forecast::tune(model, known, prices, candidates)?)
+}
+
+/// Which ranges of a graph to mark; marks it has already are not looked at. Nothing for a single super kernel.
+pub fn suggest(model: &Model, known: &Known<'_>, prices: &Prices) -> Result<Suggestion, Error> {
+    match model {
+        Model::Kernel { .. } => Ok(Suggestion::default()),
+        Model::Graph { graph, settings } => Ok(cost::suggest::suggest(graph, settings, known, prices)?),
+    }
+}
+
+/// Where program counters of a device are in the object of a kernel: (counter, address of the code, or of `function` where
+/// that is named).
+pub fn locate(object: &Path, counters: &[(u64, u64)], function: Option<&str>) -> Result<Vec<Located>, Error> {
+    Ok(locate::counters(object, counters, function)?)
+}
+
+/// The cores that a device's log reports as stopped, looked up in the object of a kernel. `start` is where the code is if
+/// the log does not say; with `function` every start is one of that function.
+pub fn locate_log(
+    object: &Path,
+    log: &Path,
+    start: u64,
+    function: Option<&str>,
+) -> Result<Vec<locate::StoppedAt>, Error> {
+    Ok(locate::in_log(object, log, start, function)?)
 }
 
 #[cfg(test)]

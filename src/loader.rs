@@ -30,7 +30,7 @@ use crate::store::digest::ContentDigest;
 /// Why a kernel's files do not say how to launch it.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the fields are what the messages print")]
-pub(crate) enum LoadError {
+pub enum LoadError {
     #[error(transparent)]
     Json(#[from] JsonError),
     #[error(transparent)]

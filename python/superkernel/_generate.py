@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from superkernel import _core
-from superkernel._environment import snapshot
+from superkernel._build import settings
 from superkernel._logging import building
 
 __all__ = ["generate", "program_text"]
@@ -26,9 +26,7 @@ def program_text(kernel_infos: Mapping[str, Any], kernel_name: str = "ascendc_su
 
 
 def _call(function: Any, kernel_infos: Mapping[str, Any], kernel_name: str) -> str:
-    environment = snapshot()
+    current = settings()
     with building(kernel_name):
-        text: str = function(
-            kernel_infos, kernel_name, environment["soc"], environment["aic_num"], environment["aiv_num"]
-        )
+        text: str = function(kernel_infos, kernel_name, current)
     return text

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from superkernel import _core
-from superkernel._environment import snapshot
+from superkernel._build import settings
 from superkernel._logging import building
 
 __all__ = ["plan"]
@@ -116,9 +116,6 @@ def plan(kernel_infos: Mapping[str, Any], kernel_name: str = "ascendc_super_kern
     Reads the sub-kernels' JSONs and, where they exist, their objects; needs no toolchain and writes nothing. The parts
     that grow with the number of ops become Python data when they are first asked for.
     """
-    environment = snapshot()
+    current = settings()
     with building(kernel_name):
-        planned = _core.plan(
-            kernel_infos, kernel_name, environment["soc"], environment["aic_num"], environment["aiv_num"]
-        )
-        return Plan(planned)
+        return Plan(_core.plan(kernel_infos, kernel_name, current))

@@ -1,11 +1,13 @@
 //! Which duration belongs to which op, where it comes from, and how far it can be trusted.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::account::CodeUnits;
 use super::play::code_alone;
 use super::prices::{PerPrice, Price, Prices};
-use super::profile::{BufferOp, BufferSource, Content, Profile, SUPER_KERNEL, Sample, Task};
+use super::profile::{BufferOp, BufferProfile, BufferSource, Content, Profile, SUPER_KERNEL, Sample, Task, TypeTotal};
 use super::work::{OpWork, Spent};
 use crate::model::{ByPosition, CoreClass, CoreKind, KernelType, OpPosition, SuperKernel};
 use crate::objects::TextSizes;
@@ -91,9 +93,50 @@ pub struct Duration {
     pub source: Source,
 }
 
-/// Looks durations up in profiles.
+/// Looks durations up in profiles, which are read once: what is asked for every op takes no longer for more of them.
 pub struct Durations<'a> {
     profiles: &'a [Profile],
+    buffers: Vec<Buffer<'a>>,
+    by_name: HashMap<&'a str, Vec<&'a Task>>,
+    by_type: HashMap<&'a str, OfType<'a>>,
+    by_cores: HashMap<CoreClass, Sample>,
+}
+
+/// What the tables know of a type.
+#[derive(Default)]
+struct OfType<'a> {
+    all: Option<Sample>,
+    by_blocks: HashMap<u32, Sample>,
+    totals: Vec<&'a TypeTotal>,
+    /// The first task that says which cores it ran on.
+    example: Option<&'a Task>,
+}
+
+/// The records of a super kernel; ops are numbered as in the buffer, and the first of several counts.
+struct Buffer<'a> {
+    profile: &'a BufferProfile,
+    by_position: HashMap<usize, usize>,
+    by_name: HashMap<&'a str, usize>,
+}
+
+impl<'a> Buffer<'a> {
+    fn new(profile: &'a BufferProfile) -> Self {
+        let mut found = Self { profile, by_position: HashMap::new(), by_name: HashMap::new() };
+        for (number, op) in profile.ops.iter().enumerate() {
+            found.by_position.entry(op.position).or_insert(number);
+            if !op.name.is_empty() {
+                found.by_name.entry(&op.name).or_insert(number);
+            }
+        }
+        found
+    }
+
+    /// Several ops may have one kernel; in the records of this very super kernel the position tells them apart.
+    fn op(&self, op: &OpKey, position: OpPosition, kernel: &str) -> Option<&'a BufferOp> {
+        let own = self.by_position.get(&position.place()).filter(|_| self.profile.kernel == kernel);
+        let named = || [&op.name, &op.kernel_name].into_iter().filter_map(|name| self.by_name.get(name.as_str())).min();
+        own.or_else(named).map(|number| &self.profile.ops[*number])
+    }
 }
 
 /// An estimate from other ops is off by so much of itself at least.
@@ -104,64 +147,85 @@ const SAME_SIZE_ERROR: f64 = 0.1;
 impl<'a> Durations<'a> {
     /// Those of all these profiles together.
     pub fn new(profiles: &'a [Profile]) -> Self {
-        Self { profiles }
+        let mut by_name: HashMap<&str, Vec<&Task>> = HashMap::new();
+        let mut times: HashMap<&str, (Vec<f64>, HashMap<u32, Vec<f64>>)> = HashMap::new();
+        let mut of_cores: HashMap<CoreClass, Vec<f64>> = HashMap::new();
+        let mut by_type: HashMap<&str, OfType<'a>> = HashMap::new();
+        let tasks = profiles.iter().flat_map(Profile::tasks);
+        for task in tasks.filter(|task| task.op_type != SUPER_KERNEL) {
+            by_name.entry(&task.name).or_default().push(task);
+            let (all, by_blocks) = times.entry(&task.op_type).or_default();
+            all.push(task.duration);
+            if let Some(blocks) = task.block_dim {
+                by_blocks.entry(blocks).or_default().push(task.duration);
+            }
+            if let Some(class) = task_class(&task.task_type) {
+                of_cores.entry(class).or_default().push(task.duration);
+                by_type.entry(&task.op_type).or_default().example.get_or_insert(task);
+            }
+        }
+        for (op_type, (all, by_blocks)) in times {
+            let found = by_type.entry(op_type).or_default();
+            found.all = Sample::of(all);
+            found.by_blocks =
+                by_blocks.into_iter().filter_map(|(blocks, times)| Some((blocks, Sample::of(times)?))).collect();
+        }
+        let mut buffers = Vec::new();
+        for profile in profiles {
+            match &profile.content {
+                Content::Tasks(_) => {}
+                Content::Buffer(buffer) => buffers.push(Buffer::new(buffer)),
+                Content::Types(rows) => {
+                    for row in rows {
+                        by_type.entry(&row.op_type).or_default().totals.push(row);
+                    }
+                }
+            }
+        }
+        let by_cores = of_cores.into_iter().filter_map(|(class, times)| Some((class, Sample::of(times)?))).collect();
+        Self { profiles, buffers, by_name, by_type, by_cores }
     }
 
-    fn tasks(&self) -> impl Iterator<Item = &'a Task> {
-        self.profiles.iter().flat_map(Profile::tasks).filter(|task| task.op_type != SUPER_KERNEL)
+    /// The profiles.
+    pub(crate) fn profiles(&self) -> &'a [Profile] {
+        self.profiles
+    }
+
+    /// A task of this op, or of one of its type.
+    pub(crate) fn example(&self, name: &str, op_type: &str) -> Option<&'a Task> {
+        let named = self.by_name.get(name).and_then(|tasks| tasks.first().copied());
+        named.or_else(|| self.by_type.get(op_type)?.example)
     }
 
     /// The duration of an op, or the best guess; `None` if nothing is known about any op on such cores.
     pub(crate) fn of(&self, op: &OpKey, position: OpPosition, kernel: &str) -> Option<Duration> {
+        // An op without a type is like no other.
+        let of_type = self.by_type.get(op.op_type.as_str()).filter(|_| !op.op_type.is_empty());
+        let guess = |source, least, sample: Option<&Sample>| sample.map(|sample| guessed(source, least, sample));
         self.recorded(op, position, kernel)
             .or_else(|| self.named(&op.name))
             .or_else(|| self.named(&op.kernel_name))
-            .or_else(|| {
-                let same = |task: &&Task| task.op_type == op.op_type && task.block_dim == Some(op.block_num);
-                self.guessed(Source::SameTypeAndBlocks, SAME_SIZE_ERROR, self.tasks().filter(same), op)
-            })
-            .or_else(|| {
-                self.guessed(
-                    Source::SameType,
-                    ESTIMATE_ERROR,
-                    self.tasks().filter(|task| task.op_type == op.op_type),
-                    op,
-                )
-            })
-            .or_else(|| self.of_type(op))
-            .or_else(|| {
-                let class = op.kernel_type.class();
-                let same = |task: &&Task| task_class(&task.task_type) == Some(class);
-                self.guessed(Source::SameCores, 1.0, self.tasks().filter(same), op)
-            })
+            .or_else(|| guess(Source::SameTypeAndBlocks, SAME_SIZE_ERROR, of_type?.by_blocks.get(&op.block_num)))
+            .or_else(|| guess(Source::SameType, ESTIMATE_ERROR, of_type?.all.as_ref()))
+            .or_else(|| of_total(&of_type?.totals, op))
+            .or_else(|| guess(Source::SameCores, 1.0, self.by_cores.get(&op.kernel_type.class())))
     }
 
     fn recorded(&self, op: &OpKey, position: OpPosition, kernel: &str) -> Option<Duration> {
-        for profile in self.profiles {
-            let Content::Buffer(buffer) = &profile.content else { continue };
-            let named = |name: &str| !name.is_empty() && (name == op.name || name == op.kernel_name);
-            // Several ops may have one kernel; in the records of this very super kernel the position tells them apart.
-            let here = |recorded: &&BufferOp| buffer.kernel == kernel && recorded.position == position.place();
-            let own = buffer.ops.iter().find(here);
-            let found = own.or_else(|| buffer.ops.iter().find(|recorded| named(&recorded.name)));
-            if let Some(found) = found {
-                let spent = |kind| Spent::PerCore(buffer.times(found, kind));
-                let source = match buffer.source {
-                    BufferSource::Device => Source::Recorded,
-                    BufferSource::Simulator => Source::Simulated,
-                };
-                let cores = Some(OpWork { aic: spent(CoreKind::Aic), aiv: spent(CoreKind::Aiv) });
-                return Some(Duration { task: None, halves: None, cores, wait: None, source });
-            }
-        }
-        None
+        let mut found =
+            self.buffers.iter().filter_map(|buffer| Some((buffer.profile, buffer.op(op, position, kernel)?)));
+        let (buffer, recorded) = found.next()?;
+        let spent = |kind| Spent::PerCore(buffer.times(recorded, kind));
+        let source = match buffer.source {
+            BufferSource::Device => Source::Recorded,
+            BufferSource::Simulator => Source::Simulated,
+        };
+        let cores = Some(OpWork { aic: spent(CoreKind::Aic), aiv: spent(CoreKind::Aiv) });
+        Some(Duration { task: None, halves: None, cores, wait: None, source })
     }
 
     fn named(&self, name: &str) -> Option<Duration> {
-        if name.is_empty() {
-            return None;
-        }
-        let tasks: Vec<&Task> = self.tasks().filter(|task| task.name == name).collect();
+        let tasks = self.by_name.get(name).filter(|_| !name.is_empty())?;
         let task = Sample::of(tasks.iter().map(|task| task.duration).collect())?;
         let middle = |time: fn(&Task) -> Option<f64>| {
             Sample::of(tasks.iter().filter_map(|task| time(task)).collect()).map(|sample| sample.us)
@@ -173,41 +237,23 @@ impl<'a> Durations<'a> {
         let wait = Sample::of(tasks.iter().filter_map(|task| task.wait).collect());
         Some(Duration { task: Some(task), halves, cores: None, wait, source: Source::Measured })
     }
+}
 
-    /// The average of other ops. It is off by their spread, and by `least` of itself at least.
-    fn guessed<'b>(
-        &self,
-        source: Source,
-        least: f64,
-        tasks: impl Iterator<Item = &'b Task>,
-        op: &OpKey,
-    ) -> Option<Duration> {
-        if op.op_type.is_empty() && source != Source::SameCores {
-            return None;
-        }
-        let values: Vec<f64> = tasks.map(|task| task.duration).collect();
-        let sample = Sample::of(values)?;
-        let error = sample.spread.max(least * sample.us);
-        let task = Some(Sample::assumed(sample.us, error));
-        Some(Duration { task, halves: None, cores: None, wait: None, source })
-    }
+/// The average of other ops. It is off by their spread, and by `least` of itself at least.
+fn guessed(source: Source, least: f64, sample: &Sample) -> Duration {
+    let task = Some(Sample::assumed(sample.us, sample.spread.max(least * sample.us)));
+    Duration { task, halves: None, cores: None, wait: None, source }
+}
 
-    /// `op_statistic.csv` knows types only.
-    fn of_type(&self, op: &OpKey) -> Option<Duration> {
-        let totals = self.profiles.iter().flat_map(|profile| match &profile.content {
-            Content::Types(types) => types.as_slice(),
-            Content::Tasks(_) | Content::Buffer(_) => &[],
-        });
-        let class = op.kernel_type.class();
-        let row = totals
-            .filter(|row| !op.op_type.is_empty() && row.op_type == op.op_type)
-            .max_by_key(|row| task_class(&row.core_type) == Some(class))?;
-        let count = row.count?;
-        let us = row.total / count;
-        let half = row.most.zip(row.least).map_or(0.0, |(most, least)| 0.5 * (most - least));
-        let task = Some(Sample::assumed(us, half.max(SAME_SIZE_ERROR * us)));
-        Some(Duration { task, halves: None, cores: None, wait: None, source: Source::SameType })
-    }
+/// `op_statistic.csv` knows types only.
+fn of_total(totals: &[&TypeTotal], op: &OpKey) -> Option<Duration> {
+    let class = op.kernel_type.class();
+    let row = totals.iter().max_by_key(|row| task_class(&row.core_type) == Some(class))?;
+    let count = row.count?;
+    let us = row.total / count;
+    let half = row.most.zip(row.least).map_or(0.0, |(most, least)| 0.5 * (most - least));
+    let task = Some(Sample::assumed(us, half.max(SAME_SIZE_ERROR * us)));
+    Some(Duration { task, halves: None, cores: None, wait: None, source: Source::SameType })
 }
 
 /// The kinds of core behind the profiler's words.

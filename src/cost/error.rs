@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::cancel::Cancelled;
 use crate::diagnostic::Diagnostic;
 use crate::fs::FileError;
 use crate::model::ModelError;
@@ -53,6 +54,9 @@ pub enum CostError {
         /// What was looked for.
         problem: String,
     },
+    /// The caller wants no prediction any more.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// The program does not come to its end.
     #[error("the program of `{kernel}` stops when it is played with times: {problem}")]
     Stuck {
@@ -75,6 +79,7 @@ impl Diagnostic for CostError {
             Self::NothingMeasured { .. } => "SK1103",
             Self::NothingToFit { .. } => "SK1104",
             Self::Stuck { .. } => "SK1105",
+            Self::Cancelled(_) => "SK1106",
         }
     }
 
@@ -90,6 +95,7 @@ impl Diagnostic for CostError {
             }
             Self::NothingMeasured { .. } => "give the profile of a run of this model without super kernels",
             Self::NothingToFit { .. } => "give the profiles of runs of this model without and with super kernels",
+            Self::Cancelled(_) => "start it again when you want to",
             Self::Stuck { .. } => "report this with the output of `superkernel plan --text`",
         }
         .to_owned()

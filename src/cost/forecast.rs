@@ -1,9 +1,12 @@
 //! The front door: predict, tune, suggest and calibrate, for an op list or a graph.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use serde_json::Value;
 
 use super::calibrate::{self, Fit, Measured};
+use super::durations::Durations;
 use super::error::CostError;
 use super::inputs::Known;
 use super::play::Played;
@@ -17,7 +20,7 @@ use crate::scope::{self, Cuts, Graph, Piece, Settings};
 use crate::trace::Trace;
 
 /// What is predicted.
-pub(crate) enum Model {
+pub enum Model {
     /// One super kernel: what `compile` gets, and its name.
     Kernel {
         /// `kernel_infos`.
@@ -36,7 +39,7 @@ pub(crate) enum Model {
 
 /// A super kernel that nothing can be said about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Skipped {
+pub struct Skipped {
     /// The piece.
     pub name: String,
     /// Why.
@@ -45,7 +48,7 @@ pub(crate) struct Skipped {
 
 /// Predictions of a whole model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Forecast {
+pub struct Forecast {
     /// Always: nothing here was measured.
     pub predicted: bool,
     /// Where the prices come from.
@@ -63,9 +66,10 @@ struct Subjects {
 }
 
 fn of_graph(graph: &Graph, settings: &Settings, known: &Known<'_>) -> Result<Subjects, CostError> {
-    let planned = scope::plan(graph, settings)?;
+    let planned = scope::plan(graph, settings, known.cancel)?;
     let mut subjects = Subjects { found: Vec::new(), skipped: Vec::new() };
     for piece in planned.pieces {
+        known.cancel.check()?;
         match known.of_piece(&piece)? {
             Ok(subject) => subjects.found.push((piece.scope.clone(), piece, subject)),
             Err(why) => subjects.skipped.push(Skipped { name: piece.name.clone(), why }),
@@ -94,7 +98,8 @@ fn check_measured<'a>(subjects: impl Iterator<Item = &'a Subject>, known: &Known
     if any || ops == 0 {
         return Ok(());
     }
-    let profiles: Vec<String> = known.profiles.iter().map(|profile| format!("`{}`", profile.path.display())).collect();
+    let profiles: Vec<String> =
+        known.durations.profiles().iter().map(|profile| format!("`{}`", profile.path.display())).collect();
     let profiles = if profiles.is_empty() { "no profile".to_owned() } else { profiles.join(", ") };
     Err(CostError::NothingMeasured { profiles, ops })
 }
@@ -105,6 +110,7 @@ pub(crate) fn forecast(model: &Model, known: &Known<'_>, prices: &Prices) -> Res
     check_measured(subjects.iter(), known)?;
     let mut kernels = Vec::with_capacity(subjects.len());
     for subject in &subjects {
+        known.cancel.check()?;
         let program = plan::plan(&subject.kernel, &subject.sizes)?;
         kernels.push(predict(subject, &program, prices, Played::Every)?);
     }
@@ -120,6 +126,7 @@ pub(crate) fn traces(
     let (subjects, skipped) = subjects(model, known)?;
     let mut traces = Vec::with_capacity(subjects.len());
     for subject in &subjects {
+        known.cancel.check()?;
         let program = plan::plan(&subject.kernel, &subject.sizes)?;
         traces.push(trace::trace(subject, &program, prices)?);
     }
@@ -128,7 +135,7 @@ pub(crate) fn traces(
 
 /// The best options per scope.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct TunedModel {
+pub struct TunedModel {
     /// Always: nothing here was measured.
     pub predicted: bool,
     /// Where the prices come from.
@@ -141,7 +148,7 @@ pub(crate) struct TunedModel {
 
 /// One scope.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct TunedScope {
+pub struct TunedScope {
     /// The search.
     #[serde(flatten)]
     pub tuning: Tuning,
@@ -161,7 +168,7 @@ pub(crate) fn tune(
         Model::Kernel { infos, name } => {
             let subjects = [known.of_kernel(infos, name)?];
             check_measured(subjects.iter(), known)?;
-            let tuning = tune::tune(name, &subjects, prices, candidates)?;
+            let tuning = tune::tune(name, &subjects, prices, candidates, known.cancel)?;
             scopes.push(TunedScope { tuning, per_stream_cuts_gain: None });
         }
         Model::Graph { graph, settings } => {
@@ -170,13 +177,15 @@ pub(crate) fn tune(
             skipped = subjects.skipped;
             let other = Settings { cuts: Cuts::PerStream, ..settings.clone() };
             let layered = of_graph(graph, &other, known)?;
+            let layered = by_scope(layered.found);
+            let layered: HashMap<&str, &[Subject]> =
+                layered.iter().map(|(scope, subjects)| (scope.as_str(), subjects.as_slice())).collect();
             for (name, pieces) in by_scope(subjects.found) {
-                let tuning = tune::tune(&name, &pieces, prices, candidates)?;
-                let layers: Vec<&Subject> =
-                    layered.found.iter().filter(|(scope, ..)| *scope == name).map(|(_, _, subject)| subject).collect();
+                let tuning = tune::tune(&name, &pieces, prices, candidates, known.cancel)?;
+                let layers = layered.get(name.as_str()).copied().unwrap_or_default();
                 let differs = layers.len() != pieces.len();
                 let per_stream_cuts_gain = match differs {
-                    true => Some(time_of(pieces.iter(), prices)? - time_of(layers.into_iter(), prices)?),
+                    true => Some(time_of(&pieces, prices)? - time_of(layers, prices)?),
                     false => None,
                 };
                 scopes.push(TunedScope { tuning, per_stream_cuts_gain });
@@ -188,17 +197,19 @@ pub(crate) fn tune(
 
 fn by_scope(found: Vec<(String, Piece, Subject)>) -> Vec<(String, Vec<Subject>)> {
     let mut scopes: Vec<(String, Vec<Subject>)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for (scope, _, subject) in found {
-        match scopes.iter_mut().find(|(name, _)| *name == scope) {
-            Some((_, subjects)) => subjects.push(subject),
-            None => scopes.push((scope, vec![subject])),
-        }
+        let place = *places.entry(scope).or_insert_with_key(|scope| {
+            scopes.push((scope.clone(), Vec::new()));
+            scopes.len() - 1
+        });
+        scopes[place].1.push(subject);
     }
     scopes
 }
 
 /// The time of some super kernels after each other, as they are.
-fn time_of<'a>(subjects: impl Iterator<Item = &'a Subject>, prices: &Prices) -> Result<f64, CostError> {
+fn time_of(subjects: &[Subject], prices: &Prices) -> Result<f64, CostError> {
     let mut sum = 0.0;
     for subject in subjects {
         let work = tune::work_of(subject, prices);
@@ -224,7 +235,8 @@ pub(crate) fn calibrate(runs: &[Runs], known: &Known<'_>, before: &Prices, origi
     for run in runs {
         // Without a run of the ops alone, the records of a fused one tell how long they took.
         let alone = if run.unfused.is_empty() { &run.fused } else { &run.unfused };
-        let known = Known { platform: known.platform, profiles: alone };
+        let durations = Durations::new(alone);
+        let known = Known { durations: &durations, ..*known };
         let subjects: Vec<(Vec<String>, Subject)> = match &run.model {
             Model::Kernel { infos, name } => vec![(vec![name.clone()], known.of_kernel(infos, name)?)],
             Model::Graph { graph, settings } => {

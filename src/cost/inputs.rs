@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::durations::{Durations, task_class};
 use super::error::CostError;
 use super::predict::Subject;
-use super::profile::{Profile, Task};
+use super::profile::Task;
+use crate::cancel::Cancel;
 use crate::model::{
     self, CoreClass, CoreCounts, CoreKind, DcciFlags, EarlyStartFlags, EventId, EventUse, Function, KernelType, Op,
     OpIndex, OtherEnd, ParamOffsets, Platform, SlotNumber, StreamId, SubKernel, SubKernelCode, SuperKernel, TaskType,
@@ -19,19 +20,16 @@ use crate::store::digest::ContentDigest;
 
 /// What predictions are made from, beside the model.
 #[derive(Clone, Copy)]
-pub(crate) struct Known<'a> {
+pub struct Known<'a> {
     /// The device.
     pub platform: Platform,
-    /// The profiles of runs without super kernels.
-    pub profiles: &'a [Profile],
+    /// What the profiles of runs without super kernels say.
+    pub durations: &'a Durations<'a>,
+    /// How the caller stops it.
+    pub cancel: &'a Cancel,
 }
 
-impl<'a> Known<'a> {
-    /// Durations in the profiles.
-    pub(crate) fn durations(&self) -> Durations<'a> {
-        Durations::new(self.profiles)
-    }
-
+impl Known<'_> {
     /// One super kernel from what `compile` would get. Entries of its `op_list` may have a `name`, their name in the
     /// profile.
     pub(crate) fn of_kernel(&self, infos: &Value, name: &str) -> Result<Subject, CostError> {
@@ -57,7 +55,7 @@ impl<'a> Known<'a> {
         if let Some((aic, aiv)) = piece.core_limits {
             platform.cores = CoreCounts { aic, aiv };
         }
-        let known = Self { platform, profiles: self.profiles };
+        let known = Self { platform, ..*self };
         let names: Vec<String> = piece.ops.iter().map(|op| op.name.clone()).collect();
         let kernel = if piece.problems.is_empty() {
             model::load(&piece.kernel_infos(), &piece.kernel_name, &platform)?
@@ -76,17 +74,14 @@ impl<'a> Known<'a> {
         // Without the objects nothing is known of code fetches; the rest is predicted all the same.
         let read = Objects::read_and_measure(&kernel, &BinFiles::default());
         let sizes = read.map(|(_, sizes)| sizes).unwrap_or_default();
-        Ok(Subject::new(name, kernel, sizes, names, &self.durations()))
+        Ok(Subject::new(name, kernel, sizes, names, self.durations))
     }
 
     /// A super kernel of ops that are known from the profile alone; `Err`: the op that is not.
     fn made_up(&self, piece: &Piece) -> Result<Result<SuperKernel, CostError>, String> {
         let mut ops = Vec::with_capacity(piece.ops.len());
         for (index, op) in piece.ops.iter().enumerate() {
-            let tasks = || self.profiles.iter().flat_map(Profile::tasks);
-            let row = tasks()
-                .find(|task| task.name == op.name)
-                .or_else(|| tasks().find(|task| task.op_type == op.op_type && task_class(&task.task_type).is_some()));
+            let row = self.durations.example(&op.name, &op.op_type);
             let Some((kernel_type, blocks)) = row.and_then(shape) else { return Err(op.name.clone()) };
             let event = |id: &i64| EventUse { id: EventId(*id), other_end: OtherEnd::Outside, slot: SlotNumber(0) };
             ops.push(Op {

@@ -9,13 +9,14 @@ use super::inputs::Known;
 use super::play::Played;
 use super::predict::{Prediction, Subject, predict};
 use super::prices::{Price, Prices};
+use crate::cancel::Cancel;
 use crate::plan;
 use crate::scope::membership::Context;
 use crate::scope::{self, Graph, Piece, ScopePlan, Settings};
 
 /// A range to mark.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Proposal {
+pub struct Proposal {
     /// The name to mark it with.
     pub scope: String,
     /// The options to mark it with.
@@ -32,7 +33,7 @@ pub(crate) struct Proposal {
 
 /// Ops that keep two ranges apart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Blocker {
+pub struct Blocker {
     /// The range before.
     pub before: String,
     /// The range behind.
@@ -45,7 +46,7 @@ pub(crate) struct Blocker {
 
 /// A range that can be fused and is not worth it, or not possible.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Passed {
+pub struct Passed {
     /// Its first and last op.
     pub first: String,
     /// Its last op.
@@ -57,8 +58,8 @@ pub(crate) struct Passed {
 }
 
 /// What to mark. All gains predicted.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Suggestion {
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Suggestion {
     /// Ranges, in the order of the graph.
     pub proposals: Vec<Proposal>,
     /// What keeps neighbours apart.
@@ -77,10 +78,11 @@ pub(crate) fn suggest(
     prices: &Prices,
 ) -> Result<Suggestion, CostError> {
     let marked = mark_all(graph, settings);
-    let widest = scope::plan(&marked, settings)?;
+    let widest = scope::plan(&marked, settings, known.cancel)?;
     let mut passed = Vec::new();
     let mut chosen: Vec<(Piece, Subject, Prediction)> = Vec::new();
     for piece in &widest.pieces {
+        known.cancel.check()?;
         let pass = |why: String| Passed {
             first: piece.members.first().cloned().unwrap_or_default(),
             last: piece.members.last().cloned().unwrap_or_default(),
@@ -113,8 +115,8 @@ pub(crate) fn suggest(
         chosen.push((piece.clone(), subject, prediction));
     }
     chosen.sort_by_key(|(piece, ..)| piece.ops.first().map_or(0, |op| op.id));
-    settle(graph, settings, &mut chosen, &mut passed)?;
-    let blockers = blockers(&marked, settings, &chosen, prices)?;
+    settle(graph, settings, &mut chosen, &mut passed, known.cancel)?;
+    let blockers = blockers(&marked, settings, &chosen, prices, known.cancel)?;
     let proposals: Vec<Proposal> = chosen
         .into_iter()
         .enumerate()
@@ -187,13 +189,17 @@ fn settle(
     settings: &Settings,
     chosen: &mut Vec<(Piece, Subject, Prediction)>,
     passed: &mut Vec<Passed>,
+    cancel: &Cancel,
 ) -> Result<(), CostError> {
     loop {
-        let planned = plan_marked(graph, settings, chosen)?;
+        let planned = plan_marked(graph, settings, chosen, cancel)?;
+        let mut of_scope: HashMap<&str, Vec<&Piece>> = HashMap::new();
+        for piece in &planned.pieces {
+            of_scope.entry(&piece.scope).or_default().push(piece);
+        }
         let keeps = |number: usize, piece: &Piece| {
-            let scope = scope_name(number);
-            let pieces: Vec<&Piece> = planned.pieces.iter().filter(|found| found.scope == scope).collect();
-            matches!(pieces.as_slice(), [one] if one.members == piece.members && one.problems.len() == piece.problems.len())
+            let pieces = of_scope.get(scope_name(number).as_str()).map(Vec::as_slice);
+            matches!(pieces, Some([one]) if one.members == piece.members && one.problems.len() == piece.problems.len())
         };
         let kept: Vec<bool> = chosen.iter().enumerate().map(|(number, (piece, ..))| keeps(number, piece)).collect();
         if kept.iter().all(|kept| *kept) {
@@ -220,6 +226,7 @@ fn plan_marked(
     graph: &Graph,
     settings: &Settings,
     chosen: &[(Piece, Subject, Prediction)],
+    cancel: &Cancel,
 ) -> Result<ScopePlan, CostError> {
     let mut marked = graph.clone();
     let mut scopes: HashMap<&str, (usize, String)> = HashMap::new();
@@ -236,7 +243,7 @@ fn plan_marked(
         node.scope = mark.map(|(number, _)| scope_name(*number)).unwrap_or_default();
         node.options = mark.map(|(_, options)| options.clone()).unwrap_or_default();
     }
-    Ok(scope::plan(&marked, settings)?)
+    Ok(scope::plan(&marked, settings, cancel)?)
 }
 
 /// What stands between neighbours, and what it would gain if it did not.
@@ -245,11 +252,13 @@ fn blockers(
     settings: &Settings,
     chosen: &[(Piece, Subject, Prediction)],
     prices: &Prices,
+    cancel: &Cancel,
 ) -> Result<Vec<Blocker>, CostError> {
     let context = Context::new(marked, settings);
     let place: BTreeMap<&str, usize> = marked.indexed().map(|(index, node)| (node.name.as_str(), index.0)).collect();
     let mut found = Vec::new();
     for (number, pair) in chosen.windows(2).enumerate() {
+        cancel.check()?;
         let (before, behind) = (&pair[0], &pair[1]);
         let end = before.0.members.last().and_then(|name| place.get(name.as_str()));
         let begin = behind.0.members.first().and_then(|name| place.get(name.as_str()));

@@ -8,6 +8,7 @@ use super::play::{Launch, Played, play};
 use super::predict::{Subject, option_text};
 use super::prices::{Price, Prices};
 use super::work::OpWork;
+use crate::cancel::Cancel;
 use crate::model::{self, ByPosition, Op, SuperKernel};
 use crate::objects::TextSizes;
 use crate::options::{EarlyStartMode, OptionName, Options, PreloadMode, SplitCount};
@@ -137,12 +138,19 @@ pub(super) fn work_of(subject: &Subject, prices: &Prices) -> ByPosition<OpWork> 
 }
 
 /// Searches the options of some super kernels that share them: the pieces of a scope, or one kernel.
-pub fn tune(name: &str, subjects: &[Subject], prices: &Prices, candidates: usize) -> Result<Tuning, CostError> {
+pub fn tune(
+    name: &str,
+    subjects: &[Subject],
+    prices: &Prices,
+    candidates: usize,
+    cancel: &Cancel,
+) -> Result<Tuning, CostError> {
     let works: Vec<ByPosition<OpWork>> = subjects.iter().map(|subject| work_of(subject, prices)).collect();
     let gap = prices.get(Price::LaunchGap);
     let time = |options: &Options| -> Result<f64, CostError> {
         let mut sum = gap * subjects.len().saturating_sub(1) as f64;
         for (subject, work) in subjects.iter().zip(&works) {
+            cancel.check()?;
             sum += Variant::whole(subject, work).time(options, prices)?;
         }
         Ok(sum)
@@ -152,6 +160,7 @@ pub fn tune(name: &str, subjects: &[Subject], prices: &Prices, candidates: usize
     let times: Vec<Result<f64, CostError>> = parallel::run(|| tried.par_iter().map(time).collect());
     let mut ranking: Vec<(f64, usize, &Options)> = Vec::new();
     let mut refused = Vec::new();
+    cancel.check()?;
     for (options, time) in tried.iter().zip(times) {
         match time {
             Ok(us) => ranking.push((us, distance(options, &current), options)),
@@ -175,7 +184,7 @@ pub fn tune(name: &str, subjects: &[Subject], prices: &Prices, candidates: usize
     let now = Candidate { options: option_text(&current), us: time(&current)? };
     let best = ranking.first().map_or(&current, |first| first.2);
     let contributions = contributions(best, &time)?;
-    let cuts = cuts(subjects, &works, best, prices)?;
+    let cuts = cuts(subjects, &works, best, prices, cancel)?;
     let mut notes = Vec::new();
     if best.early_start != current.early_start {
         notes.push("early-start: the sub-kernels must be compiled again with the same setting".to_owned());
@@ -296,6 +305,7 @@ fn cuts(
     works: &[ByPosition<OpWork>],
     options: &Options,
     prices: &Prices,
+    cancel: &Cancel,
 ) -> Result<Vec<CutFound>, CostError> {
     let gap = prices.get(Price::LaunchGap);
     let mut found = Vec::new();
@@ -306,12 +316,14 @@ fn cuts(
             places
                 .par_iter()
                 .map(|&place| {
+                    cancel.check().ok()?;
                     let part = |from, to| Variant { subject, work, from, to }.time(options, prices).ok();
                     let sum = part(0, place)? + gap + part(place, work.len())?;
                     Some((place, whole - sum))
                 })
                 .collect()
         });
+        cancel.check()?;
         let best = tried.into_iter().flatten().filter(|(_, us)| *us > WORTH * whole);
         if let Some((place, us)) = best.max_by(|left, right| left.1.total_cmp(&right.1).then(right.0.cmp(&left.0))) {
             let in_front_of = subject.keys[model::OpPosition::at(place)].label().to_owned();

@@ -9,7 +9,7 @@ use crate::fs::FileError;
 /// A lookup that failed.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the fields are what the messages print")]
-pub(crate) enum LocateError {
+pub enum LocateError {
     #[error(transparent)]
     File(#[from] FileError),
     #[error(transparent)]

@@ -8,7 +8,7 @@ use crate::model::CoreKind;
 
 /// Cores that stopped at one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Stopped {
+pub struct Stopped {
     /// Number of the first line that tells of it, from 1.
     pub line: usize,
     /// What the log calls the start of the code, if it does.

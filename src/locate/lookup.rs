@@ -12,7 +12,9 @@ pub(crate) struct Lookup<'a> {
 
 /// What is known about one program counter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Located {
+pub struct Located {
+    /// The kernel's name, if the object says.
+    pub kernel: Option<String>,
     /// The program counter.
     pub pc: u64,
     /// Its distance from the start of the code.
@@ -50,11 +52,6 @@ impl<'a> Lookup<'a> {
         Ok(Self { code: CodeFile::parse(object)?, map: CodeMap::read(object)? })
     }
 
-    /// The kernel's name, if the object says.
-    pub(crate) fn kernel(&self) -> Option<&str> {
-        self.map.as_ref().map(|map| map.kernel.as_str())
-    }
-
     /// Where `pc` is, on a device that has the code at `start`.
     pub(crate) fn at(&self, pc: u64, start: Start<'_>) -> Result<Located, LocateError> {
         let base = match start {
@@ -71,7 +68,9 @@ impl<'a> Lookup<'a> {
             return Err(LocateError::Outside { pc, base, size });
         }
         let place = self.code.at(address);
-        let mut located = Located { pc, offset, kind: None, copy: None, ops: Vec::new(), certain: false, place };
+        let kernel = self.map.as_ref().map(|map| map.kernel.clone());
+        let mut located =
+            Located { kernel, pc, offset, kind: None, copy: None, ops: Vec::new(), certain: false, place };
         if let Some(map) = &self.map {
             let owner = self.owner(map, address);
             if let Some((function, copy, certain)) = owner {

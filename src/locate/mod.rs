@@ -8,11 +8,14 @@ mod lines;
 mod log;
 mod lookup;
 mod map;
+mod questions;
 
-pub(crate) use error::LocateError;
-pub(crate) use log::{Stopped, stopped};
-pub(crate) use lookup::{Located, Lookup, Start};
+pub use error::LocateError;
+pub use log::Stopped;
+pub use lookup::Located;
 pub(crate) use map::{CodeMap, MappedCopy, MappedFunction, SECTION as MAP_SECTION};
+pub use questions::StoppedAt;
+pub(crate) use questions::{counters, in_log};
 
 use std::borrow::Cow;
 
@@ -23,7 +26,7 @@ use lines::Lines;
 
 /// Where an address is, as far as symbols and debug information tell.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct CodePlace {
+pub struct CodePlace {
     /// The function, in the words of its source.
     pub function: Option<String>,
     /// The symbol it belongs to, and how far behind it.
@@ -34,7 +37,7 @@ pub(crate) struct CodePlace {
 
 /// A line of a source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SourceLine {
+pub struct SourceLine {
     /// The file, as the compiler was called with it.
     pub file: String,
     /// Counted from 1.

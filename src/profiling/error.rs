@@ -8,7 +8,7 @@ use crate::json::JsonError;
 
 /// Why nothing can be read. What is damaged but readable in part is no error.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ProfilingError {
+pub enum ProfilingError {
     /// A file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),

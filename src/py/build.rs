@@ -4,13 +4,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
 use super::convert;
 use super::errors::to_python;
 use super::interrupt::{PyCancel, interruptible, interruptible_by};
-use super::settings::environment;
+use super::settings::InForce;
 use crate::build::cached::CacheAnswer;
 use crate::build::manifest::Standing;
 use crate::build::toolchains::{self, KnownTools, Needs};
@@ -21,6 +20,7 @@ use crate::stage::{Observer, Stage};
 use crate::store::cache::{Cache, CacheSettings, Sharing};
 use crate::store::folders::{FolderCache, KeptFolder};
 use crate::store::work_dir::WorkDir;
+use crate::{Diagnostic, Error};
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyCancel>()?;
@@ -64,14 +64,14 @@ fn build<'py>(
     py: Python<'py>,
     kernel_infos: &Bound<'py, PyAny>,
     kernel_name: &Bound<'py, PyAny>,
-    settings: &Bound<'py, PyDict>,
+    settings: InForce,
     keep: bool,
     rebuild: bool,
     progress: Option<Py<PyAny>>,
     cancel: Option<&Bound<'py, PyCancel>>,
     shared: Option<&Bound<'py, SharedBuilds>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut request = request(py, kernel_infos, kernel_name, settings)?;
+    let mut request = request(kernel_infos, kernel_name, settings)?;
     if keep {
         request.keep = Intermediates::Keep;
     }
@@ -83,10 +83,7 @@ fn build<'py>(
     }
     let observer = Progress(progress);
     let outcome = interruptible_by(py, PyCancel::of(cancel), |cancel| crate::build(&request, &observer, cancel))?;
-    match outcome {
-        Ok(outcome) => convert::to_python(py, outcome.to_json()),
-        Err(error) => Err(to_python(py, error.diagnostic())),
-    }
+    convert::to_python(py, outcome.to_json())
 }
 
 /// Whether a kernel would be built again, and why: `("up to date" | "absent" | "outdated", reasons)`.
@@ -95,15 +92,14 @@ fn compare_build<'py>(
     py: Python<'py>,
     kernel_infos: &Bound<'py, PyAny>,
     kernel_name: &Bound<'py, PyAny>,
-    settings: &Bound<'py, PyDict>,
+    settings: InForce,
 ) -> PyResult<(&'static str, Vec<String>)> {
-    let request = request(py, kernel_infos, kernel_name, settings)?;
-    match interruptible(py, |cancel| crate::compare(&request, cancel))? {
-        Ok(Standing::UpToDate) => Ok(("up to date", Vec::new())),
-        Ok(Standing::Absent) => Ok(("absent", Vec::new())),
-        Ok(Standing::Outdated(reasons)) => Ok(("outdated", reasons)),
-        Err(error) => Err(to_python(py, error.diagnostic())),
-    }
+    let request = request(kernel_infos, kernel_name, settings)?;
+    Ok(match interruptible(py, |cancel| crate::compare(&request, cancel))? {
+        Standing::UpToDate => ("up to date", Vec::new()),
+        Standing::Absent => ("absent", Vec::new()),
+        Standing::Outdated(reasons) => ("outdated", reasons),
+    })
 }
 
 /// What a build would refuse, found without a compiler: id, message and solution of each.
@@ -112,25 +108,19 @@ fn build_refusals<'py>(
     py: Python<'py>,
     kernel_infos: &Bound<'py, PyAny>,
     kernel_name: &Bound<'py, PyAny>,
-    settings: &Bound<'py, PyDict>,
+    settings: InForce,
 ) -> PyResult<Vec<(&'static str, String, String)>> {
-    let request = request(py, kernel_infos, kernel_name, settings)?;
-    let refusals = interruptible(py, |cancel| crate::refusals(&request, cancel))?;
-    Ok(refusals
-        .iter()
-        .map(|error| (error.diagnostic().id(), error.to_string(), error.diagnostic().solution()))
-        .collect())
+    let request = request(kernel_infos, kernel_name, settings)?;
+    let refusals = interruptible(py, |cancel| Ok::<_, Error>(crate::refusals(&request, cancel)))?;
+    Ok(refusals.iter().map(|error| (error.id(), error.to_string(), error.solution())).collect())
 }
 
 /// Family and identity of the tools a build would use.
 #[pyfunction]
-fn toolchain_facts(py: Python<'_>, settings: &Bound<'_, PyDict>) -> PyResult<Vec<(String, String)>> {
-    let environment = environment(py, settings)?;
-    match interruptible(py, |cancel| toolchains::choose(&environment, &Needs::Nothing, &KnownTools::default(), cancel))?
-    {
-        Ok(chosen) => Ok(chosen.facts),
-        Err(error) => Err(to_python(py, &error)),
-    }
+fn toolchain_facts(py: Python<'_>, settings: InForce) -> PyResult<Vec<(String, String)>> {
+    let chosen =
+        interruptible(py, |cancel| toolchains::choose(&settings.0, &Needs::Nothing, &KnownTools::default(), cancel))?;
+    Ok(chosen.facts)
 }
 
 /// Where the CANN toolkit is looked for.
@@ -150,8 +140,7 @@ struct ScratchFolder {
 impl ScratchFolder {
     #[new]
     fn new(py: Python<'_>, parent: PathBuf, purpose: &str) -> PyResult<Self> {
-        let made = interruptible(py, |cancel| WorkDir::create(&parent, purpose, cancel))?;
-        let folder = made.map_err(|error| to_python(py, &error))?;
+        let folder = interruptible(py, |cancel| WorkDir::create(&parent, purpose, cancel))?;
         Ok(Self { path: folder.path().to_path_buf(), folder: Mutex::new(Some(folder)) })
     }
 
@@ -178,7 +167,7 @@ fn build_stages() -> Vec<&'static str> {
 #[pyfunction]
 fn cache_stats<'py>(py: Python<'py>, directory: PathBuf, limit: u64) -> PyResult<Bound<'py, PyAny>> {
     let cache = cache(directory, limit);
-    let stats = py.detach(|| cache.check_folder().map(|()| cache.stats())).map_err(|error| to_python(py, &error))?;
+    let stats = py.detach(|| cache.check_folder().map(|()| cache.stats())).map_err(|error| to_python(py, error))?;
     convert::to_python(py, &json!(stats))
 }
 
@@ -187,7 +176,7 @@ fn cache_stats<'py>(py: Python<'py>, directory: PathBuf, limit: u64) -> PyResult
 #[pyfunction]
 fn cache_list<'py>(py: Python<'py>, directory: PathBuf, verify: bool) -> PyResult<Bound<'py, PyAny>> {
     let cache = cache(directory, u64::MAX);
-    let listed = interruptible(py, |cancel| {
+    let listed = interruptible(py, |cancel| -> Result<_, FileError> {
         cache.check_folder()?;
         let mut rows = Vec::new();
         for entry in cache.list() {
@@ -213,7 +202,7 @@ fn cache_list<'py>(py: Python<'py>, directory: PathBuf, verify: bool) -> PyResul
         }
         Ok(json!(rows))
     })?;
-    convert::to_python(py, &listed.map_err(|error: FileError| to_python(py, &error))?)
+    convert::to_python(py, &listed)
 }
 
 /// What the cache says to a build: `answer` is `no cache`, `hit` or `miss`; of a miss the `nearest` kernel, seconds since
@@ -223,11 +212,10 @@ fn cache_why<'py>(
     py: Python<'py>,
     kernel_infos: &Bound<'py, PyAny>,
     kernel_name: &Bound<'py, PyAny>,
-    settings: &Bound<'py, PyDict>,
+    settings: InForce,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let request = request(py, kernel_infos, kernel_name, settings)?;
-    let answer = interruptible(py, |cancel| crate::ask_cache(&request, cancel))?;
-    let answer = match answer.map_err(|error| to_python(py, error.diagnostic()))? {
+    let request = request(kernel_infos, kernel_name, settings)?;
+    let answer = match interruptible(py, |cancel| crate::ask_cache(&request, cancel))? {
         CacheAnswer::NoCache => json!({"answer": "no cache"}),
         CacheAnswer::Hit => json!({"answer": "hit"}),
         CacheAnswer::Empty => json!({"answer": "miss", "nearest": null, "idle_seconds": null, "changes": []}),
@@ -243,14 +231,14 @@ fn cache_why<'py>(
 fn cache_clear(py: Python<'_>, directory: PathBuf) -> PyResult<u64> {
     let cache = cache(directory, u64::MAX);
     let cleared = py.detach(|| cache.check_folder().and_then(|()| cache.clear()));
-    cleared.map_err(|error| to_python(py, &error))
+    cleared.map_err(|error| to_python(py, error))
 }
 
 /// The files of all entries, least recently used first.
 #[pyfunction]
 fn cache_entries(py: Python<'_>, directory: PathBuf) -> PyResult<Vec<PathBuf>> {
     let cache = cache(directory, u64::MAX);
-    py.detach(|| cache.check_folder().map(|()| cache.entries())).map_err(|error| to_python(py, &error))
+    py.detach(|| cache.check_folder().map(|()| cache.entries())).map_err(|error| to_python(py, error))
 }
 
 /// The folders of precompiled headers in a directory, least recently used first: file, digest, bytes, seconds since they
@@ -275,7 +263,7 @@ fn header_cache<'py>(py: Python<'py>, directory: PathBuf) -> PyResult<Bound<'py,
 #[pyfunction]
 fn header_cache_clear(py: Python<'_>, directory: PathBuf) -> PyResult<u64> {
     let cache = FolderCache { directory, limit: u64::MAX };
-    py.detach(|| cache.clear()).map_err(|error| to_python(py, &error))
+    py.detach(|| cache.clear()).map_err(|error| to_python(py, error))
 }
 
 /// Checks a file made by another cache and takes it over; the name of its kernel.
@@ -285,7 +273,7 @@ fn cache_import(py: Python<'_>, directory: PathBuf, limit: u64, shared: bool, fi
     let cache = Cache::new(&CacheSettings { directory, limit, sharing });
     match py.detach(|| cached::import(&cache, &file)) {
         Ok(head) => Ok(head.kernel),
-        Err(error) => Err(to_python(py, &error)),
+        Err(error) => Err(to_python(py, error)),
     }
 }
 
@@ -310,15 +298,13 @@ impl Observer for Progress {
     }
 }
 
-fn request<'py>(
-    py: Python<'py>,
-    kernel_infos: &Bound<'py, PyAny>,
-    kernel_name: &Bound<'py, PyAny>,
-    settings: &Bound<'py, PyDict>,
+fn request(
+    kernel_infos: &Bound<'_, PyAny>,
+    kernel_name: &Bound<'_, PyAny>,
+    InForce(environment): InForce,
 ) -> PyResult<Request> {
-    let kernel_infos: Value = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
-    let name = convert::to_text(kernel_name, "called_kernel_name")?.map_err(|error| to_python(py, &error))?;
-    let environment = environment(py, settings)?;
+    let kernel_infos: Value = convert::to_json(kernel_infos)?;
+    let name = convert::to_text(kernel_name, "called_kernel_name")?;
     let shared = Shared::with_jobs(environment.settings.jobs);
     Ok(Request { kernel_infos, name, environment, keep: Intermediates::Remove, reuse: Reuse::Allowed, shared })
 }

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
 
+use super::errors;
 use crate::json::{JsonError, JsonPath};
 
 /// Deeper data is a mistake, most likely a cycle.
@@ -16,32 +17,33 @@ const DEEPEST: usize = 64;
 const MOST_VALUES: usize = 1_000_000;
 
 /// Python data as a JSON value; anything JSON cannot say is an error that tells where.
-pub(crate) fn to_json(data: &Bound<'_, PyAny>) -> PyResult<Result<Value, JsonError>> {
+pub(crate) fn to_json(data: &Bound<'_, PyAny>) -> PyResult<Value> {
     let mut reader = Reader { path: Vec::new(), values: 0 };
-    match reader.read(data) {
-        Ok(value) => Ok(Ok(value)),
-        Err(Refusal::Data(expected, found)) => Ok(Err(JsonError::WrongType { place: reader.place(), expected, found })),
-        Err(Refusal::Python(error)) => Err(error),
-    }
+    reader.read(data).map_err(|refusal| refusal.raised(data.py(), reader.place()))
 }
 
 /// Python text; anything else is an error about the argument called `what`.
-pub(crate) fn to_text(data: &Bound<'_, PyAny>, what: &str) -> PyResult<Result<String, JsonError>> {
-    let place = JsonPath::default().key(what);
-    let Ok(text) = data.cast::<PyString>() else {
-        let found = format!("an object of type `{}`", type_name(data));
-        return Ok(Err(JsonError::WrongType { place, expected: "a string", found }));
+pub(crate) fn to_text(data: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
+    let text = match data.cast::<PyString>() {
+        Ok(text) => string(text),
+        Err(_) => Err(Refusal::Data("a string", format!("an object of type `{}`", type_name(data)))),
     };
-    match string(text) {
-        Ok(text) => Ok(Ok(text)),
-        Err(Refusal::Data(expected, found)) => Ok(Err(JsonError::WrongType { place, expected, found })),
-        Err(Refusal::Python(error)) => Err(error),
-    }
+    text.map_err(|refusal| refusal.raised(data.py(), JsonPath::default().key(what)))
 }
 
 enum Refusal {
     Data(&'static str, String),
     Python(PyErr),
+}
+
+impl Refusal {
+    /// As an exception about the value at `place`.
+    fn raised(self, py: Python<'_>, place: JsonPath) -> PyErr {
+        match self {
+            Self::Data(expected, found) => errors::to_python(py, JsonError::WrongType { place, expected, found }),
+            Self::Python(error) => error,
+        }
+    }
 }
 
 impl From<PyErr> for Refusal {

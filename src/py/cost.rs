@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 
 use super::convert;
 use super::errors::to_python;
+use super::interrupt::interruptible;
 use super::scope::PlanRequest;
 use super::trace::Traces;
 use crate::Error;
 use crate::cost::CostError;
+use crate::cost::durations::Durations;
 use crate::cost::forecast::{self, Model, Runs};
 use crate::cost::inputs::Known;
 use crate::cost::prices::{Effect, Price, Prices};
 use crate::cost::profile::Profile;
-use crate::cost::suggest;
-use crate::model::Platform;
 use crate::scope;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -35,7 +35,7 @@ type PriceRow = (&'static str, f64, f64, &'static str, &'static str);
 /// The prices in force, and where they come from.
 #[pyfunction]
 fn cost_prices(py: Python<'_>, path: Option<PathBuf>) -> PyResult<(Vec<PriceRow>, String)> {
-    let prices = read_prices(path).map_err(|error| to_python(py, &error))?;
+    let prices = read_prices(path).map_err(|error| to_python(py, error))?;
     let row = |price: Price| {
         let effect = match price.effect() {
             Effect::Costs => "costs",
@@ -60,7 +60,7 @@ struct GivenModel {
 impl GivenModel {
     fn read(self, request: &PlanRequest) -> Result<Model, Error> {
         if self.is_graph {
-            return Ok(Model::Graph { graph: scope::json::read(&self.text)?, settings: request.settings() });
+            return Ok(Model::Graph { graph: scope::json::read(&self.text)?, settings: request.planning() });
         }
         // Python made the text from data it had checked to be JSON.
         let infos: Value = serde_json::from_str(&self.text).unwrap_or(Value::Null);
@@ -76,21 +76,25 @@ fn read_profiles(paths: &[PathBuf]) -> Result<Vec<Profile>, CostError> {
     paths.iter().map(|path| Profile::read(path)).collect()
 }
 
-fn platform(request: &PlanRequest) -> Result<Platform, Error> {
-    let (aic, aiv) = request.cores();
-    Ok(Platform::new(request.soc(), aic, aiv)?)
+/// A prediction of a model, which Ctrl-C ends.
+fn of_model<T: Send>(
+    py: Python<'_>,
+    model: GivenModel,
+    request: &PlanRequest,
+    profiles: &[PathBuf],
+    prices: Option<PathBuf>,
+    work: impl FnOnce(&Model, &Known<'_>, &Prices) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    interruptible(py, |cancel| -> Result<T, Error> {
+        let (profiles, prices) = (read_profiles(profiles)?, read_prices(prices)?);
+        let known = Known { platform: request.platform(), durations: &Durations::new(&profiles), cancel };
+        work(&model.read(request)?, &known, &prices)
+    })
 }
 
-/// Runs `work` without the interpreter lock; what it finds becomes Python data.
-fn found<'py, T: Serialize + Send>(
-    py: Python<'py>,
-    work: impl FnOnce() -> Result<T, Error> + Send,
-) -> PyResult<Bound<'py, PyAny>> {
-    let done = py.detach(|| work().map(|value| serde_json::to_value(value).unwrap_or(Value::Null)));
-    match done {
-        Ok(value) => convert::to_python(py, &value),
-        Err(error) => Err(to_python(py, error.diagnostic())),
-    }
+/// As Python data.
+fn shown<'py>(py: Python<'py>, found: impl Serialize) -> PyResult<Bound<'py, PyAny>> {
+    convert::to_python(py, &serde_json::to_value(found).unwrap_or(Value::Null))
 }
 
 #[pyfunction]
@@ -101,11 +105,7 @@ fn cost_predict<'py>(
     profiles: Vec<PathBuf>,
     prices: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    found(py, || {
-        let (profiles, prices) = (read_profiles(&profiles)?, read_prices(prices)?);
-        let known = Known { platform: platform(&request)?, profiles: &profiles };
-        Ok(forecast::forecast(&model.read(&request)?, &known, &prices)?)
-    })
+    shown(py, of_model(py, model, &request, &profiles, prices, crate::predict)?)
 }
 
 /// What every core does when, with the durations of the profiles or made-up ones; and what is left out, with reasons.
@@ -117,12 +117,10 @@ fn cost_trace(
     profiles: Vec<PathBuf>,
     prices: Option<PathBuf>,
 ) -> PyResult<(Traces, Vec<(String, String)>)> {
-    let made = py.detach(|| -> Result<_, Error> {
-        let (profiles, prices) = (read_profiles(&profiles)?, read_prices(prices)?);
-        let known = Known { platform: platform(&request)?, profiles: &profiles };
-        Ok(forecast::traces(&model.read(&request)?, &known, &prices)?)
+    let made = of_model(py, model, &request, &profiles, prices, |model, known, prices| {
+        Ok(forecast::traces(model, known, prices)?)
     });
-    let (traces, skipped) = made.map_err(|error| to_python(py, error.diagnostic()))?;
+    let (traces, skipped) = made?;
     Ok((Traces(traces), skipped.into_iter().map(|skipped| (skipped.name, skipped.why)).collect()))
 }
 
@@ -135,11 +133,10 @@ fn cost_tune<'py>(
     prices: Option<PathBuf>,
     candidates: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    found(py, || {
-        let (profiles, prices) = (read_profiles(&profiles)?, read_prices(prices)?);
-        let known = Known { platform: platform(&request)?, profiles: &profiles };
-        Ok(forecast::tune(&model.read(&request)?, &known, &prices, candidates)?)
-    })
+    let tuned = of_model(py, model, &request, &profiles, prices, |model, known, prices| {
+        crate::tune(model, known, prices, candidates)
+    });
+    shown(py, tuned?)
 }
 
 #[pyfunction]
@@ -150,11 +147,8 @@ fn cost_suggest<'py>(
     profiles: Vec<PathBuf>,
     prices: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    found(py, || {
-        let (profiles, prices) = (read_profiles(&profiles)?, read_prices(prices)?);
-        let known = Known { platform: platform(&request)?, profiles: &profiles };
-        Ok(suggest::suggest(&scope::json::read(graph)?, &request.settings(), &known, &prices)?)
-    })
+    let model = GivenModel { text: graph.to_owned(), is_graph: true, name: String::new() };
+    shown(py, of_model(py, model, &request, &profiles, prices, crate::suggest)?)
 }
 
 /// Fits prices: (model, unfused profiles, fused profiles) of each run. Gives the report and the text of a prices file.
@@ -166,14 +160,14 @@ fn cost_calibrate<'py>(
     prices: Option<PathBuf>,
     made_from: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    found(py, || {
-        let platform = platform(&request)?;
+    let fitted = interruptible(py, |cancel| -> Result<_, Error> {
+        let platform = request.platform();
         let mut read = Vec::with_capacity(runs.len());
         for (model, unfused, fused) in runs {
             let (unfused, fused) = (read_profiles(&unfused)?, read_profiles(&fused)?);
             read.push(Runs { model: model.read(&request)?, unfused, fused });
         }
-        let known = Known { platform, profiles: &[] };
+        let known = Known { platform, durations: &Durations::new(&[]), cancel };
         let fit = forecast::calibrate(&read, &known, &read_prices(prices)?, made_from)?;
         Ok(json!({
             "prices": fit.report,
@@ -181,5 +175,6 @@ fn cost_calibrate<'py>(
             "residual_percent": fit.residual_percent,
             "file": fit.prices.to_text(platform.soc, made_from),
         }))
-    })
+    })?;
+    convert::to_python(py, &fitted)
 }

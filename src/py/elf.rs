@@ -39,7 +39,7 @@ fn run<'a, T: Send>(input: &'a Input<'_>, work: impl FnOnce(&'a [u8]) -> Result<
     let py = input.0.py();
     // `bytes` never change, so they may be read without the lock.
     let bytes = input.0.as_bytes();
-    py.detach(|| work(bytes)).map_err(|error| to_python(py, &error))
+    py.detach(|| work(bytes)).map_err(|error| to_python(py, error))
 }
 
 /// (`e_type`, `e_machine`)
@@ -175,7 +175,7 @@ fn elf_split_copies<'py>(
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let functions: Vec<&str> = functions.iter().map(String::as_str).collect();
     if count == 0 {
-        return Err(to_python(py, &ElfError::BadCount { count }));
+        return Err(to_python(py, ElfError::BadCount { count }));
     }
     if count == 1 {
         return Ok(Vec::new());
@@ -204,6 +204,6 @@ fn elf_read_archive<'py>(py: Python<'py>, data: Input<'py>) -> PyResult<Vec<(Str
 #[pyo3(signature = (members, /))]
 fn elf_write_archive<'py>(py: Python<'py>, members: Vec<(String, Input<'py>)>) -> PyResult<Bound<'py, PyBytes>> {
     let borrowed: Vec<(&str, &[u8])> = members.iter().map(|(name, data)| (name.as_str(), data.0.as_bytes())).collect();
-    let archive = py.detach(|| elf::archive::write(&borrowed)).map_err(|error| to_python(py, &error))?;
+    let archive = py.detach(|| elf::archive::write(&borrowed)).map_err(|error| to_python(py, error))?;
     Ok(PyBytes::new(py, &archive))
 }

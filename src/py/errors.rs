@@ -2,13 +2,14 @@
 
 use pyo3::prelude::*;
 
-use crate::Diagnostic;
+use crate::{Diagnostic, Error};
 
 /// A `superkernel.SuperKernelError` for `error`.
 ///
 /// The class is chosen on the Python side (`superkernel._errors`): with CANN importable it must also derive
 /// from CANN's own exception.
-pub(crate) fn to_python(py: Python<'_>, error: &dyn Diagnostic) -> PyErr {
+pub(crate) fn to_python(py: Python<'_>, error: impl Into<Error>) -> PyErr {
+    let error: Error = error.into();
     from_parts(py, error.id(), &error.to_string(), &error.solution())
 }
 

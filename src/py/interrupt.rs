@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
+use super::errors::to_python;
+use crate::Error;
 use crate::cancel::Cancel;
 
 /// How often the interpreter is asked for signals.
@@ -36,10 +38,11 @@ impl PyCancel {
 }
 
 /// [`interruptible_by`] signals only.
-pub(super) fn interruptible<T, W>(py: Python<'_>, work: W) -> PyResult<T>
+pub(super) fn interruptible<T, E, W>(py: Python<'_>, work: W) -> PyResult<T>
 where
     T: Send,
-    W: FnOnce(&Cancel) -> T + Send,
+    E: Into<Error> + Send,
+    W: FnOnce(&Cancel) -> Result<T, E> + Send,
 {
     interruptible_by(py, Cancel::new(), work)
 }
@@ -48,10 +51,11 @@ where
 ///
 /// A signal raises the [`Cancel`]; `work` is always waited for, so nothing it started is left behind, and then the
 /// signal's exception (`KeyboardInterrupt`) wins over the result.
-pub(super) fn interruptible_by<T, W>(py: Python<'_>, cancel: Cancel, work: W) -> PyResult<T>
+pub(super) fn interruptible_by<T, E, W>(py: Python<'_>, cancel: Cancel, work: W) -> PyResult<T>
 where
     T: Send,
-    W: FnOnce(&Cancel) -> T + Send,
+    E: Into<Error> + Send,
+    W: FnOnce(&Cancel) -> Result<T, E> + Send,
 {
     std::thread::scope(|scope| {
         let (sender, receiver) = channel();
@@ -85,7 +89,7 @@ where
         let result = py.detach(|| worker.join());
         match (interrupt, result) {
             (Some(error), _) => Err(error),
-            (None, Ok(result)) => Ok(result),
+            (None, Ok(result)) => result.map_err(|error| to_python(py, error)),
             (None, Err(panic)) => std::panic::resume_unwind(panic),
         }
     })

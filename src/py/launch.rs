@@ -34,7 +34,7 @@ impl SimWorkOrder {
     /// From the line that came.
     #[new]
     fn new(py: Python<'_>, line: &str) -> PyResult<Self> {
-        WorkOrder::from_line(line).map(Self).map_err(|error| to_python(py, &error))
+        WorkOrder::from_line(line).map(Self).map_err(|error| to_python(py, error))
     }
 
     /// Seconds after which nobody waits for the answer.
@@ -46,7 +46,7 @@ impl SimWorkOrder {
     /// Does it; the line to answer with.
     fn carry_out(&self, py: Python<'_>) -> PyResult<String> {
         let order = self.0.clone();
-        py.detach(|| order.carry_out()).map_err(|error| to_python(py, &error))
+        py.detach(|| order.carry_out()).map_err(|error| to_python(py, error))
     }
 }
 
@@ -56,7 +56,7 @@ fn sim_answer(py: Python<'_>, line: &[u8]) -> PyResult<SimReport> {
     match py.detach(|| Answer::from_line(line)) {
         Ok(Answer::Report(report)) => Ok(SimReport(*report)),
         Ok(Answer::Refused { id, message, solution }) => Err(from_parts(py, &id, &message, &solution)),
-        Err(error) => Err(to_python(py, &error)),
+        Err(error) => Err(to_python(py, error)),
     }
 }
 

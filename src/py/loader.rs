@@ -184,7 +184,7 @@ impl KernelDescription {
             Source::Argument(number) => (Some(number), None),
             Source::Own(role) => (None, Some(role.as_str())),
         };
-        let sources = self.0.assign(given).map_err(|error| to_python(py, &error))?;
+        let sources = self.0.assign(given).map_err(|error| to_python(py, error))?;
         Ok(sources.into_iter().map(filling).collect())
     }
 }
@@ -251,7 +251,7 @@ fn sim_describe(
         let (kernel_type, chip) = (kernel_type.ok_or_else(missing)?, Soc::parse(soc)?.chip());
         loader::of_functions(&path, entries(functions)?, &kernel_type, block_dim, chip)
     });
-    found.map(KernelDescription).map_err(|error| to_python(py, &error))
+    found.map(KernelDescription).map_err(|error| to_python(py, error))
 }
 
 fn entries(functions: HashMap<String, String>) -> Result<Entries, LoadError> {

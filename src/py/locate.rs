@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 
-use super::errors::to_python;
-use crate::fs;
-use crate::locate::{LocateError, Located, Lookup, Start, Stopped, stopped};
+use super::interrupt::interruptible;
+use crate::locate::{Located, Stopped, StoppedAt};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Location>()?;
@@ -73,10 +72,9 @@ impl Location {
 }
 
 impl Location {
-    fn new(kernel: Option<&str>, located: Located) -> Self {
-        let Located { pc, offset, kind, copy, ops, certain, place } = located;
+    fn new(located: Located) -> Self {
+        let Located { kernel, pc, offset, kind, copy, ops, certain, place } = located;
         let (file, line) = place.line.map(|line| (line.file, line.line)).unzip();
-        let kernel = kernel.map(str::to_owned);
         let (function, symbol) = (place.function, place.symbol);
         Self { kernel, pc, offset, core: kind, copy, ops, certain, function, symbol, file, line }
     }
@@ -90,16 +88,8 @@ fn locate(
     counters: Vec<(u64, u64)>,
     function: Option<String>,
 ) -> PyResult<Vec<Location>> {
-    let found = py.detach(|| -> Result<Vec<Location>, LocateError> {
-        let bytes = fs::read(&object)?;
-        let lookup = Lookup::open(&bytes)?;
-        let at = |(pc, start): (u64, u64)| {
-            let start = function.as_deref().map_or(Start::Code(start), |name| Start::Function(start, name));
-            Ok(Location::new(lookup.kernel(), lookup.at(pc, start)?))
-        };
-        counters.into_iter().map(at).collect()
-    });
-    found.map_err(|error| to_python(py, &error))
+    let found = interruptible(py, |_| crate::locate(&object, &counters, function.as_deref()))?;
+    Ok(found.into_iter().map(Location::new).collect())
 }
 
 /// Cores that stopped at one place, as a device's log tells it.
@@ -188,40 +178,11 @@ fn locate_log(
     start: u64,
     function: Option<String>,
 ) -> PyResult<Vec<StoppedCores>> {
-    type Found = (Stopped, Option<String>, Result<Location, LocateError>);
-    let found = py.detach(|| -> Result<Vec<Found>, LocateError> {
-        let cores = stopped(&String::from_utf8_lossy(&fs::read(&log)?));
-        if cores.is_empty() {
-            return Err(LocateError::NoCounters { path: log });
-        }
-        let bytes = fs::read(&object)?;
-        let lookup = Lookup::open(&bytes)?;
-        let at = |core: Stopped| {
-            let start = match (function.as_deref(), core.start) {
-                (Some(name), told) => Start::Function(told.unwrap_or(start), name),
-                (None, Some(told)) => lookup.start(told, core.kind),
-                (None, None) => Start::Code(start),
-            };
-            let name = match start {
-                Start::Code(_) => None,
-                Start::Function(_, name) => Some(name.to_owned()),
-            };
-            let place = lookup.at(core.pc, start).map(|located| Location::new(lookup.kernel(), located));
-            (core, name, place)
-        };
-        let mut found: Vec<Found> = cores.into_iter().map(at).collect();
-        // A log may tell of other kernels too; if it tells of no core of this one, it is the wrong log or object.
-        let is_known = |(_, _, place): &Found| place.is_ok();
-        match found.iter().position(is_known) {
-            Some(_) => Ok(found),
-            None => found.swap_remove(0).2.map(|_| Vec::new()),
-        }
-    });
-    let found = found.map_err(|error| to_python(py, &error))?;
-    let core = |(core, start_function, place): Found| {
+    let found = interruptible(py, |_| crate::locate_log(&object, &log, start, function.as_deref()))?;
+    let core = |StoppedAt { core, start_function, place }: StoppedAt| {
         let Stopped { line, start, pc, kind, cores } = core;
         let (location, problem) = match place {
-            Ok(location) => (Some(Py::new(py, location)?), None),
+            Ok(located) => (Some(Py::new(py, Location::new(located))?), None),
             Err(error) => (None, Some(error.to_string())),
         };
         let log_core = kind.map(|kind| kind.as_str());

@@ -8,6 +8,7 @@ use pyo3::types::PyDict;
 use super::convert::time_limit;
 use super::errors::to_python;
 use super::interrupt::interruptible;
+use crate::Error;
 use crate::environment::Variables;
 use crate::model::{Chip, DcciFlags, DebugOutput, KernelType, Soc};
 use crate::opbuild::{BuiltOp, HeaderTree, OpBuildError, OpRequest, Position, Source, TilingKey};
@@ -23,7 +24,7 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The AscendC headers in a folder: root, whether it is a checkout, version.
 #[pyfunction]
 fn header_tree(py: Python<'_>, folder: PathBuf) -> PyResult<(PathBuf, bool, Option<String>)> {
-    let tree = HeaderTree::open(&folder).map_err(|error| to_python(py, &error))?;
+    let tree = HeaderTree::open(&folder).map_err(|error| to_python(py, error))?;
     Ok((tree.root().to_path_buf(), tree.is_checkout(), tree.version()))
 }
 
@@ -65,13 +66,13 @@ fn build_op<'py>(
     emulation_dir: PathBuf,
     timeout: Option<f64>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let request = request.checked().map_err(|error| to_python(py, &error))?;
+    let request = request.checked().map_err(|error| to_python(py, error))?;
     let limit = time_limit(timeout);
-    let built = interruptible(py, |cancel| {
+    let built = interruptible(py, |cancel| -> Result<_, Error> {
         let host = HostToolchain::find(&Variables::from_process().host_search(), &emulation_dir, limit, cancel)?;
         crate::build_op(&request, &host, cancel)
     })?;
-    result(py, &built.map_err(|error| to_python(py, &error))?)
+    result(py, &built)
 }
 
 fn result<'py>(py: Python<'py>, built: &BuiltOp) -> PyResult<Bound<'py, PyDict>> {

@@ -15,7 +15,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 fn parse_options<'py>(py: Python<'py>, text: &str, underscores: bool) -> PyResult<(Bound<'py, PyDict>, Vec<String>)> {
     let separator = if underscores { Separator::HyphenOrUnderscore } else { Separator::Hyphen };
-    let options = parse(text, separator).map_err(|error| to_python(py, &error))?;
+    let options = parse(text, separator).map_err(|error| to_python(py, error))?;
     let given = PyDict::new(py);
     for option in &options.given {
         let name = option.name.as_str();

@@ -5,6 +5,8 @@ use serde_json::Value;
 
 use super::convert;
 use super::errors::to_python;
+use super::interrupt::interruptible;
+use super::settings::InForce;
 use crate::model::Platform;
 use crate::report::LargePart;
 use crate::{Error, Plan};
@@ -46,30 +48,24 @@ impl Planned {
 
 /// The plan of a super kernel.
 #[pyfunction]
-#[pyo3(signature = (kernel_infos, kernel_name, soc, aic_num=None, aiv_num=None))]
 fn plan(
     py: Python<'_>,
     kernel_infos: &Bound<'_, PyAny>,
     kernel_name: &Bound<'_, PyAny>,
-    soc: &str,
-    aic_num: Option<u32>,
-    aiv_num: Option<u32>,
+    settings: InForce,
 ) -> PyResult<Planned> {
-    call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), crate::plan_once).map(Planned)
+    call(py, kernel_infos, kernel_name, settings, crate::plan_once).map(Planned)
 }
 
 /// The device program as data for a picture.
 #[pyfunction]
-#[pyo3(signature = (kernel_infos, kernel_name, soc, aic_num=None, aiv_num=None))]
 fn plan_picture<'py>(
     py: Python<'py>,
     kernel_infos: &Bound<'py, PyAny>,
     kernel_name: &Bound<'py, PyAny>,
-    soc: &str,
-    aic_num: Option<u32>,
-    aiv_num: Option<u32>,
+    settings: InForce,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let value = call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), |infos, name, platform| {
+    let value = call(py, kernel_infos, kernel_name, settings, |infos, name, platform| {
         Ok(crate::plan_once(infos, name, platform)?.to_picture())
     })?;
     convert::to_python(py, &value)
@@ -77,16 +73,13 @@ fn plan_picture<'py>(
 
 /// What a super kernel would become, and why.
 #[pyfunction]
-#[pyo3(signature = (kernel_infos, kernel_name, soc, aic_num=None, aiv_num=None))]
 fn plan_explained<'py>(
     py: Python<'py>,
     kernel_infos: &Bound<'py, PyAny>,
     kernel_name: &Bound<'py, PyAny>,
-    soc: &str,
-    aic_num: Option<u32>,
-    aiv_num: Option<u32>,
+    settings: InForce,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let value = call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), |infos, name, platform| {
+    let value = call(py, kernel_infos, kernel_name, settings, |infos, name, platform| {
         Ok(serde_json::json!(crate::plan(&infos, name, platform)?.to_explanation(&infos)))
     })?;
     convert::to_python(py, &value)
@@ -94,32 +87,24 @@ fn plan_explained<'py>(
 
 /// The C++ source of a super kernel.
 #[pyfunction]
-#[pyo3(signature = (kernel_infos, kernel_name, soc, aic_num=None, aiv_num=None))]
 fn generate(
     py: Python<'_>,
     kernel_infos: &Bound<'_, PyAny>,
     kernel_name: &Bound<'_, PyAny>,
-    soc: &str,
-    aic_num: Option<u32>,
-    aiv_num: Option<u32>,
+    settings: InForce,
 ) -> PyResult<String> {
-    call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), |infos, name, platform| {
-        crate::generate(&infos, name, platform)
-    })
+    call(py, kernel_infos, kernel_name, settings, |infos, name, platform| crate::generate(&infos, name, platform))
 }
 
 /// The device program in its text form. Objects that are missing leave sizes open.
 #[pyfunction]
-#[pyo3(signature = (kernel_infos, kernel_name, soc, aic_num=None, aiv_num=None))]
 fn program_text(
     py: Python<'_>,
     kernel_infos: &Bound<'_, PyAny>,
     kernel_name: &Bound<'_, PyAny>,
-    soc: &str,
-    aic_num: Option<u32>,
-    aiv_num: Option<u32>,
+    settings: InForce,
 ) -> PyResult<String> {
-    call(py, kernel_infos, kernel_name, (soc, aic_num, aiv_num), |infos, name, platform| {
+    call(py, kernel_infos, kernel_name, settings, |infos, name, platform| {
         Ok(crate::plan_once(infos, name, platform)?.program.text())
     })
 }
@@ -128,7 +113,7 @@ fn program_text(
 #[pyfunction]
 fn check_program(py: Python<'_>, text: &str) -> PyResult<Vec<String>> {
     let checked = py.detach(|| crate::program::Program::read(text).map(|program| crate::program::verify(&program)));
-    match checked.map_err(|error| to_python(py, &error))? {
+    match checked.map_err(|error| to_python(py, error))? {
         Ok(()) => Ok(Vec::new()),
         Err(violations) => Ok(violations.iter().map(ToString::to_string).collect()),
     }
@@ -139,11 +124,10 @@ fn call<T: Send>(
     py: Python<'_>,
     kernel_infos: &Bound<'_, PyAny>,
     kernel_name: &Bound<'_, PyAny>,
-    (soc, aic_num, aiv_num): (&str, Option<u32>, Option<u32>),
+    InForce(environment): InForce,
     work: impl FnOnce(Value, &str, &Platform) -> Result<T, Error> + Send,
 ) -> PyResult<T> {
-    let infos = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
-    let name = convert::to_text(kernel_name, "kernel_name")?.map_err(|error| to_python(py, &error))?;
-    let done = py.detach(|| work(infos, &name, &Platform::new(soc, aic_num, aiv_num)?));
-    done.map_err(|error| to_python(py, error.diagnostic()))
+    let infos = convert::to_json(kernel_infos)?;
+    let name = convert::to_text(kernel_name, "kernel_name")?;
+    interruptible(py, |_| work(infos, &name, &environment.platform))
 }

@@ -62,7 +62,7 @@ fn settings<'py>(py: Python<'py>, call: &Call) -> PyResult<Bound<'py, PyAny>> {
 fn build_record(py: Python<'_>, directory: PathBuf, name: String) -> PyResult<BuildRecord> {
     let read = py.detach(|| Manifest::read(&KernelFiles::new(&directory, &name)));
     let unusable = |error| BuildError::NoRecord { kernel: name, source: Box::new(error) };
-    read.map(BuildRecord).map_err(|error| to_python(py, &unusable(error)))
+    read.map(BuildRecord).map_err(|error| to_python(py, unusable(error)))
 }
 
 /// What the JSON of a built super kernel says, with its build record if that is beside it and belongs to it; `None` if
@@ -81,7 +81,7 @@ fn built_kernel<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Option<(Bound<'
         let record = record.filter(|record| record.json == json.digest.to_string());
         Ok(Some((kernel_facts(&described, &path, record.as_ref()), record)))
     };
-    let Some((facts, record)) = py.detach(read).map_err(|error| to_python(py, &error))? else { return Ok(None) };
+    let Some((facts, record)) = py.detach(read).map_err(|error| to_python(py, error))? else { return Ok(None) };
     Ok(Some((convert::to_python(py, &facts)?, record.map(BuildRecord))))
 }
 
@@ -164,8 +164,8 @@ impl StoredCall {
 
 /// The files that `kernel_infos` names.
 #[pyfunction]
-fn reproducer_paths(py: Python<'_>, kernel_infos: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    let infos = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
+fn reproducer_paths(kernel_infos: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let infos = convert::to_json(kernel_infos)?;
     let mut paths = Vec::new();
     model::with_paths(&infos, |path| {
         paths.push(path.to_owned());
@@ -178,7 +178,7 @@ fn reproducer_paths(py: Python<'_>, kernel_infos: &Bound<'_, PyAny>) -> PyResult
 /// folder.
 #[pyfunction]
 fn beside_file<'py>(py: Python<'py>, kernel_infos: &Bound<'py, PyAny>, folder: PathBuf) -> PyResult<Bound<'py, PyAny>> {
-    let infos = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
+    let infos = convert::to_json(kernel_infos)?;
     let infos = py.detach(|| model::with_paths(&infos, |path| model::beside(&folder, path, model::Missing::Beside)));
     convert::to_python(py, &infos)
 }
@@ -199,11 +199,11 @@ fn reproducer_write<'py>(
     object_sha256: Option<String>,
     error: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let infos = convert::to_json(kernel_infos)?.map_err(|error| to_python(py, &error))?;
+    let infos = convert::to_json(kernel_infos)?;
     let result = match (report, object_sha256, error) {
-        (Some(report), Some(object), _) => Recorded::Built { report: Value::Object(object_of(py, report)?), object },
+        (Some(report), Some(object), _) => Recorded::Built { report: Value::Object(object_of(report)?), object },
         (_, _, Some(error)) => {
-            let error = object_of(py, error)?;
+            let error = object_of(error)?;
             let id = error.get("errId").and_then(Value::as_str).unwrap_or_default().to_owned();
             Recorded::Failed { id, error }
         }
@@ -213,17 +213,17 @@ fn reproducer_write<'py>(
         name,
         call: Call {
             kernel_infos: model::with_paths(&infos, |path| inside.get(path).cloned().unwrap_or_default()),
-            settings: object_of(py, settings)?,
+            settings: object_of(settings)?,
         },
-        machine: object_of(py, machine)?,
+        machine: object_of(machine)?,
         result,
         dropped: Vec::new(),
     };
     Ok(PyBytes::new(py, format!("{:#}", reproducer.to_json()).as_bytes()))
 }
 
-fn object_of(py: Python<'_>, data: &Bound<'_, PyDict>) -> PyResult<Map<String, Value>> {
-    match convert::to_json(data.as_any())?.map_err(|error| to_python(py, &error))? {
+fn object_of(data: &Bound<'_, PyDict>) -> PyResult<Map<String, Value>> {
+    match convert::to_json(data.as_any())? {
         Value::Object(object) => Ok(object),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Ok(Map::new()),
     }
@@ -235,5 +235,5 @@ fn object_of(py: Python<'_>, data: &Bound<'_, PyDict>) -> PyResult<Map<String, V
 fn reproducer_read(py: Python<'_>, path: PathBuf, record: PathBuf, trust: bool) -> PyResult<StoredCall> {
     let trust = if trust { Trust::Sender } else { Trust::Nobody };
     let read = py.detach(|| Reproducer::read(&path, &record, trust));
-    read.map(StoredCall).map_err(|error| to_python(py, &error))
+    read.map(StoredCall).map_err(|error| to_python(py, error))
 }

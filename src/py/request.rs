@@ -33,7 +33,7 @@ impl LaunchRequest {
         slots: Vec<u64>,
     ) -> PyResult<Self> {
         let request = kernel.launchable().request(library, soc, tiling_key, blocks, slots);
-        request.map(Self).map_err(|error| to_python(py, &error))
+        request.map(Self).map_err(|error| to_python(py, error))
     }
 
     /// In which order cores go on.
@@ -142,17 +142,17 @@ impl LaunchRequest {
     fn launch(&self, py: Python<'_>) -> PyResult<SimReport> {
         let request = self.0.clone();
         let report = py.detach(|| sim::launch(request));
-        report.map(SimReport).map_err(|error| to_python(py, &error))
+        report.map(SimReport).map_err(|error| to_python(py, error))
     }
 
     /// The line that has the worker run it.
     fn work_order(&self, py: Python<'_>, pages: Vec<(u64, u64, bool)>, timeout: Option<f64>) -> PyResult<String> {
         let pages = pages.into_iter().map(|(address, size, open)| Pages { address, size, open }).collect();
         let order = WorkOrder { pages, timeout, launch: self.0.clone() };
-        order.to_line().map_err(|error| to_python(py, &error))
+        order.to_line().map_err(|error| to_python(py, error))
     }
 }
 
 fn named<T: serde::de::DeserializeOwned>(py: Python<'_>, argument: &'static str, name: &str) -> PyResult<T> {
-    request::choice(argument, name).map_err(|error| to_python(py, &error))
+    request::choice(argument, name).map_err(|error| to_python(py, error))
 }

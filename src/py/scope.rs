@@ -7,8 +7,10 @@ use pyo3::prelude::*;
 use serde_json::json;
 
 use super::convert;
-use super::errors::to_python;
+use super::interrupt::interruptible;
+use super::settings::InForce;
 use crate::Error;
+use crate::model::Platform;
 use crate::scope::launch::{self, EntryArguments, Ffts, Workspace};
 use crate::scope::{self, Cuts, Hazards, Mode, Settings, SingleOps, Target};
 
@@ -31,7 +33,7 @@ fn scope_read<'py>(
     compile_results: bool,
     folder: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let read = py.detach(|| -> Result<_, Error> {
+    let graph = interruptible(py, |_| -> Result<_, Error> {
         let mut graph = scope::read_graph(data)?;
         if let Some(folder) = &folder {
             graph.look_for_files(folder);
@@ -40,11 +42,8 @@ fn scope_read<'py>(
             graph.take_compile_results()?;
         }
         Ok(scope::json::write(&graph))
-    });
-    match read {
-        Ok(graph) => convert::to_python(py, &graph),
-        Err(error) => Err(to_python(py, error.diagnostic())),
-    }
+    })?;
+    convert::to_python(py, &graph)
 }
 
 /// What `scope_plan` is told beside the graph, one keyword each.
@@ -59,11 +58,7 @@ pub(super) struct PlanRequest {
     #[pyo3(item)]
     cut_per_stream: bool,
     #[pyo3(item)]
-    soc: String,
-    #[pyo3(item)]
-    aic_num: u32,
-    #[pyo3(item)]
-    aiv_num: u32,
+    settings: InForce,
     #[pyo3(item)]
     tiling_on_aicpu: Vec<String>,
     #[pyo3(item)]
@@ -71,18 +66,12 @@ pub(super) struct PlanRequest {
 }
 
 impl PlanRequest {
-    /// The SoC.
-    pub(super) fn soc(&self) -> &str {
-        &self.soc
+    /// What it is planned for.
+    pub(super) fn platform(&self) -> Platform {
+        self.settings.0.platform
     }
 
-    /// Cube and vector cores, where they are known.
-    pub(super) fn cores(&self) -> (Option<u32>, Option<u32>) {
-        let known = |count: u32| Some(count).filter(|count| *count > 0);
-        (known(self.aic_num), known(self.aiv_num))
-    }
-
-    pub(super) fn settings(&self) -> Settings {
+    pub(super) fn planning(&self) -> Settings {
         let mut settings = Settings::new(if self.compat { Mode::Compat } else { Mode::Default });
         match self.fuse_single_ops {
             Some(true) => settings.single_ops = SingleOps::Fuse,
@@ -95,7 +84,9 @@ impl PlanRequest {
         if self.cut_per_stream {
             settings.cuts = Cuts::PerStream;
         }
-        settings.target = Target { soc: self.soc.clone(), aic_num: self.aic_num, aiv_num: self.aiv_num };
+        let known = &self.settings.0.settings;
+        let (aic_num, aiv_num) = (known.aic_num.unwrap_or_default(), known.aiv_num.unwrap_or_default());
+        settings.target = Target { soc: known.soc.clone(), aic_num, aiv_num };
         settings.tiling_on_aicpu.clone_from(&self.tiling_on_aicpu);
         settings.exclude.clone_from(&self.exclude);
         settings
@@ -283,12 +274,9 @@ impl ScopePiece {
 /// The plan of a graph in JSON form.
 #[pyfunction]
 fn scope_plan(py: Python<'_>, graph: &str, request: PlanRequest) -> PyResult<ScopePlanned> {
-    let settings = request.settings();
-    let planned = py.detach(|| -> Result<_, Error> { Ok(scope::plan(&scope::json::read(graph)?, &settings)?) });
-    match planned {
-        Ok(plan) => Ok(ScopePlanned { plan: Arc::new(plan), mode: settings.mode }),
-        Err(error) => Err(to_python(py, error.diagnostic())),
-    }
+    let settings = request.planning();
+    let plan = interruptible(py, |cancel| crate::scope(&scope::json::read(graph)?, &settings, cancel))?;
+    Ok(ScopePlanned { plan: Arc::new(plan), mode: settings.mode })
 }
 
 /// (id, own arguments, tiling event of a dynamic op, sends, receives)

@@ -8,7 +8,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PySet, PyString, PyTuple};
 
 use super::errors::to_python;
-use crate::Error;
 use crate::environment::kind::{Given, Kind, Value};
 use crate::environment::table::{CannSource, MissingSetting, Role};
 use crate::environment::{Environment, SETTINGS, Setting, Settings};
@@ -85,23 +84,30 @@ fn short_soc(name: &str) -> String {
     Soc::from_full_name(name).map_or_else(|| name.to_owned(), |soc| soc.to_string())
 }
 
-/// The snapshot the Python side has taken, as typed values. Its values were checked there; what cannot be read here is
-/// a mistake of the package.
-pub(crate) fn environment(py: Python<'_>, snapshot: &Bound<'_, PyDict>) -> PyResult<Environment> {
-    let settings = Settings::read(|name, kind| {
-        let value = item(snapshot, name)?;
-        if value.is_none() {
-            return Ok(None);
-        }
-        let mistake = || PyValueError::new_err(format!("setting `{name}` cannot be {value}"));
-        kind.read(given(&value)?).map(Some).ok_or_else(mistake)
-    })?;
-    let limit = item(snapshot, "cache_limit")?.extract()?;
-    let include_dir = item(snapshot, "include_dir")?.extract()?;
-    let environment = Environment::new(settings, limit, include_dir);
-    let mut environment = environment.map_err(|error| to_python(py, Error::from(error).diagnostic()))?;
-    environment.platform_info = item(snapshot, "platform_info")?.extract::<BTreeMap<String, u64>>()?;
-    Ok(environment)
+/// The settings in force, as every call that needs them gets them: the snapshot the Python side has taken. Its values were
+/// checked there; what cannot be read here is a mistake of the package.
+pub(super) struct InForce(pub Environment);
+
+impl<'py> FromPyObject<'_, 'py> for InForce {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let snapshot = given.cast::<PyDict>()?;
+        let settings = Settings::read(|name, kind| {
+            let value = item(&snapshot, name)?;
+            if value.is_none() {
+                return Ok(None);
+            }
+            let mistake = || PyValueError::new_err(format!("setting `{name}` cannot be {value}"));
+            kind.read(self::given(&value)?).map(Some).ok_or_else(mistake)
+        })?;
+        let limit = item(&snapshot, "cache_limit")?.extract()?;
+        let include_dir = item(&snapshot, "include_dir")?.extract()?;
+        let environment = Environment::new(settings, limit, include_dir);
+        let mut environment = environment.map_err(|error| to_python(given.py(), error))?;
+        environment.platform_info = item(&snapshot, "platform_info")?.extract::<BTreeMap<String, u64>>()?;
+        Ok(Self(environment))
+    }
 }
 
 impl From<MissingSetting> for PyErr {

@@ -43,11 +43,10 @@ fn sim_link(
     cache: PathBuf,
     timeout: Option<f64>,
 ) -> PyResult<()> {
-    let linked = interruptible(py, |cancel| {
+    interruptible(py, |cancel| -> Result<(), SimError> {
         let compiler = HostCompiler::find(&Variables::from_process().host_search(), time_limit(timeout))?;
         sim::code::library::link(&objects, &output, &cache, &compiler, cancel)
-    })?;
-    linked.map_err(|error| to_python(py, &error))
+    })
 }
 
 /// Builds a program whose host and kernel code share their files into a library at `output`.
@@ -66,19 +65,18 @@ fn sim_build_program(
     watch_accesses: bool,
     timeout: Option<f64>,
 ) -> PyResult<()> {
-    let headers = ascendc.as_deref().map(HeaderTree::open).transpose().map_err(|error| to_python(py, &error))?;
+    let headers = ascendc.as_deref().map(HeaderTree::open).transpose().map_err(|error| to_python(py, error))?;
     let kept = FolderCache { directory: cache.clone(), limit: cache_limit };
     let request = ProgramRequest { sources, options, headers, emulation, cache: kept, watch_accesses };
-    let compiled = interruptible(py, |cancel| -> Result<(HostCompiler, WorkDir, Vec<PathBuf>), OpBuildError> {
-        let compiler = HostCompiler::find(&Variables::from_process().host_search(), time_limit(timeout))?;
-        let work = WorkDir::create(&cache, "program", cancel)?;
-        let objects = program::compile(&request, &compiler, &work, cancel)?;
-        Ok((compiler, work, objects))
-    })?;
-    let (compiler, _work, mut objects) = compiled.map_err(|error| to_python(py, &error))?;
+    let (compiler, _work, mut objects) =
+        interruptible(py, |cancel| -> Result<(HostCompiler, WorkDir, Vec<PathBuf>), OpBuildError> {
+            let compiler = HostCompiler::find(&Variables::from_process().host_search(), time_limit(timeout))?;
+            let work = WorkDir::create(&cache, "program", cancel)?;
+            let objects = program::compile(&request, &compiler, &work, cancel)?;
+            Ok((compiler, work, objects))
+        })?;
     objects.extend(libraries);
-    let linked = interruptible(py, |cancel| sim::code::library::link(&objects, &output, &cache, &compiler, cancel))?;
-    linked.map_err(|error| to_python(py, &error))
+    interruptible(py, |cancel| sim::code::library::link(&objects, &output, &cache, &compiler, cancel))
 }
 
 /// Runs a program in this process; what its `main` returned.
@@ -94,24 +92,24 @@ fn sim_run_program(
     launch: &str,
     memory: u64,
 ) -> PyResult<i32> {
-    let platform = Platform::new(soc, aic_num, aiv_num).map_err(|error| to_python(py, &error))?;
+    let platform = Platform::new(soc, aic_num, aiv_num).map_err(|error| to_python(py, error))?;
     let fields = serde_json::from_str(launch).map_err(|error| SimError::Request(error.to_string()));
-    let launch = fields.map_err(|error| to_python(py, &error))?;
+    let launch = fields.map_err(|error| to_python(py, error))?;
     let settings = Settings { library, platform, launch, memory };
-    py.detach(|| sim::launch::program::run(settings, &arguments)).map_err(|error| to_python(py, &error))
+    py.detach(|| sim::launch::program::run(settings, &arguments)).map_err(|error| to_python(py, error))
 }
 
 /// Makes an arena of device memory, at `address` if it is given: (address, file descriptor).
 #[pyfunction]
 #[pyo3(signature = (size, address=None))]
 fn sim_arena_create(py: Python<'_>, size: u64, address: Option<u64>) -> PyResult<(u64, i32)> {
-    arena::create(size, address).map_err(|error| to_python(py, &error))
+    arena::create(size, address).map_err(|error| to_python(py, error))
 }
 
 /// Maps an arena of another process.
 #[pyfunction]
 fn sim_arena_attach(py: Python<'_>, file: i32, address: u64, size: u64) -> PyResult<()> {
-    arena::attach(file, address, size).map_err(|error| to_python(py, &error))
+    arena::attach(file, address, size).map_err(|error| to_python(py, error))
 }
 
 /// Unmaps an arena.
@@ -128,19 +126,19 @@ struct SimSpace(Mutex<Space>);
 impl SimSpace {
     #[new]
     fn new(py: Python<'_>, address: u64, size: u64) -> PyResult<Self> {
-        let space = Space::new(address, size).map_err(|error| to_python(py, &error))?;
+        let space = Space::new(address, size).map_err(|error| to_python(py, error))?;
         Ok(Self(Mutex::new(space)))
     }
 
     /// The address of a new buffer; `None` if there is no room for it, or not at the address `wanted`.
     #[pyo3(signature = (size, wanted=None))]
     fn allocate(&self, py: Python<'_>, size: u64, wanted: Option<u64>) -> PyResult<Option<u64>> {
-        self.locked().allocate(size, wanted).map_err(|error| to_python(py, &error))
+        self.locked().allocate(size, wanted).map_err(|error| to_python(py, error))
     }
 
     /// Takes the pages of a buffer back.
     fn release(&self, py: Python<'_>, address: u64, size: u64) -> PyResult<()> {
-        self.locked().release(address, size).map_err(|error| to_python(py, &error))
+        self.locked().release(address, size).map_err(|error| to_python(py, error))
     }
 }
 
@@ -159,6 +157,6 @@ fn sim_choices(argument: &str) -> Vec<String> {
 /// Whether slot 0 of a super kernel for `soc` is the FFTS address.
 #[pyfunction]
 fn sim_has_ffts_slot(py: Python<'_>, soc: &str) -> PyResult<bool> {
-    let soc = Soc::parse(soc).map_err(|error| to_python(py, &error))?;
+    let soc = Soc::parse(soc).map_err(|error| to_python(py, error))?;
     Ok(soc.chip().has_ffts_slot())
 }

@@ -42,13 +42,13 @@ fn toolkit_dir() -> PathBuf {
 #[pyfunction]
 fn open_file(py: Python<'_>, path: PathBuf) -> PyResult<i32> {
     let opened = py.detach(|| crate::fs::open(&path));
-    opened.map(IntoRawFd::into_raw_fd).map_err(|error| to_python(py, &error))
+    opened.map(IntoRawFd::into_raw_fd).map_err(|error| to_python(py, error))
 }
 
 /// Writes a whole regular file that the user named.
 #[pyfunction]
 fn write_file(py: Python<'_>, path: PathBuf, data: &[u8]) -> PyResult<()> {
-    py.detach(|| crate::fs::write_output(&path, data)).map_err(|error| to_python(py, &error))
+    py.detach(|| crate::fs::write_output(&path, data)).map_err(|error| to_python(py, error))
 }
 
 /// The documented errors: id, area, what is wrong, what to do.

@@ -79,5 +79,5 @@ fn profiling_decode(py: Python<'_>, data: &[u8], path: PathBuf, kernel_json: Pat
         let decoded = profiling::decode(&path, data, &kernel)?;
         Ok(ProfilingDump { kernel, decoded })
     });
-    read.map_err(|error| to_python(py, &error))
+    read.map_err(|error| to_python(py, error))
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::reason::Reason;
+use crate::cancel::Cancelled;
 use crate::diagnostic::Diagnostic;
 use crate::fs::FileError;
 use crate::options::OptionError;
@@ -258,6 +259,9 @@ pub enum ScopeError {
         /// Names close to it.
         nearest: Vec<String>,
     },
+    /// The caller wants no plan any more.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// Ids ran out.
     #[error("there are no memory event ids left above {last}")]
     EventIds {
@@ -292,6 +296,7 @@ impl Diagnostic for ScopeError {
             Self::WaitCycle { .. } => "SK1015",
             Self::Bracket { .. } => "SK1021",
             Self::UnknownExcluded { .. } => "SK1022",
+            Self::Cancelled(_) => "SK1023",
         }
     }
 
@@ -332,6 +337,7 @@ impl Diagnostic for ScopeError {
             Self::EventIds { .. } => "use smaller ids for memory events".to_owned(),
             Self::BackwardEvent { .. } => "list the nodes in execution order".to_owned(),
             Self::UnknownExcluded { .. } => "exclude nodes of the graph, by their whole names".to_owned(),
+            Self::Cancelled(_) => "start it again when you want to".to_owned(),
             Self::Bracket { .. } => "begin and end each range once, in one graph, under one name".to_owned(),
             Self::WaitCycle { node, .. } => format!("end the scope in front of `{node}`, or let the planner cut there"),
         }

@@ -295,21 +295,21 @@ pub(crate) enum Stage {
 
 /// A whole model after streams, events and memory were assigned.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Graph {
+pub struct Graph {
     /// For reports.
     pub name: String,
     /// When it was written.
-    pub stage: Stage,
+    pub(crate) stage: Stage,
     /// Shapes are not static: such a graph is left alone.
-    pub unknown_shape: bool,
+    pub(crate) unknown_shape: bool,
     /// Nested graphs; the root is not in the list. Their nodes are flattened into `nodes`.
-    pub branches: Vec<Branch>,
+    pub(crate) branches: Vec<Branch>,
     /// In execution order, event ends included.
-    pub nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
     /// Data edges.
-    pub data: Vec<DataEdge>,
+    pub(crate) data: Vec<DataEdge>,
     /// Control edges; those at event ends connect producer and consumer.
-    pub control: Vec<ControlEdge>,
+    pub(crate) control: Vec<ControlEdge>,
 }
 
 impl Graph {

@@ -43,14 +43,14 @@ pub(crate) mod strict;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use error::ScopeError;
-pub(crate) use graph::Graph;
-pub(crate) use outcome::{Piece, Problem, ScopePlan};
+pub use error::ScopeError;
+pub use graph::Graph;
+pub use outcome::{Piece, Problem, ScopePlan};
 pub(crate) use plan::plan;
-pub(crate) use settings::{Cuts, Hazards, Mode, Settings, SingleOps, Target};
+pub use settings::{Cuts, Hazards, Mode, Settings, SingleOps, Target};
 
 /// Reads a graph from its JSON form or from a dump of any form, told apart by content.
-pub(crate) fn read_graph(bytes: &[u8]) -> Result<Graph, ScopeError> {
+pub fn read_graph(bytes: &[u8]) -> Result<Graph, ScopeError> {
     if pb::is_binary(bytes) {
         return pb::read(bytes);
     }

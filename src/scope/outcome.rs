@@ -35,7 +35,7 @@ impl Level {
 
 /// One sentence about one node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Record {
+pub struct Record {
     /// `INFO`, `EVENT` or `WARNING`.
     pub level: &'static str,
     /// The scope it is about.
@@ -51,7 +51,7 @@ pub(crate) struct Record {
 /// Whether anything was planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Status {
+pub enum Status {
     /// Yes.
     Planned,
     /// No: shapes are not static.
@@ -60,7 +60,7 @@ pub(crate) enum Status {
 
 /// A node of a scope that is in no super kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Dropped {
+pub struct Dropped {
     /// Its name.
     pub node: String,
     /// Its type.
@@ -92,7 +92,7 @@ impl Dropped {
 
 /// A place where a scope was cut.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct CutReport {
+pub struct CutReport {
     /// The node that interrupts it; with `wait-cycle` the first node behind the cut.
     pub node: String,
     /// Its type.
@@ -124,7 +124,7 @@ impl CutReport {
 
 /// What became of one scope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct ScopeReport {
+pub struct ScopeReport {
     /// Its name.
     pub name: String,
     /// The nested graph it is in; empty for the root.
@@ -145,7 +145,7 @@ pub(crate) struct ScopeReport {
 
 /// Something the compiler would refuse about a piece.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Problem {
+pub struct Problem {
     /// The id of the error a build would end with.
     pub id: &'static str,
     /// What is wrong.
@@ -183,7 +183,7 @@ impl Problem {
 
 /// One op of a piece, as the compiler gets it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Op {
+pub struct Op {
     /// Its name in the graph.
     pub name: String,
     /// Its type.
@@ -232,7 +232,7 @@ impl Op {
 
 /// One super kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Piece {
+pub struct Piece {
     /// `<scope>` or `<scope>_split_<b>_<e>`.
     pub name: String,
     /// The scope it is cut out of.
@@ -316,7 +316,7 @@ impl Piece {
 
 /// A node of the list after planning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct ListedNode {
+pub struct ListedNode {
     /// Its new topological id.
     pub id: usize,
     /// Its name.
@@ -332,7 +332,7 @@ pub(crate) struct ListedNode {
 
 /// An event after planning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct EventReport {
+pub struct EventReport {
     /// Its id.
     pub id: i64,
     /// `normal`, `notify` or `mem`.
@@ -351,7 +351,7 @@ pub(crate) struct EventReport {
 
 /// The plan of a whole graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct ScopePlan {
+pub struct ScopePlan {
     /// Name of the graph.
     pub graph: String,
     /// `default` or `compat`.

@@ -14,10 +14,11 @@ use super::reason::Reason;
 use super::rewrite::Rewriter;
 use super::settings::{Cuts, Hazards, Mode, Settings, SingleOps};
 use super::{layers, listing, piece};
+use crate::cancel::Cancel;
 use crate::nearest::nearest;
 
 /// Plans every scope of a graph.
-pub(crate) fn plan(graph: &Graph, settings: &Settings) -> Result<ScopePlan, ScopeError> {
+pub(crate) fn plan(graph: &Graph, settings: &Settings, cancel: &Cancel) -> Result<ScopePlan, ScopeError> {
     graph.check()?;
     check_excluded(graph, settings)?;
     let mut plan = ScopePlan::new(graph, settings.mode);
@@ -28,7 +29,7 @@ pub(crate) fn plan(graph: &Graph, settings: &Settings) -> Result<ScopePlan, Scop
     }
     let context = Context::new(graph, settings);
     let scopes = membership::scopes(&context)?;
-    let drafts = cut_scopes(&context, &scopes, &mut plan)?;
+    let drafts = cut_scopes(&context, &scopes, &mut plan, cancel)?;
     if drafts.is_empty() {
         return Ok(plan);
     }
@@ -38,14 +39,16 @@ pub(crate) fn plan(graph: &Graph, settings: &Settings) -> Result<ScopePlan, Scop
         (Mode::Default, Cuts::PerStream) => cut_per_stream(&context, &scopes, drafts, &events),
         (Mode::Default, Cuts::AllStreams) | (Mode::Compat, _) => drafts,
     };
-    let pieces = settle(&context, drafts, &events, &mut plan)?;
+    let pieces = settle(&context, drafts, &events, &mut plan, cancel)?;
     let mut rewriter = Rewriter::new(&context, events);
     for piece in &pieces {
+        cancel.check()?;
         rewriter.build(&piece.draft.members, &piece.dependents)?;
     }
     let lists = rewriter.event_lists();
     let mut files = FileDigests::default();
     for (number, piece) in pieces.iter().enumerate() {
+        cancel.check()?;
         let (draft, scope) = (&piece.draft, piece.draft.scope.0);
         let placed = &rewriter.pieces[number];
         let mut finished = piece::finish(&context, placed, draft, &scopes[scope], &lists, &mut files)?;
@@ -82,7 +85,12 @@ struct Settled {
 }
 
 /// Cuts every scope and writes down what was left out.
-fn cut_scopes(context: &Context<'_>, scopes: &[Scope], plan: &mut ScopePlan) -> Result<Vec<Draft>, ScopeError> {
+fn cut_scopes(
+    context: &Context<'_>,
+    scopes: &[Scope],
+    plan: &mut ScopePlan,
+    cancel: &Cancel,
+) -> Result<Vec<Draft>, ScopeError> {
     let mut kept_in = vec![""; context.graph.nodes.len()];
     for scope in scopes {
         for node in &scope.kept {
@@ -91,6 +99,7 @@ fn cut_scopes(context: &Context<'_>, scopes: &[Scope], plan: &mut ScopePlan) -> 
     }
     let mut drafts = Vec::new();
     for scope in scopes {
+        cancel.check()?;
         for dropped in &scope.dropped {
             plan.record(context, Level::Event, dropped.node, &scope.name, dropped.reason);
         }
@@ -159,6 +168,7 @@ fn settle(
     mut drafts: Vec<Draft>,
     events: &[Event],
     plan: &mut ScopePlan,
+    cancel: &Cancel,
 ) -> Result<Vec<Settled>, ScopeError> {
     let parts = match context.mode() {
         Mode::Compat => {
@@ -168,7 +178,7 @@ fn settle(
         }
         Mode::Default => {
             drafts.sort_by_key(|draft| draft.members[0]);
-            let parts = without_hazards(context, drafts, events, plan)?;
+            let parts = without_hazards(context, drafts, events, plan, cancel)?;
             unique_names(parts, plan)
         }
     };
@@ -192,10 +202,12 @@ fn without_hazards(
     drafts: Vec<Draft>,
     events: &[Event],
     plan: &mut ScopePlan,
+    cancel: &Cancel,
 ) -> Result<Vec<Settled>, ScopeError> {
     let mut order = Order::new(context, events);
     let mut settled = Vec::new();
     for draft in drafts {
+        cancel.check()?;
         let segments = order.segments(context, &draft.members);
         let name = |index: NodeIndex| context.node(index).name.clone();
         let whole = segments.len() == 1;

@@ -2,7 +2,7 @@
 
 /// Whose rules count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// Ours: the reference's rules without its defects.
     #[default]
     Default,
@@ -22,7 +22,7 @@ impl Mode {
 
 /// What to do with a piece of one op.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SingleOps {
+pub enum SingleOps {
     /// Leave the op alone: a super kernel around one op gains nothing.
     Leave,
     /// Build it anyway.
@@ -31,7 +31,7 @@ pub(crate) enum SingleOps {
 
 /// What to do with a piece that would wait for work that itself waits for the piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hazards {
+pub enum Hazards {
     /// Cut it in front of the op that would wait.
     Cut,
     /// Fail.
@@ -40,7 +40,7 @@ pub(crate) enum Hazards {
 
 /// How far a cut reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cuts {
+pub enum Cuts {
     /// A cut on one stream cuts all streams of the scope there, as in the reference.
     AllStreams,
     /// Only what depends on the interruption is cut off; independent chains on other streams stay whole.
@@ -49,7 +49,7 @@ pub(crate) enum Cuts {
 
 /// The device a plan is for; part of every kernel's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Target {
+pub struct Target {
     /// Short SoC version.
     pub soc: String,
     /// Cube cores.
@@ -66,7 +66,7 @@ impl Default for Target {
 
 /// Everything about a plan that is not in the graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Settings {
+pub struct Settings {
     /// Whose rules count.
     pub mode: Mode,
     /// What to do with one-op pieces.

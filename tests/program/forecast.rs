@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use superkernel::cancel::Cancel;
 use superkernel::cost::calibrate::{Fit, Measured, fit};
 use superkernel::cost::durations::{Durations, Source};
 use superkernel::cost::play::{Launch, Played, play};
@@ -315,8 +316,8 @@ fn tuning_ranks_what_the_model_says_and_is_repeatable() {
     let model = &models(7, 1, &hidden())[0];
     let subject = model.subject(&[model.profile()]);
     let subjects = [subject];
-    let first = tune("model", &subjects, &Prices::default(), 1000).unwrap();
-    let second = tune("model", &subjects, &Prices::default(), 1000).unwrap();
+    let first = tune("model", &subjects, &Prices::default(), 1000, &Cancel::new()).unwrap();
+    let second = tune("model", &subjects, &Prices::default(), 1000, &Cancel::new()).unwrap();
     assert_eq!(first, second);
     assert!(first.ranking.len() > 10);
     let fastest = first.ranking.iter().map(|candidate| candidate.us).fold(f64::INFINITY, f64::min);

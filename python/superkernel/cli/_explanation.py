@@ -37,14 +37,12 @@ def of(path: str, name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _planned(kernel_infos: Any, name: str) -> dict[str, Any]:
     from superkernel import _core
-    from superkernel._environment import snapshot
+    from superkernel._build import settings
     from superkernel._logging import building
 
-    environment = snapshot()
+    current = settings()
     with building(name):
-        return _core.plan_explained(
-            kernel_infos, name, environment["soc"], environment["aic_num"], environment["aiv_num"]
-        )
+        return _core.plan_explained(kernel_infos, name, current)
 
 
 def lines(explanation: Mapping[str, Any]) -> Iterable[str]:

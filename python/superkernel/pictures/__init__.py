@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from superkernel import _core
-from superkernel._environment import snapshot
+from superkernel._build import settings
 from superkernel._logging import building
 
 if TYPE_CHECKING:
@@ -43,10 +43,9 @@ _BODIES: dict[str, str] = {"program": _PICTURE, "scope": _PICTURE, "report": _DO
 
 def of_program(kernel_infos: Mapping[str, Any], kernel_name: str) -> dict[str, Any]:
     """The data of the picture ``program``: a plan with its steps by lane. Nothing is built."""
-    environment = snapshot()
-    settings = (environment["soc"], environment["aic_num"], environment["aiv_num"])
+    current = settings()
     with building(kernel_name):
-        return _core.plan_picture(kernel_infos, kernel_name, *settings)
+        return _core.plan_picture(kernel_infos, kernel_name, current)
 
 
 def of_scopes(graph: Graph, planned: ScopePlan, links: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from superkernel import _core
-from superkernel._environment import snapshot
+from superkernel._build import settings
 from superkernel.scope._graph import Graph, PathLike, as_graph, names
 
 #: One super kernel of a plan.
@@ -101,15 +101,12 @@ def request_for(
         raise ValueError(f"hazards cannot be {hazards!r}; expected 'cut' or 'refuse'")
     if cuts not in ("all-streams", "per-stream"):
         raise ValueError(f"cuts cannot be {cuts!r}; expected 'all-streams' or 'per-stream'")
-    environment = snapshot()
     return {
         "compat": compat,
         "fuse_single_ops": fuse_single_ops,
         "refuse_hazards": hazards == "refuse",
         "cut_per_stream": cuts == "per-stream",
-        "soc": environment["soc"],
-        "aic_num": environment["aic_num"] or 0,
-        "aiv_num": environment["aiv_num"] or 0,
+        "settings": settings(),
         "tiling_on_aicpu": names(tiling_on_aicpu),
         "exclude": names(exclude),
     }

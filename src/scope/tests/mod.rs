@@ -11,7 +11,8 @@ mod torchair;
 
 use super::graph::{BranchIndex, ControlEdge, EventKind, Graph, Node, NodeIndex};
 use super::outcome::{Piece, ScopePlan};
-use super::{Mode, ScopeError, Settings, plan};
+use super::{Mode, ScopeError, Settings};
+use crate::cancel::Cancel;
 
 /// Builds graphs in a line per node.
 #[derive(Default)]
@@ -88,6 +89,10 @@ impl Builder {
     fn plan(&self, mode: Mode) -> Result<ScopePlan, ScopeError> {
         plan(&self.graph, &Settings::new(mode))
     }
+}
+
+fn plan(graph: &Graph, settings: &Settings) -> Result<ScopePlan, ScopeError> {
+    super::plan(graph, settings, &Cancel::new())
 }
 
 /// `piece: member member ...` for every piece.
