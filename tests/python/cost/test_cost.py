@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import struct
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 import superkernel
 import trace_reader
-from superkernel import cost
+from superkernel import cost, scope
 from superkernel.cli import main
 from superkernel.scope import Graph
 
@@ -368,3 +371,28 @@ def test_the_document_lists_every_price() -> None:
     expected = {price.name: price.us for price in cost.prices()}
     assert {name: float(found[name]) for name in expected} == expected
     assert len([name for name, cell in found.items() if cell.replace(".", "").isdigit()]) == len(expected)
+
+
+@pytest.mark.parametrize("call", ["predict", "tune", "suggest", "plan"])
+def test_ctrl_c_reaches_whoever_waits(tmp_path: Path, call: str) -> None:
+    """It is raised once the core has stopped, and the next call works."""
+    graph = Graph()
+    for number in range(400):
+        graph.op(
+            f"op{number}", "vec", scope=f"s{number // 200}", support=1, json_path=str(write_kernel(tmp_path, "vec"))
+        )
+    profile = tmp_path / "op_summary.csv"
+    profile.write_text(rows("vec " * 400, runs=1))
+
+    def work() -> object:
+        if call == "plan":
+            return scope.plan(graph)
+        return getattr(cost, call)(graph, profile)
+
+    with superkernel.configure(soc="Ascend910_93"):
+        assert work()
+        threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
+        with pytest.raises(KeyboardInterrupt):
+            while True:
+                work()
+        assert work()
