@@ -1,20 +1,23 @@
 //! Reads the text form back: the inverse of [`Program::text`], so that a program can be written down, changed and
 //! checked.
 
+mod values;
+
 use std::collections::HashMap;
 
 use super::requires::index_of_class;
-use super::words::{Line, Token};
+use super::words::Line;
 use super::{
-    Action, Barrier, CoreIndex, Cores, CrossNeed, Direction, EarlyStartConfig, Edge, EdgeOrigin, FunctionId,
-    FunctionRef, Kinds, OpFacts, OpRequirement, OuterEvent, Pair, Part, Program, Reason, RecordEdge, RecordSubject,
-    RequiredCode, Requirements, Round, Step, SyncAllRecords, TableEntry, TableId,
+    Action, Barrier, Cores, CrossNeed, Direction, EarlyStartConfig, Edge, FunctionId, FunctionRef, Kinds, OpFacts,
+    OpRequirement, Pair, Part, Program, RecordEdge, RecordSubject, RequiredCode, Requirements, Round, Step,
+    SyncAllRecords, TableEntry, TableId,
 };
 use crate::diagnostic::Diagnostic;
 use crate::model::{
-    ByPosition, Chip, CoreClass, CoreKind, EventId, KernelType, OpIndex, OpPosition, Slot, SlotLayout, SlotNumber,
-    SlotRole, StreamForm, StreamId, SuperKernelType,
+    ByPosition, Chip, CoreKind, KernelType, OpIndex, OpPosition, Slot, SlotLayout, SlotNumber, SlotRole, StreamForm,
+    StreamId, SuperKernelType,
 };
+use values::{among, by_kind, config, cores, edge_origin, number, outer_events, reason, records};
 
 /// Why a text is no program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -512,135 +515,5 @@ impl Reader {
             edges: self.edges,
             steps: self.steps,
         })
-    }
-}
-
-/// The one of `all` that prints as `text`.
-fn among<T: Copy + ToString>(all: impl IntoIterator<Item = T>, text: &str, what: &str) -> Read<T> {
-    all.into_iter().find(|known| known.to_string() == text).ok_or_else(|| format!("`{text}` is no {what}"))
-}
-
-fn number<N: std::str::FromStr>(text: &str, what: &str) -> Read<N> {
-    text.parse().map_err(|_| format!("`{text}` is no number for {what}"))
-}
-
-fn config(text: &str) -> Read<EarlyStartConfig> {
-    const CLASSES: [CoreClass; 3] = [CoreClass::Aic, CoreClass::Aiv, CoreClass::Mix];
-    let all = CLASSES.into_iter().flat_map(|previous| CLASSES.map(|current| EarlyStartConfig { previous, current }));
-    among(all, text, "early-start configuration")
-}
-
-fn records(text: &str) -> Read<SyncAllRecords> {
-    let (aic, aiv) = text.split_once('/').ok_or_else(|| format!("`{text}` are no two offsets"))?;
-    Ok(SyncAllRecords { aic: number(aic, "an offset")?, aiv: number(aiv, "an offset")? })
-}
-
-/// `WHAT:KIND`.
-fn by_kind(text: &str) -> Read<(&str, CoreKind)> {
-    let (what, kind) = text.split_once(':').ok_or_else(|| format!("`{text}` names no kind of core"))?;
-    Ok((what, among(CoreKind::BOTH, kind, "kind of core")?))
-}
-
-/// `EVENT@SLOT:KIND`, several with commas.
-fn outer_events(list: &str) -> Read<Vec<OuterEvent>> {
-    let event = |text: &str| {
-        let (both, by) = by_kind(text)?;
-        let (event, slot) = both.split_once('@').ok_or_else(|| format!("`{text}` names no slot"))?;
-        Ok(OuterEvent { event: EventId(number(event, "an event")?), slot: SlotNumber(number(slot, "a slot")?), by })
-    };
-    list.split(',').map(event).collect()
-}
-
-fn cores(text: &str) -> Read<Cores> {
-    let (kinds, part) = match text.split_once('[') {
-        Some((kinds, part)) => (kinds, part.strip_suffix(']').ok_or_else(|| format!("`{text}` lacks its `]`"))?),
-        None => (text, ""),
-    };
-    let kinds = match kinds {
-        "every" => Kinds::Every,
-        kind => Kinds::Only(among(CoreKind::BOTH, kind, "kind of core")?),
-    };
-    let indices = [CoreIndex::Block, CoreIndex::Core];
-    let part = match (part, part.split_once(">="), part.split_once('<')) {
-        ("", _, _) => Part::All,
-        ("first", _, _) => Part::First,
-        (_, Some((index, count)), _) => Part::From(among(indices, index, "index of cores")?, number(count, "cores")?),
-        (_, _, Some((index, count))) => Part::Below(among(indices, index, "index of cores")?, number(count, "cores")?),
-        (other, None, None) => return Err(format!("`{other}` is no part of the cores")),
-    };
-    Ok(Cores { kinds, part })
-}
-
-fn edge_origin(words: &str) -> Read<EdgeOrigin> {
-    match (words.strip_prefix("same stream "), words.strip_prefix("event ")) {
-        (Some(stream), _) => Ok(EdgeOrigin::Stream(StreamId(number(stream, "a stream")?))),
-        (_, Some(event)) => Ok(EdgeOrigin::Event(EventId(number(event, "an event")?))),
-        (None, None) if words == "flow control" => Ok(EdgeOrigin::FlowControl),
-        (None, None) => Err(format!("`{words}` is no origin of an edge")),
-    }
-}
-
-/// Telling and waiting for an outer event have the same words; the step says which it is.
-fn reason(words: &str, action: &Action) -> Read<Reason> {
-    const FIXED: [Reason; 12] = [
-        Reason::ListOrder,
-        Reason::FlowControl,
-        Reason::BeforeNotify,
-        Reason::AfterOuterWait,
-        Reason::AfterSwitch,
-        Reason::Tiling,
-        Reason::DebugSyncAll,
-        Reason::DebugDcciAll,
-        Reason::OwnWait,
-        Reason::OwnSet,
-        Reason::WorkspaceCleared,
-        Reason::NextOnThisCore,
-    ];
-    if let Some(event) = words.strip_prefix("outer event ") {
-        let event = EventId(number(event, "an event")?);
-        let tells = matches!(action, Action::Notify { .. });
-        return Ok(if tells { Reason::OuterNotify(event) } else { Reason::OuterWait(event) });
-    }
-    match edge_origin(words) {
-        Ok(origin) => Ok(origin.into()),
-        Err(_) => among(FIXED, words, "reason"),
-    }
-}
-
-/// What the fields of steps have in common.
-impl Line {
-    fn required(&mut self, name: &str) -> Read<String> {
-        self.field(name).ok_or_else(|| format!("`{name}=` is missing"))
-    }
-
-    fn required_number<N: std::str::FromStr>(&mut self, name: &str) -> Read<N> {
-        number(&self.required(name)?, name)
-    }
-
-    fn number_field<N: std::str::FromStr>(&mut self, name: &str) -> Read<Option<N>> {
-        self.field(name).map(|text| number(&text, name)).transpose()
-    }
-
-    fn slot(&mut self, name: &str) -> Read<SlotNumber> {
-        Ok(SlotNumber(self.required_number(name)?))
-    }
-
-    fn event(&mut self) -> Read<EventId> {
-        Ok(EventId(self.required_number("event")?))
-    }
-
-    fn number<N: std::str::FromStr>(&mut self, what: &str) -> Read<N> {
-        number(&self.word(what)?, what)
-    }
-
-    fn expect(&mut self, wanted: &str) -> Read<()> {
-        let found = self.word(&format!("`{wanted}`"))?;
-        if found == wanted { Ok(()) } else { Err(format!("`{found}` stands where `{wanted}` belongs")) }
-    }
-
-    /// All words that are left, as they stand.
-    fn rest(&mut self) -> String {
-        let words: Vec<String> = self.tokens.drain(..).map(Token::into_text).collect();
-        words.join(" ")
     }
 }
