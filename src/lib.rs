@@ -59,6 +59,7 @@ mod json;
 mod loader;
 pub mod locate;
 pub mod model;
+mod named;
 mod nearest;
 pub mod objects;
 pub mod opbuild;

@@ -1,26 +1,8 @@
 //! The values of fields, and what lines have in common.
 
-use super::Read;
-use crate::model::{CoreClass, CoreKind, EventId, SlotNumber, StreamId};
-use crate::program::words::{Line, Token};
-use crate::program::{
-    Action, CoreIndex, Cores, EarlyStartConfig, EdgeOrigin, Kinds, OuterEvent, Part, Reason, SyncAllRecords,
-};
-
-/// The one of `all` that prints as `text`.
-pub(super) fn among<T: Copy + ToString>(all: impl IntoIterator<Item = T>, text: &str, what: &str) -> Read<T> {
-    all.into_iter().find(|known| known.to_string() == text).ok_or_else(|| format!("`{text}` is no {what}"))
-}
-
-pub(super) fn number<N: std::str::FromStr>(text: &str, what: &str) -> Read<N> {
-    text.parse().map_err(|_| format!("`{text}` is no number for {what}"))
-}
-
-pub(super) fn config(text: &str) -> Read<EarlyStartConfig> {
-    const CLASSES: [CoreClass; 3] = [CoreClass::Aic, CoreClass::Aiv, CoreClass::Mix];
-    let all = CLASSES.into_iter().flat_map(|previous| CLASSES.map(|current| EarlyStartConfig { previous, current }));
-    among(all, text, "early-start configuration")
-}
+use crate::model::{CoreKind, EventId, SlotNumber, StreamId};
+use crate::program::words::{Read, among, number};
+use crate::program::{Action, CoreIndex, Cores, EdgeOrigin, Kinds, OuterEvent, Part, Reason, SyncAllRecords};
 
 pub(super) fn records(text: &str) -> Read<SyncAllRecords> {
     let (aic, aiv) = text.split_once('/').ok_or_else(|| format!("`{text}` are no two offsets"))?;
@@ -52,12 +34,15 @@ pub(super) fn cores(text: &str) -> Read<Cores> {
         "every" => Kinds::Every,
         kind => Kinds::Only(among(CoreKind::BOTH, kind, "kind of core")?),
     };
-    let indices = [CoreIndex::Block, CoreIndex::Core];
     let part = match (part, part.split_once(">="), part.split_once('<')) {
         ("", _, _) => Part::All,
         ("first", _, _) => Part::First,
-        (_, Some((index, count)), _) => Part::From(among(indices, index, "index of cores")?, number(count, "cores")?),
-        (_, _, Some((index, count))) => Part::Below(among(indices, index, "index of cores")?, number(count, "cores")?),
+        (_, Some((index, count)), _) => {
+            Part::From(among(CoreIndex::ALL, index, "index of cores")?, number(count, "cores")?)
+        }
+        (_, _, Some((index, count))) => {
+            Part::Below(among(CoreIndex::ALL, index, "index of cores")?, number(count, "cores")?)
+        }
         (other, None, None) => return Err(format!("`{other}` is no part of the cores")),
     };
     Ok(Cores { kinds, part })
@@ -96,43 +81,5 @@ pub(super) fn reason(words: &str, action: &Action) -> Read<Reason> {
     match edge_origin(words) {
         Ok(origin) => Ok(origin.into()),
         Err(_) => among(FIXED, words, "reason"),
-    }
-}
-
-/// What the fields of steps have in common.
-impl Line {
-    pub(super) fn required(&mut self, name: &str) -> Read<String> {
-        self.field(name).ok_or_else(|| format!("`{name}=` is missing"))
-    }
-
-    pub(super) fn required_number<N: std::str::FromStr>(&mut self, name: &str) -> Read<N> {
-        number(&self.required(name)?, name)
-    }
-
-    pub(super) fn number_field<N: std::str::FromStr>(&mut self, name: &str) -> Read<Option<N>> {
-        self.field(name).map(|text| number(&text, name)).transpose()
-    }
-
-    pub(super) fn slot(&mut self, name: &str) -> Read<SlotNumber> {
-        Ok(SlotNumber(self.required_number(name)?))
-    }
-
-    pub(super) fn event(&mut self) -> Read<EventId> {
-        Ok(EventId(self.required_number("event")?))
-    }
-
-    pub(super) fn number<N: std::str::FromStr>(&mut self, what: &str) -> Read<N> {
-        number(&self.word(what)?, what)
-    }
-
-    pub(super) fn expect(&mut self, wanted: &str) -> Read<()> {
-        let found = self.word(&format!("`{wanted}`"))?;
-        if found == wanted { Ok(()) } else { Err(format!("`{found}` stands where `{wanted}` belongs")) }
-    }
-
-    /// All words that are left, as they stand.
-    pub(super) fn rest(&mut self) -> String {
-        let words: Vec<String> = self.tokens.drain(..).map(Token::into_text).collect();
-        words.join(" ")
     }
 }
