@@ -12,15 +12,15 @@ macro_rules! named {
         #[allow(dead_code, reason = "not every enum is listed, printed and read")]
         impl $name {
             /// All of them.
-            pub(crate) const ALL: [Self; [$($text),+].len()] = [$(Self::$variant),+];
+            $visibility const ALL: [Self; [$($text),+].len()] = [$(Self::$variant),+];
 
             /// Its name.
-            pub(crate) const fn as_str(self) -> &'static str {
+            $visibility const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
             }
 
             /// The one with this name.
-            pub(crate) fn from_name(name: &str) -> Option<Self> {
+            $visibility fn from_name(name: &str) -> Option<Self> {
                 match name { $($text => Some(Self::$variant),)+ _ => None }
             }
         }

@@ -1,5 +1,6 @@
 //! The result of planning, as data: what `--json` prints and every other report is made from.
 
+use crate::named::named;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -11,25 +12,16 @@ use super::settings::Mode;
 use crate::diagnostic::Diagnostic;
 use crate::model::ModelError;
 
-/// How loud a record is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Level {
-    /// For the curious.
-    Info,
-    /// Part of every plan that did not fuse everything.
-    Event,
-    /// Somebody asked to be told.
-    Warning,
-}
-
-impl Level {
-    /// As written in the reference's logs.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "INFO",
-            Self::Event => "EVENT",
-            Self::Warning => "WARNING",
-        }
+named! {
+    /// How loud a record is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Level {
+        /// For the curious.
+        Info = "INFO",
+        /// Part of every plan that did not fuse everything.
+        Event = "EVENT",
+        /// Somebody asked to be told.
+        Warning = "WARNING",
     }
 }
 

@@ -1,22 +1,16 @@
 //! How a plan is made.
 
-/// Whose rules count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// Ours: the reference's rules without its defects.
-    #[default]
-    Default,
-    /// The reference stack, value for value.
-    Compat,
-}
+use crate::named::named;
 
-impl Mode {
-    /// As printed in reports.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Compat => "compat",
-        }
+named! {
+    /// Whose rules count.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Mode {
+        /// Ours: the reference's rules without its defects.
+        #[default]
+        Default = "default",
+        /// The reference stack, value for value.
+        Compat = "compat",
     }
 }
 
