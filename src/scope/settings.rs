@@ -41,6 +41,24 @@ pub enum Cuts {
     PerStream,
 }
 
+/// The order ops run in, where a graph is from before compilation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// As the program has them.
+    Program,
+    /// As the engine sorts them if nobody tells it otherwise.
+    Engine,
+}
+
+/// Which orders are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Orders {
+    /// One.
+    Only(Order),
+    /// The program's is planned, and what the engine's would cut besides is reported.
+    Both,
+}
+
 /// The device a plan is for; part of every kernel's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
@@ -75,6 +93,12 @@ pub struct Settings {
     pub tiling_on_aicpu: Vec<String>,
     /// Names of nodes to treat as if they could not be fused.
     pub exclude: Vec<String>,
+    /// Op types that can be fused whatever the graph says.
+    pub fusable: Vec<String>,
+    /// Op types that cannot be fused whatever the graph says.
+    pub not_fusable: Vec<String>,
+    /// Of graphs from before compilation.
+    pub orders: Orders,
 }
 
 impl Settings {
@@ -92,6 +116,9 @@ impl Settings {
             target: Target::default(),
             tiling_on_aicpu: Vec::new(),
             exclude: Vec::new(),
+            fusable: Vec::new(),
+            not_fusable: Vec::new(),
+            orders: Orders::Both,
         }
     }
 }

@@ -4,6 +4,7 @@ mod branches;
 mod cutting;
 mod dumps;
 mod hazards;
+mod prediction;
 mod random;
 mod rewriting;
 mod strictness;

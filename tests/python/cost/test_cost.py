@@ -344,6 +344,8 @@ def test_suggest_fuses_streams_and_keeps_their_switches(tmp_path: Path) -> None:
     kinds = "vec cube vec cube"
     second = {"stream": 1}
     two = graph(kinds, op1=second, op3=second)
+    for number in range(3):
+        two.event(f"op{number}", f"op{number + 1}")
     (tmp_path / "p.csv").write_text(rows(kinds))
     found = cost.suggest(two, tmp_path / "p.csv")
     (proposal,) = found["proposals"]
