@@ -118,7 +118,7 @@ impl PipeWatch {
         for operand in issue.operands {
             let actor = Actor::Instruction(issue.op, operand.name);
             let touch = Rc::new(self.touch(stamp, actor, operand.access, issue.site));
-            if operand.access == Access::Read {
+            if operand.access == Access::Read || (operand.access == Access::Combine && operand.memory == Memory::Gm) {
                 self.check_written(operand.memory, |visit| operand.for_each_row(visit), &touch, scene);
             }
             operand.for_each_row(|bytes| self.access(operand.memory, bytes, &touch, &clock, scene));
@@ -291,7 +291,7 @@ impl PipeWatch {
         scene: &Scene<'_>,
     ) {
         if memory == Memory::Gm {
-            return;
+            return self.check_scratch(rows, touch, scene);
         }
         let is_scalar = touch.actor == Actor::Scalar;
         let (shadow, epoch) = (&self.shadows[memory as usize], self.epoch);
@@ -312,6 +312,28 @@ impl PipeWatch {
             if self.epoch > 0 { " since the operator began" } else { "" }
         );
         self.find(FindingKind::NeverWritten, text, Some(place), None, None, touch);
+    }
+
+    /// Global memory is read: of scratch memory every block must have been written in part.
+    fn check_scratch(
+        &mut self,
+        rows: impl FnOnce(&mut dyn FnMut(Range<u64>)),
+        touch: &Touch,
+        scene: &Scene<'_>,
+    ) {
+        let mut missing = None;
+        rows(&mut |bytes| {
+            let blocks = (bytes.start..bytes.end).step_by(BLOCK as usize);
+            let mut blocks = blocks.map(|start| start..bytes.end.min(start + BLOCK));
+            missing = missing.take().or_else(|| blocks.find(|block| scene.global.is_unwritten(block)));
+        });
+        let Some(part) = missing else { return };
+        let place = self.place(Memory::Gm, &part, scene);
+        let text = format!(
+            "{} reads {place}, scratch memory which nothing has written since the launch began",
+            self.party(touch).describe()
+        );
+        self.find(FindingKind::NeverWritten, text, Some(place), Some("a write before".into()), None, touch);
     }
 
     fn unordered(&mut self, memory: Memory, first: &Touch, second: &Touch, bytes: Range<u64>, scene: &Scene<'_>) {
