@@ -1,11 +1,13 @@
 //! Checked mode: every access against the clocks of the pipes.
 
+mod strays;
 mod words;
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::bounds::Bounds;
 use super::order::PipeOrder;
 use super::scene::{Issue, Scene};
 use super::shadow::{Actor, Shadow, Touch};
@@ -53,6 +55,8 @@ pub(crate) struct PipeWatch {
     raised: HashMap<Event, Site>,
     /// Flags of L0C.
     unit_flags: UnitFlags,
+    /// What pointers may reach.
+    bounds: Bounds,
     pub(super) sites: Sites,
     pub(super) found: Vec<Finding>,
 }
@@ -69,6 +73,7 @@ impl PipeWatch {
             buffers: HashMap::new(),
             raised: HashMap::new(),
             unit_flags: UnitFlags::default(),
+            bounds: Bounds::default(),
             sites,
             found: Vec::new(),
         }
@@ -121,6 +126,9 @@ impl PipeWatch {
             if operand.access == Access::Read || (operand.access == Access::Combine && operand.memory == Memory::Gm) {
                 self.check_written(operand.memory, |visit| operand.for_each_row(visit), &touch, scene);
             }
+            if operand.access == Access::Write && operand.memory != Memory::Gm {
+                self.overruns(operand, &touch, scene);
+            }
             operand.for_each_row(|bytes| self.access(operand.memory, bytes, &touch, &clock, scene));
         }
         if issue.on_results.large {
@@ -159,8 +167,7 @@ impl PipeWatch {
     /// The scalar unit reads or writes memory. `tensor`: by a call on a tensor, not through a plain pointer.
     pub(crate) fn scalar(&mut self, bytes: Range<u64>, access: Access, tensor: bool, site: Site, scene: &Scene<'_>) {
         let (stamp, clock) = self.order.scalar(tensor);
-        let holds = |memory: &Memory| scene.memories[*memory as usize].offset_of(bytes.start).is_some();
-        let memory = Memory::LOCAL.into_iter().find(holds).unwrap_or(Memory::Gm);
+        let memory = memory_of(bytes.start, scene);
         let touch = Rc::new(self.touch(stamp, Actor::Scalar, access, site));
         if access == Access::Read {
             self.check_written(memory, |visit| visit(bytes.clone()), &touch, scene);
@@ -195,6 +202,7 @@ impl PipeWatch {
 
     /// A buffer of a queue exists, and the one that was there before is no more.
     pub(crate) fn queue_buffer(&mut self, address: u64, bytes: u64, position: String) {
+        self.buffer(address, bytes);
         let buffer = QueueBuffer { bytes, position, filling: None, enqueued: None };
         if let Some(before) = self.buffers.insert(address, buffer) {
             self.end_buffer(&before);
@@ -243,7 +251,8 @@ impl PipeWatch {
 
     /// The operator is at its end, and with it its queues: events must be down, queues empty. Buffers that were given
     /// back are waited for, as the destructor of the real `TPipe` does.
-    pub(crate) fn leave_op(&mut self) {
+    pub(crate) fn leave_op(&mut self, scene: &Scene<'_>) {
+        self.end_walks(scene);
         let mut left: Vec<(Event, Site)> = self.raised.drain().collect();
         left.sort_by_key(|(event, _)| format!("{event:?}"));
         for (event, site) in left {
@@ -315,12 +324,7 @@ impl PipeWatch {
     }
 
     /// Global memory is read: of scratch memory every block must have been written in part.
-    fn check_scratch(
-        &mut self,
-        rows: impl FnOnce(&mut dyn FnMut(Range<u64>)),
-        touch: &Touch,
-        scene: &Scene<'_>,
-    ) {
+    fn check_scratch(&mut self, rows: impl FnOnce(&mut dyn FnMut(Range<u64>)), touch: &Touch, scene: &Scene<'_>) {
         let mut missing = None;
         rows(&mut |bytes| {
             let blocks = (bytes.start..bytes.end).step_by(BLOCK as usize);
@@ -359,6 +363,12 @@ impl PipeWatch {
         let first = Some(self.party(first));
         self.find(FindingKind::Unordered, text, Some(place), Some(missing), first, second);
     }
+}
+
+/// The memory that holds an address.
+fn memory_of(address: u64, scene: &Scene<'_>) -> Memory {
+    let holds = |memory: &Memory| scene.memories[*memory as usize].offset_of(address).is_some();
+    Memory::LOCAL.into_iter().find(holds).unwrap_or(Memory::Gm)
 }
 
 /// Are these bytes of a local memory as they were before the operator? Accesses that cannot be seen may have changed them.
