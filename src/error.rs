@@ -8,6 +8,7 @@ use crate::elf::ElfError;
 use crate::emit::EmitError;
 use crate::fs::FileError;
 use crate::json::JsonError;
+use crate::link::LinkError;
 use crate::loader::LoadError;
 use crate::locate::LocateError;
 use crate::model::ModelError;
@@ -47,6 +48,9 @@ pub enum Error {
     /// An object or archive cannot be read or edited.
     #[error(transparent)]
     Elf(#[from] ElfError),
+    /// Objects cannot be linked.
+    #[error(transparent)]
+    Link(#[from] LinkError),
     /// The kernel could not be built or published.
     #[error(transparent)]
     Build(Box<BuildError>),
@@ -123,6 +127,7 @@ impl Error {
             Self::Model(error) => error,
             Self::Sim(error) => error,
             Self::Elf(error) => error,
+            Self::Link(error) => error,
             Self::Build(error) => &**error,
             Self::Objects(error) => error,
             Self::Scope(error) => error,

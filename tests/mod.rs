@@ -14,6 +14,7 @@ mod elf_edits;
 mod elf_mutations;
 pub(crate) mod elf_support;
 mod error_table;
+mod link_join;
 mod program;
 mod publish_stress;
 mod support;

@@ -60,6 +60,8 @@ __all__ = [
     "elf_edit",
     "elf_identity",
     "elf_is_archive",
+    "elf_join",
+    "elf_link",
     "elf_read_archive",
     "elf_section_bytes",
     "elf_sections",
@@ -72,7 +74,6 @@ __all__ = [
     "header_cache",
     "header_cache_clear",
     "header_tree",
-    "instruction_numbers",
     "locate",
     "locate_log",
     "nearest",
@@ -154,6 +155,21 @@ def elf_edit(
     /,
 ) -> bytes: ...
 def elf_split_copies(object: _BytesLike, functions: list[str], count: int, /) -> list[bytes]: ...
+def elf_join(
+    objects: list[tuple[str, _BytesLike]],
+    localize: list[str],
+    keep: list[str] | None,
+    discard_locals: bool,
+    /,
+) -> bytes: ...
+def elf_link(
+    objects: list[tuple[str, _BytesLike]],
+    localize: list[str],
+    keep: list[str] | None,
+    discard_locals: bool,
+    keep_relocations: bool,
+    /,
+) -> bytes: ...
 def elf_is_archive(data: _BytesLike, /) -> bool: ...
 def elf_read_archive(data: _BytesLike, /) -> list[tuple[str, bytes]]: ...
 def elf_write_archive(members: list[tuple[str, _BytesLike]], /) -> bytes: ...
@@ -682,7 +698,6 @@ def header_cache(directory: str | PathLike[str]) -> list[dict[str, Any]]: ...
 def header_cache_clear(directory: str | PathLike[str]) -> int: ...
 def cache_entries(directory: str | PathLike[str]) -> list[Path]: ...
 def cache_import(directory: str | PathLike[str], limit: int, shared: bool, file: str | PathLike[str]) -> str: ...
-def instruction_numbers() -> list[tuple[str, list[tuple[str, int]]]]: ...
 
 @final
 class AiCore:

@@ -19,6 +19,8 @@ __all__ = [
     "edit",
     "identity",
     "is_archive",
+    "join",
+    "link",
     "localize_symbols",
     "read_archive",
     "rename_symbols",
@@ -128,14 +130,10 @@ def edit(
 
     Edits without any effect return the same bytes.
     """
-    localized = _names(localize)
-    if keep_global is not None and localized:
-        raise ValueError("give `localize` or `keep_global`, not both")
     return _core.elf_edit(
         obj,
         list((rename or {}).items()),
-        localized,
-        None if keep_global is None else _names(keep_global),
+        *_hidden(localize, keep_global),
         _names(strip),
         _names(drop_sections),
         dissolve_groups,
@@ -168,6 +166,42 @@ def split_copies(obj: BytesLike, function: str | Sequence[str], count: int) -> l
     return _core.elf_split_copies(obj, functions, max(count, 0))
 
 
+def join(
+    objects: Iterable[BytesLike | tuple[str, BytesLike]],
+    *,
+    localize: Iterable[str] = (),
+    keep_global: Iterable[str] | None = None,
+    discard_locals: bool = False,
+) -> bytes:
+    """One relocatable object made of several, as ``ld -r`` makes it; objects of any machine.
+
+    Sections of one name and kind are joined in input order, of equal COMDAT groups the first stays, a definition
+    replaces a weak one, and all relocations stay relocations.
+
+    :param objects: the objects, or pairs of the name that messages call them and the object.
+    :param localize: definitions of the result that other objects no longer see. Names that are not there are skipped.
+    :param keep_global: instead of ``localize``: every definition becomes local but these.
+    :param discard_locals: leave out local symbols that no relocation needs (``-x``).
+    """
+    return _core.elf_join(_named(objects), *_hidden(localize, keep_global), discard_locals)
+
+
+def link(
+    objects: Iterable[BytesLike | tuple[str, BytesLike]],
+    *,
+    localize: Iterable[str] = (),
+    keep_global: Iterable[str] | None = None,
+    discard_locals: bool = False,
+    keep_relocations: bool = True,
+) -> bytes:
+    """The file that a device loads, linked from objects of AI cores (``e_machine`` 0x1029).
+
+    The arguments are those of :func:`join`. With ``keep_relocations`` the file still says what was relocated (``-q``).
+    Calls that do not reach, block-local offsets that do not fit and names that nobody defines are errors.
+    """
+    return _core.elf_link(_named(objects), *_hidden(localize, keep_global), discard_locals, keep_relocations)
+
+
 def is_archive(data: BytesLike) -> bool:
     """Whether the bytes start like an ``ar`` archive (thin ones included)."""
     return _core.elf_is_archive(data)
@@ -188,3 +222,15 @@ def _names(names: Iterable[str]) -> list[str]:
     if isinstance(names, str):
         raise TypeError(f"expected a list of names, not the string {names!r}")
     return list(names)
+
+
+def _hidden(localize: Iterable[str], keep_global: Iterable[str] | None) -> tuple[list[str], list[str] | None]:
+    localized = _names(localize)
+    if keep_global is not None and localized:
+        raise ValueError("give `localize` or `keep_global`, not both")
+    return localized, None if keep_global is None else _names(keep_global)
+
+
+def _named(objects: Iterable[BytesLike | tuple[str, BytesLike]]) -> list[tuple[str, BytesLike]]:
+    pairs = enumerate(objects, 1)
+    return [item if isinstance(item, tuple) else (f"object {number}", item) for number, item in pairs]

@@ -1,6 +1,5 @@
 //! What a build says about itself.
 
-use crate::named::named;
 use std::time::UNIX_EPOCH;
 
 use serde_json::{Value, json};
@@ -13,16 +12,25 @@ use crate::phases::Prepared;
 use crate::stage::{Stage, Timings};
 use crate::toolchain::Executed;
 
-named! {
-    /// Where the kernel came from.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Origin {
-        /// Compiled and linked now.
-        Built = "compiled",
-        /// It was in place already.
-        UpToDate = "up to date",
-        /// Taken from the cache.
-        Cache = "from cache",
+/// Where the kernel came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Compiled and linked now.
+    Built,
+    /// It was in place already.
+    UpToDate,
+    /// Taken from the cache.
+    Cache,
+}
+
+impl Origin {
+    /// Its name in reports.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Built => "compiled",
+            Self::UpToDate => "up to date",
+            Self::Cache => "from cache",
+        }
     }
 }
 

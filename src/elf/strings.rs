@@ -70,18 +70,27 @@ impl<'a> NameReader<'a> {
 
     /// The string at `offset`; bytes that are not UTF-8 are replaced.
     pub(crate) fn read(&mut self, offset: u32) -> Result<Cow<'a, str>, NameProblem> {
+        let bytes = self.read_bytes(offset)?;
+        let name = String::from_utf8_lossy(bytes);
+        if let Cow::Owned(_) = name {
+            // Replaced names are new memory and cost accordingly.
+            let cost = bytes.len().saturating_mul(REUSE - 1);
+            self.budget = self.budget.checked_sub(cost).ok_or(NameProblem::TooMuch)?;
+        }
+        Ok(name)
+    }
+
+    /// The string at `offset` as it is stored.
+    pub(crate) fn read_bytes(&mut self, offset: u32) -> Result<&'a [u8], NameProblem> {
         if offset == 0 {
-            return Ok(Cow::Borrowed(""));
+            return Ok(&[]);
         }
         let rest = self.table.from(offset).ok_or(NameProblem::OutOfRange)?;
         let window = &rest[..rest.len().min(self.budget.saturating_add(1))];
         let Some(end) = memchr::memchr(0, window) else {
             return Err(if window.len() < rest.len() { NameProblem::TooMuch } else { NameProblem::Unterminated });
         };
-        let name = String::from_utf8_lossy(&window[..end]);
-        // Replaced names are new memory and cost accordingly.
-        let cost = if matches!(name, Cow::Borrowed(_)) { end } else { end.saturating_mul(REUSE) };
-        self.budget = self.budget.checked_sub(cost).ok_or(NameProblem::TooMuch)?;
-        Ok(name)
+        self.budget = self.budget.checked_sub(end).ok_or(NameProblem::TooMuch)?;
+        Ok(&window[..end])
     }
 }

@@ -5,6 +5,7 @@ use pyo3::types::{PyBytes, PyMemoryView};
 
 use super::errors::to_python;
 use crate::elf::{self, Edits, ElfError, Fill, Groups, Localize, Missing, Place};
+use crate::link::{self, KeptRelocations, LinkOptions, Locals, OutputKind};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(elf_identity, module)?)?;
@@ -14,6 +15,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(elf_section_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(elf_edit, module)?)?;
     module.add_function(wrap_pyfunction!(elf_split_copies, module)?)?;
+    module.add_function(wrap_pyfunction!(elf_join, module)?)?;
+    module.add_function(wrap_pyfunction!(elf_link, module)?)?;
     module.add_function(wrap_pyfunction!(elf_is_archive, module)?)?;
     module.add_function(wrap_pyfunction!(elf_read_archive, module)?)?;
     module.add_function(wrap_pyfunction!(elf_write_archive, module)?)
@@ -130,11 +133,7 @@ fn elf_edit<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let edits = Edits {
         rename,
-        localize: match keep {
-            Some(names) => Localize::AllDefinedExcept(names),
-            None if localize.is_empty() => Localize::None,
-            None => Localize::Names(localize),
-        },
+        localize: localized(localize, keep),
         strip,
         drop_sections_with_prefix: drop_sections,
         groups: if dissolve_groups { Groups::Dissolve } else { Groups::Keep },
@@ -142,6 +141,14 @@ fn elf_edit<'py>(
         ..Edits::default()
     };
     edited(py, &object, &edits)
+}
+
+fn localized(names: Vec<String>, keep: Option<Vec<String>>) -> Localize {
+    match keep {
+        Some(names) => Localize::AllDefinedExcept(names),
+        None if names.is_empty() => Localize::None,
+        None => Localize::Names(names),
+    }
 }
 
 /// The edited object; the input itself when nothing changes.
@@ -182,6 +189,51 @@ fn elf_split_copies<'py>(
     }
     let shared = run(&object, elf::SharedPart::of)?;
     (1..count).map(|number| edited(py, &object, &elf::copy_edits(&functions, &shared, number))).collect()
+}
+
+/// One object made of several.
+#[pyfunction]
+#[pyo3(signature = (objects, localize, keep, discard_locals, /))]
+fn elf_join<'py>(
+    py: Python<'py>,
+    objects: Vec<(String, Input<'py>)>,
+    localize: Vec<String>,
+    keep: Option<Vec<String>>,
+    discard_locals: bool,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let localize = localized(localize, keep);
+    linked(py, &objects, LinkOptions { kind: OutputKind::Joined, localize, locals: locals(discard_locals) })
+}
+
+/// The file that a device loads.
+#[pyfunction]
+#[pyo3(signature = (objects, localize, keep, discard_locals, keep_relocations, /))]
+fn elf_link<'py>(
+    py: Python<'py>,
+    objects: Vec<(String, Input<'py>)>,
+    localize: Vec<String>,
+    keep: Option<Vec<String>>,
+    discard_locals: bool,
+    keep_relocations: bool,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let relocations = if keep_relocations { KeptRelocations::Keep } else { KeptRelocations::Drop };
+    let (kind, localize) = (OutputKind::Device(relocations), localized(localize, keep));
+    linked(py, &objects, LinkOptions { kind, localize, locals: locals(discard_locals) })
+}
+
+fn locals(discard: bool) -> Locals {
+    if discard { Locals::Needed } else { Locals::All }
+}
+
+fn linked<'py>(
+    py: Python<'py>,
+    objects: &[(String, Input<'py>)],
+    options: LinkOptions,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let inputs: Vec<link::Input<'_>> =
+        objects.iter().map(|(name, object)| link::Input { name, bytes: object.0.as_bytes() }).collect();
+    let bytes = py.detach(|| link::link(&inputs, &options)).map_err(|error| to_python(py, error))?;
+    Ok(PyBytes::new(py, &bytes))
 }
 
 /// Whether the bytes start like an archive.

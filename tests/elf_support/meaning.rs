@@ -186,7 +186,9 @@ pub fn read(bytes: &[u8]) -> Meaning {
                 comdat: number(data, 0, 4) == 1,
                 signature: key(header.info),
                 // A member may be a relocation section, which has no position of its own.
-                members: data[4..].chunks_exact(4).map(|word| positions[&(number(word, 0, 4) as usize)]).collect(),
+                members: (data[4..].chunks_exact(4))
+                    .filter_map(|word| positions.get(&(number(word, 0, 4) as usize)).copied())
+                    .collect(),
             }),
             0x6fff_4c03 => {
                 let mut at = 0;

@@ -43,6 +43,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     _register_show(actions)
     _register_edit(actions)
     _register_split(actions)
+    _register_link(actions)
     _register_archives(actions)
 
 
@@ -87,6 +88,30 @@ def _register_split(actions: argparse._SubParsersAction[argparse.ArgumentParser]
     split.set_defaults(run=run_split)
 
 
+def _register_link(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    join = actions.add_parser(
+        "join",
+        help="make one object of several, as `ld -r` does",
+        description="Joins objects of any machine, and the members of archives, in the order given.",
+    )
+    join.set_defaults(run=run_join)
+    link = actions.add_parser(
+        "link",
+        help="make the file that a device loads",
+        description="Links objects of AI cores, and the members of archives, in the order given.",
+    )
+    link.add_argument("--drop-relocations", action="store_true", help="do not say in the file what was relocated")
+    link.set_defaults(run=run_link)
+    for command in (join, link):
+        command.add_argument("files", nargs="+", metavar="FILE")
+        command.add_argument("-o", "--output", required=True, metavar="OUT", help="may be one of the files")
+        command.add_argument("--localize", action="append", default=[], metavar="NAME", help="hide a definition")
+        command.add_argument("--keep-global", action="append", metavar="NAME", help="hide every definition but these")
+        command.add_argument(
+            "-x", "--discard-locals", action="store_true", help="leave out local symbols that nothing needs"
+        )
+
+
 def _register_archives(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     unpack = actions.add_parser("unpack", help="write the members of an archive to files")
     unpack.add_argument("file", metavar="ARCHIVE")
@@ -127,8 +152,7 @@ def run_edit(options: argparse.Namespace) -> None:
         if not equals:
             raise make_error("SK0609", f"`--rename {pair}` has no `=`", "write --rename OLD=NEW")
         renames[old] = new
-    if options.keep_global is not None and options.localize:
-        raise make_error("SK0608", "`--localize` and `--keep-global` exclude each other", "give one of them")
+    _check_hidden(options)
     data = _read(options.file)
     with _about(options.file):
         edited = elf.edit(
@@ -158,6 +182,44 @@ def run_split(options: argparse.Namespace) -> None:
         path = os.path.join(directory, f"{stem}_split{number}{extension}")
         _write(path, copy)
         print(path)
+
+
+def run_join(options: argparse.Namespace) -> None:
+    """Writes one object made of several."""
+    from superkernel import elf
+
+    _check_hidden(options)
+    objects = [entry for path in options.files for entry in _objects(path)]
+    joined = elf.join(
+        objects,
+        localize=options.localize,
+        keep_global=options.keep_global,
+        discard_locals=options.discard_locals,
+    )
+    _write(options.output, joined)
+
+
+def run_link(options: argparse.Namespace) -> None:
+    """Writes the file that a device loads."""
+    from superkernel import elf
+
+    _check_hidden(options)
+    objects = [entry for path in options.files for entry in _objects(path)]
+    linked = elf.link(
+        objects,
+        localize=options.localize,
+        keep_global=options.keep_global,
+        discard_locals=options.discard_locals,
+        keep_relocations=not options.drop_relocations,
+    )
+    _write(options.output, linked)
+
+
+def _check_hidden(options: argparse.Namespace) -> None:
+    from superkernel._errors import make_error
+
+    if options.keep_global is not None and options.localize:
+        raise make_error("SK0608", "`--localize` and `--keep-global` exclude each other", "give one of them")
 
 
 def run_unpack(options: argparse.Namespace) -> None:

@@ -20,6 +20,7 @@ use std::borrow::Cow;
 use super::error::ElfError;
 use super::file::ElfFile;
 use super::symbols::SymbolTable;
+pub(crate) use references::{References, Shape, of_section};
 
 /// What to change in an object.
 ///

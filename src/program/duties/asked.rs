@@ -60,3 +60,89 @@ pub(super) fn of_op(program: &Program, core: CoreId, op: OpPosition) -> Vec<Acti
     }
     duties
 }
+
+/// Is it a step that must be required?
+pub(super) fn is_duty(action: &Action) -> bool {
+    match action {
+        Action::LoadParameters
+        | Action::LoadWorkspace { .. }
+        | Action::SetSyncAllBase
+        | Action::InitDump { .. }
+        | Action::InitProfiling { .. }
+        | Action::SetFftsBase { .. }
+        | Action::ClearWorkspace { .. }
+        | Action::EarlyStartConfig { .. }
+        | Action::Notify { .. }
+        | Action::WaitEvent { .. }
+        | Action::ClearEvent { .. }
+        | Action::EndSyncAll
+        | Action::ComplementSyncAll
+        | Action::Call { .. }
+        | Action::Switch { .. }
+        | Action::CallPicked { .. }
+        | Action::ReleaseLock { .. } => true,
+        // Harmless wherever they are, or a matter of state or of flags.
+        Action::PreloadHere { .. }
+        | Action::Preload { .. }
+        | Action::PreloadPicked { .. }
+        | Action::Record { .. }
+        | Action::PipeBarrier
+        | Action::Barrier(_)
+        | Action::SetFlag { .. }
+        | Action::WaitFlag { .. }
+        | Action::EarlyStartSet { .. }
+        | Action::EarlyStartWait { .. }
+        | Action::EnableSyncAll { .. }
+        | Action::DisableSyncAll
+        | Action::Flush => false,
+    }
+}
+
+/// Does a second time change nothing? (For steps that are duties.)
+pub(super) fn is_repeatable(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::LoadParameters
+            | Action::LoadWorkspace { .. }
+            | Action::SetSyncAllBase
+            | Action::SetFftsBase { .. }
+            | Action::EarlyStartConfig { .. }
+    )
+}
+
+/// Does it read the parameter block?
+pub(super) fn uses_slots(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::LoadWorkspace { .. }
+            | Action::InitProfiling { .. }
+            | Action::SetFftsBase { .. }
+            | Action::Notify { .. }
+            | Action::WaitEvent { .. }
+            | Action::ClearEvent { .. }
+            | Action::Call { .. }
+            | Action::Switch { .. }
+            | Action::CallPicked { .. }
+            | Action::ReleaseLock { .. }
+    )
+}
+
+/// Does it set or wait for flags, or may it?
+pub(super) fn uses_flags(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Barrier(_)
+            | Action::SetFlag { .. }
+            | Action::WaitFlag { .. }
+            | Action::EarlyStartSet { .. }
+            | Action::EarlyStartWait { .. }
+            | Action::Call { .. }
+            | Action::CallPicked { .. }
+            | Action::ComplementSyncAll
+    )
+}
+
+/// Does it wait for the world outside?
+pub(super) fn waits_outside(action: &Action) -> bool {
+    matches!(action, Action::WaitEvent { .. } | Action::Switch { .. })
+}

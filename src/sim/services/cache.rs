@@ -117,7 +117,6 @@ impl Run {
             | FindingKind::Overlap
             | FindingKind::UnitFlag
             | FindingKind::NeverWritten
-            | FindingKind::Bounds
             | FindingKind::EventDoubled
             | FindingKind::EventLeft
             | FindingKind::QueueLeft => (
