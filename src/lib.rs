@@ -60,6 +60,7 @@ pub mod link;
 mod loader;
 pub mod locate;
 pub mod model;
+mod named;
 mod nearest;
 pub mod objects;
 pub mod opbuild;
@@ -167,7 +168,7 @@ pub fn build_op(
 
 /// Plans the super kernels of a marked graph.
 pub fn scope(graph: &scope::Graph, settings: &scope::Settings, cancel: &Cancel) -> Result<scope::ScopePlan, Error> {
-    Ok(scope::plan(graph, settings, cancel)?)
+    Ok(scope::plan_model(graph, settings, cancel)?)
 }
 
 /// What fusing gains, super kernel by super kernel.

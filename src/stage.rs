@@ -1,71 +1,38 @@
 //! The stages a call goes through, each once and in order, and how long each took.
 
+use crate::named::named;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-/// One stage; the order is the order of a full build.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Stage {
-    /// `kernel_infos` and the sub-kernels' JSONs.
-    Load,
-    /// The sub-kernels' objects.
-    Read,
-    /// Finding the tools, comparing with the last build.
-    Compare,
-    /// Deciding what every core does.
-    Plan,
-    /// Printing it as C++.
-    Emit,
-    /// Asking the cache, and checking its answer.
-    Cache,
-    /// Copies of sub-kernels.
-    Copy,
-    /// The external compiler, and copies of what it made.
-    Compile,
-    /// The external linker.
-    Link,
-    /// Making symbols local.
-    Localize,
-    /// Reading the result again.
-    Check,
-    /// Putting it in place.
-    Publish,
-}
-
-impl Stage {
-    /// All stages in order.
-    pub(crate) const ALL: [Self; 12] = [
-        Self::Load,
-        Self::Read,
-        Self::Compare,
-        Self::Plan,
-        Self::Emit,
-        Self::Cache,
-        Self::Copy,
-        Self::Compile,
-        Self::Link,
-        Self::Localize,
-        Self::Check,
-        Self::Publish,
-    ];
-
-    /// Its name in timings and progress displays.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Load => "load",
-            Self::Read => "read",
-            Self::Compare => "compare",
-            Self::Plan => "plan",
-            Self::Emit => "emit",
-            Self::Cache => "cache",
-            Self::Compile => "compile",
-            Self::Copy => "copy",
-            Self::Link => "link",
-            Self::Localize => "localize",
-            Self::Check => "check",
-            Self::Publish => "publish",
-        }
+named! {
+    /// One stage; the order is the order of a full build.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Stage {
+        /// `kernel_infos` and the sub-kernels' JSONs.
+        Load = "load",
+        /// The sub-kernels' objects.
+        Read = "read",
+        /// Finding the tools, comparing with the last build.
+        Compare = "compare",
+        /// Deciding what every core does.
+        Plan = "plan",
+        /// Printing it as C++.
+        Emit = "emit",
+        /// Asking the cache, and checking its answer.
+        Cache = "cache",
+        /// Copies of sub-kernels.
+        Copy = "copy",
+        /// The external compiler, and copies of what it made.
+        Compile = "compile",
+        /// The external linker.
+        Link = "link",
+        /// Making symbols local.
+        Localize = "localize",
+        /// Reading the result again.
+        Check = "check",
+        /// Putting it in place.
+        Publish = "publish",
     }
 }
 

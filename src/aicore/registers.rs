@@ -1,6 +1,6 @@
 //! Special registers of a core.
 //!
-//! Numbered as in `sk_core/issue.h`; a test compares them.
+//! `make tables` writes their numbers into `sk_core/issue.h`.
 
 macro_rules! registers {
     ($($variant:ident = $number:literal $name:literal,)*) => {

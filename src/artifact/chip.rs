@@ -1,30 +1,21 @@
 //! Chip generations, as kernel files name them.
 
-use std::fmt;
+use crate::named::named;
 
 use super::CoreKind;
 
-/// A chip generation: what decides about code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Chip {
-    /// Architecture 2201.
-    C220,
-    /// Architecture 3510.
-    C310,
+named! {
+    /// A chip generation: what decides about code.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Chip {
+        /// Architecture 2201.
+        C220 = "c220",
+        /// Architecture 3510.
+        C310 = "c310",
+    }
 }
 
 impl Chip {
-    /// All of them.
-    pub(crate) const ALL: [Self; 2] = [Self::C220, Self::C310];
-
-    /// As it stands in arch names: `dav-c220-cube`.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::C220 => "c220",
-            Self::C310 => "c310",
-        }
-    }
-
     /// The architecture of its cores of `kind`, as compilers and JSONs call it.
     pub(crate) fn arch(self, kind: CoreKind) -> String {
         format!("dav-{self}-{}", kind.arch_suffix())
@@ -44,11 +35,5 @@ impl Chip {
             Self::C220 => true,
             Self::C310 => false,
         }
-    }
-}
-
-impl fmt::Display for Chip {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }

@@ -1,27 +1,21 @@
 //! The kinds of AI core.
 
-use std::fmt;
+use crate::named::named;
 
-/// A kind of AI core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CoreKind {
-    /// Cube (matrix) core.
-    Aic,
-    /// Vector core.
-    Aiv,
+named! {
+    /// A kind of AI core.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum CoreKind {
+        /// Cube (matrix) core.
+        Aic = "aic",
+        /// Vector core.
+        Aiv = "aiv",
+    }
 }
 
 impl CoreKind {
     /// Both kinds, cube first: the order in which a MIX op's halves are written.
     pub const BOTH: [Self; 2] = [Self::Aic, Self::Aiv];
-
-    /// `aic` or `aiv`, as in symbol names.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Aic => "aic",
-            Self::Aiv => "aiv",
-        }
-    }
 
     /// The word for it in messages, as in "vector cores".
     pub(crate) fn word(self) -> &'static str {
@@ -45,12 +39,6 @@ impl CoreKind {
             Self::Aic => Self::Aiv,
             Self::Aiv => Self::Aic,
         }
-    }
-}
-
-impl fmt::Display for CoreKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }
 

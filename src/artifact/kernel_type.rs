@@ -1,48 +1,30 @@
 //! Kernel types: which core kinds run, and how many.
 
+use crate::named::named;
 use std::fmt;
 
 use super::{Chip, CoreClass, CoreKind};
 
-/// The types an op inside a super kernel can have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum KernelType {
-    /// Vector cores, no cross-core flags of its own.
-    AivOnly,
-    /// Cube cores, no cross-core flags of its own.
-    AicOnly,
-    /// Vector cores with cross-core flags.
-    MixAiv1_0,
-    /// Cube cores with cross-core flags.
-    MixAic1_0,
-    /// One vector core for each cube core.
-    MixAic1_1,
-    /// Two vector cores for each cube core.
-    MixAic1_2,
+named! {
+    /// The types an op inside a super kernel can have.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum KernelType {
+        /// Vector cores, no cross-core flags of its own.
+        AivOnly = "KERNEL_TYPE_AIV_ONLY",
+        /// Cube cores, no cross-core flags of its own.
+        AicOnly = "KERNEL_TYPE_AIC_ONLY",
+        /// Vector cores with cross-core flags.
+        MixAiv1_0 = "KERNEL_TYPE_MIX_AIV_1_0",
+        /// Cube cores with cross-core flags.
+        MixAic1_0 = "KERNEL_TYPE_MIX_AIC_1_0",
+        /// One vector core for each cube core.
+        MixAic1_1 = "KERNEL_TYPE_MIX_AIC_1_1",
+        /// Two vector cores for each cube core.
+        MixAic1_2 = "KERNEL_TYPE_MIX_AIC_1_2",
+    }
 }
 
 impl KernelType {
-    /// All fusable types.
-    pub const ALL: [Self; 6] =
-        [Self::AivOnly, Self::AicOnly, Self::MixAiv1_0, Self::MixAic1_0, Self::MixAic1_1, Self::MixAic1_2];
-
-    /// The name in JSON.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::AivOnly => "KERNEL_TYPE_AIV_ONLY",
-            Self::AicOnly => "KERNEL_TYPE_AIC_ONLY",
-            Self::MixAiv1_0 => "KERNEL_TYPE_MIX_AIV_1_0",
-            Self::MixAic1_0 => "KERNEL_TYPE_MIX_AIC_1_0",
-            Self::MixAic1_1 => "KERNEL_TYPE_MIX_AIC_1_1",
-            Self::MixAic1_2 => "KERNEL_TYPE_MIX_AIC_1_2",
-        }
-    }
-
-    /// The type with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kernel_type| kernel_type.as_str() == name)
-    }
-
     /// The number packed beside the block count of a dynamic op.
     pub(crate) fn number(self) -> u32 {
         match self {
@@ -95,12 +77,6 @@ impl KernelType {
     /// Vector cores that `blocks` blocks of it use.
     pub fn aiv_cores(self, blocks: u32) -> u32 {
         blocks.saturating_mul(u32::from(self.task_ratio().1))
-    }
-}
-
-impl fmt::Display for KernelType {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }
 

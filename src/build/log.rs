@@ -1,35 +1,24 @@
 //! The build log: what was done, as commands people can repeat.
 
+use crate::named::named;
 use std::fmt;
 
-/// A step's heading in the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LogStage {
-    /// The op list.
-    Input,
-    /// Archives taken apart.
-    Unpack,
-    /// Copies made of sub-kernels and of the super kernel.
-    SplitSubObjects,
-    /// Sources compiled.
-    Compile,
-    /// Objects linked.
-    Fatbin,
-    /// Symbols made local.
-    LinkRelocate,
-}
-
-impl LogStage {
-    /// As log readers know it.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Input => "SPK_INPUT",
-            Self::Unpack => "UNPACK",
-            Self::SplitSubObjects => "SPLIT_SUB_OBJS",
-            Self::Compile => "COMPILE",
-            Self::Fatbin => "FATBIN",
-            Self::LinkRelocate => "LINKRELOCATE",
-        }
+named! {
+    /// A step's heading in the log.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum LogStage {
+        /// The op list.
+        Input = "SPK_INPUT",
+        /// Archives taken apart.
+        Unpack = "UNPACK",
+        /// Copies made of sub-kernels and of the super kernel.
+        SplitSubObjects = "SPLIT_SUB_OBJS",
+        /// Sources compiled.
+        Compile = "COMPILE",
+        /// Objects linked.
+        Fatbin = "FATBIN",
+        /// Symbols made local.
+        LinkRelocate = "LINKRELOCATE",
     }
 }
 

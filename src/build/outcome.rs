@@ -1,5 +1,6 @@
 //! What a build says about itself.
 
+use crate::named::named;
 use std::time::UNIX_EPOCH;
 
 use serde_json::{Value, json};
@@ -12,25 +13,16 @@ use crate::phases::Prepared;
 use crate::stage::{Stage, Timings};
 use crate::toolchain::Executed;
 
-/// Where the kernel came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// Compiled and linked now.
-    Built,
-    /// It was in place already.
-    UpToDate,
-    /// Taken from the cache.
-    Cache,
-}
-
-impl Origin {
-    /// Its name in reports.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Built => "compiled",
-            Self::UpToDate => "up to date",
-            Self::Cache => "from cache",
-        }
+named! {
+    /// Where the kernel came from.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Origin {
+        /// Compiled and linked now.
+        Built = "compiled",
+        /// It was in place already.
+        UpToDate = "up to date",
+        /// Taken from the cache.
+        Cache = "from cache",
     }
 }
 

@@ -68,6 +68,10 @@ struct Subjects {
 fn of_graph(graph: &Graph, settings: &Settings, known: &Known<'_>) -> Result<Subjects, CostError> {
     let planned = scope::plan(graph, settings, known.cancel)?;
     let mut subjects = Subjects { found: Vec::new(), skipped: Vec::new() };
+    let mistakes = planned.mistakes.iter();
+    subjects
+        .skipped
+        .extend(mistakes.map(|mistake| Skipped { name: mistake.scope.clone(), why: mistake.message.clone() }));
     for piece in planned.pieces {
         known.cancel.check()?;
         match known.of_piece(&piece)? {

@@ -57,7 +57,8 @@ impl Known<'_> {
         }
         let known = Self { platform, ..*self };
         let names: Vec<String> = piece.ops.iter().map(|op| op.name.clone()).collect();
-        let kernel = if piece.problems.is_empty() {
+        let is_compiled = piece.ops.iter().all(|op| !op.json_path.is_empty() && !op.bin_path.is_empty());
+        let kernel = if is_compiled {
             model::load(&piece.kernel_infos(), &piece.kernel_name, &platform)?
         } else {
             match known.made_up(piece) {

@@ -10,7 +10,7 @@ use super::step::{self, Place};
 use super::writer::{CppWriter, comment_text};
 use super::{dynamic, functions};
 use crate::model::{CoreKind, OpPosition};
-use crate::program::{Action, CoreIndex, FunctionId, Part, Program, Step};
+use crate::program::{Action, CoreIndex, FunctionId, Part, Program, Property, Step};
 
 /// A body longer than this is cut into functions of this many steps: compilers take more than linear time for one.
 const STEPS_PER_PART: usize = 400;
@@ -101,7 +101,7 @@ impl<'a> Code<'a> {
         let mut order = Vec::new();
         for (place, run) in runs.iter().enumerate() {
             let worth = run.steps.len() > 1 || run.steps[0].cores.part != Part::All;
-            if worth && step::is_common(&run.steps[0].action) {
+            if worth && run.steps[0].action.is(Property::Common) {
                 let mut out = CppWriter::default();
                 out.indented(|out| self.write_steps(&run.steps, &HashMap::new(), Words::None, out));
                 let text = out.finish();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::writer::CppWriter;
 use crate::model::{CoreKind, OpPosition};
 use crate::program::{
-    Action, Barrier, CoreIndex, Cores, Direction, FunctionId, Kinds, Part, Program, Reason, RecordEdge, Step,
+    Action, Barrier, CoreIndex, Cores, Direction, FunctionId, Kinds, Part, Program, Property, Reason, RecordEdge, Step,
 };
 
 /// Where a step is written.
@@ -15,42 +15,6 @@ pub(super) struct Place<'p> {
     pub taken: &'p HashMap<FunctionId, String>,
     /// No condition stands around the step: what it calls is told whom it is for.
     pub asked_by_callee: bool,
-}
-
-/// Does the step name no value of its op, so that others may be written the same?
-pub(super) fn is_common(action: &Action) -> bool {
-    match action {
-        Action::PipeBarrier
-        | Action::Barrier(_)
-        | Action::SetFlag { .. }
-        | Action::WaitFlag { .. }
-        | Action::EarlyStartSet { .. }
-        | Action::EarlyStartConfig { .. }
-        | Action::EarlyStartWait { .. }
-        | Action::DisableSyncAll
-        | Action::EndSyncAll
-        | Action::ComplementSyncAll
-        | Action::Flush => true,
-        Action::LoadParameters
-        | Action::LoadWorkspace { .. }
-        | Action::SetSyncAllBase
-        | Action::InitDump { .. }
-        | Action::InitProfiling { .. }
-        | Action::SetFftsBase { .. }
-        | Action::ClearWorkspace { .. }
-        | Action::PreloadHere { .. }
-        | Action::Preload { .. }
-        | Action::PreloadPicked { .. }
-        | Action::Record { .. }
-        | Action::Notify { .. }
-        | Action::WaitEvent { .. }
-        | Action::ClearEvent { .. }
-        | Action::EnableSyncAll { .. }
-        | Action::Call { .. }
-        | Action::Switch { .. }
-        | Action::CallPicked { .. }
-        | Action::ReleaseLock { .. } => false,
-    }
 }
 
 /// Is whatever the step calls told the cores it is for, so that no condition is needed around it?
@@ -65,7 +29,7 @@ pub(super) fn passes_its_cores(step: &Step) -> bool {
 
 /// Do two neighbours belong to one run: both without values of their ops, or both behind one condition?
 pub(super) fn stand_together(before: &Step, after: &Step) -> bool {
-    let (first, second) = (is_common(&before.action), is_common(&after.action));
+    let (first, second) = (before.action.is(Property::Common), after.action.is(Property::Common));
     let behind_condition = |step: &Step| step.cores.part != Part::All && !passes_its_cores(step);
     match (first, second) {
         (true, true) => true,

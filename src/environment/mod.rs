@@ -5,6 +5,7 @@
 pub(crate) mod kind;
 pub(crate) mod table;
 
+use crate::named::named;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -36,29 +37,21 @@ const COMPILER_VARIABLES: [&str; 13] = [
     "GNUTARGET",
 ];
 
-/// Which toolchain is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToolchainChoice {
-    /// The device's if it is installed, else the machine's own.
-    Auto,
-    /// The device's.
-    Cann,
-    /// The machine's own.
-    Host,
+named! {
+    /// Which toolchain is wanted.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ToolchainChoice {
+        /// The device's if it is installed, else the machine's own.
+        Auto = "auto",
+        /// The device's.
+        Cann = "cann",
+        /// The machine's own.
+        Host = "host",
+    }
 }
 
 impl ToolchainChoice {
-    const ALL: [Self; 3] = [Self::Auto, Self::Cann, Self::Host];
     const NAMES: &'static [&'static str] = &[Self::Auto.as_str(), Self::Cann.as_str(), Self::Host.as_str()];
-
-    /// As it is written.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Cann => "cann",
-            Self::Host => "host",
-        }
-    }
 }
 
 impl SettingType for ToolchainChoice {
@@ -66,7 +59,7 @@ impl SettingType for ToolchainChoice {
 
     fn from_value(value: Option<Value>) -> Option<Self> {
         match value {
-            Some(Value::Text(name)) => Self::ALL.into_iter().find(|choice| choice.as_str() == name),
+            Some(Value::Text(name)) => Self::from_name(&name),
             _ => None,
         }
     }

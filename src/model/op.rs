@@ -1,5 +1,6 @@
 //! One op of the super kernel, checked.
 
+use crate::named::named;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -65,22 +66,14 @@ impl Op {
     }
 }
 
-/// Normal or tiling-sink.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TaskType {
-    /// Function and block count are known now.
-    Normal,
-    /// Both are read from memory at run time.
-    Dynamic,
-}
-
-impl TaskType {
-    /// The name in `op_list`.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::Dynamic => "dynamic",
-        }
+named! {
+    /// Normal or tiling-sink.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum TaskType {
+        /// Function and block count are known now.
+        Normal = "normal",
+        /// Both are read from memory at run time.
+        Dynamic = "dynamic",
     }
 }
 

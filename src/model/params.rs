@@ -1,5 +1,6 @@
 //! The parameter block: one slot of 8 bytes for every address the kernel is given.
 
+use crate::named::named;
 use std::sync::Arc;
 
 use smol_str::{SmolStr, format_smolstr};
@@ -30,67 +31,34 @@ impl Slot {
 /// The first parameter of mixed sub-kernels on chips with an FFTS slot.
 pub(crate) const FFTS_PARAMETER: &str = "ffts_addr";
 
-/// What a slot is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SlotRole {
-    /// The FFTS address, of the super kernel or among an op's own parameters.
-    FftsAddress,
-    /// A parameter that an op's source declares.
-    Parameter,
-    /// The address of a dynamic op's tiling key.
-    TilingKey,
-    /// The address of a dynamic op's block count.
-    BlockNum,
-    /// The lock word that says that a dynamic op's tiling is there.
-    TilingLock,
-    /// The lock word of an event that an op sends.
-    NotifyLock,
-    /// The lock word of an event that an op receives.
-    WaitLock,
-    /// The super kernel's own workspace.
-    Workspace,
-    /// The profiling buffer.
-    Profiling,
-    /// The task id.
-    TaskId,
+named! {
+    /// What a slot is for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum SlotRole {
+        /// The FFTS address, of the super kernel or among an op's own parameters.
+        FftsAddress = "ffts-address",
+        /// A parameter that an op's source declares.
+        Parameter = "parameter",
+        /// The address of a dynamic op's tiling key.
+        TilingKey = "tiling-key",
+        /// The address of a dynamic op's block count.
+        BlockNum = "block-num",
+        /// The lock word that says that a dynamic op's tiling is there.
+        TilingLock = "tiling-lock",
+        /// The lock word of an event that an op sends.
+        NotifyLock = "notify-lock",
+        /// The lock word of an event that an op receives.
+        WaitLock = "wait-lock",
+        /// The super kernel's own workspace.
+        Workspace = "workspace",
+        /// The profiling buffer.
+        Profiling = "profiling",
+        /// The task id.
+        TaskId = "task-id",
+    }
 }
 
 impl SlotRole {
-    /// All of them.
-    pub(crate) const ALL: [Self; 10] = [
-        Self::FftsAddress,
-        Self::Parameter,
-        Self::TilingKey,
-        Self::BlockNum,
-        Self::TilingLock,
-        Self::NotifyLock,
-        Self::WaitLock,
-        Self::Workspace,
-        Self::Profiling,
-        Self::TaskId,
-    ];
-
-    /// Its name in the build record.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::FftsAddress => "ffts-address",
-            Self::Parameter => "parameter",
-            Self::TilingKey => "tiling-key",
-            Self::BlockNum => "block-num",
-            Self::TilingLock => "tiling-lock",
-            Self::NotifyLock => "notify-lock",
-            Self::WaitLock => "wait-lock",
-            Self::Workspace => "workspace",
-            Self::Profiling => "profiling",
-            Self::TaskId => "task-id",
-        }
-    }
-
-    /// The role of this name.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.as_str() == name)
-    }
-
     /// Does the op's author not know of it?
     pub(crate) fn is_hidden(self) -> bool {
         match self {

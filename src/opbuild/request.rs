@@ -1,5 +1,6 @@
 //! What the caller asks the builder for.
 
+use crate::named::named;
 use std::path::PathBuf;
 
 use super::error::OpBuildError;
@@ -40,34 +41,17 @@ impl From<Option<bool>> for Choice {
     }
 }
 
-/// Where the op will stand in its super kernel: the first has nobody to wait for, the last nobody to start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Position {
-    /// First.
-    Start,
-    /// Between others.
-    #[default]
-    Middle,
-    /// Last.
-    End,
-}
-
-impl Position {
-    /// All positions.
-    pub(crate) const ALL: [Self; 3] = [Self::Start, Self::Middle, Self::End];
-
-    /// Its name, also part of the function's name.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Middle => "middle",
-            Self::End => "end",
-        }
-    }
-
-    /// The position with this name.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|position| position.as_str() == name)
+named! {
+    /// Where the op will stand in its super kernel: the first has nobody to wait for, the last nobody to start.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Position {
+        /// First.
+        Start = "start",
+        /// Between others.
+        #[default]
+        Middle = "middle",
+        /// Last.
+        End = "end",
     }
 }
 

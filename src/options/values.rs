@@ -1,5 +1,6 @@
 //! The kinds of value an option can have: how each is read, printed and shown to other software.
 
+use crate::named::named;
 use std::ops::Deref;
 
 use crate::arguments::arguments;
@@ -44,26 +45,16 @@ impl SharedValue {
     }
 }
 
-/// Instruction-cache preload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PreloadMode {
-    /// `max`: 16 KiB from the entry on, once.
-    Whole,
-    /// `none`: never.
-    Never,
-    /// `per-func`: each op while the one before it runs.
-    PerFunction,
-}
-
-impl PreloadMode {
-    const ALL: [Self; 3] = [Self::Whole, Self::Never, Self::PerFunction];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Whole => "max",
-            Self::Never => "none",
-            Self::PerFunction => "per-func",
-        }
+named! {
+    /// Instruction-cache preload.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum PreloadMode {
+        /// `max`: 16 KiB from the entry on, once.
+        Whole = "max",
+        /// `none`: never.
+        Never = "none",
+        /// `per-func`: each op while the one before it runs.
+        PerFunction = "per-func",
     }
 }
 
@@ -72,7 +63,7 @@ impl OptionType for PreloadMode {
     const SAMPLES: &'static [&'static str] = &["max", "none", "per-func"];
 
     fn read(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.as_str() == text)
+        Self::from_name(text)
     }
 
     fn text(&self) -> String {
@@ -89,33 +80,25 @@ impl OptionType for PreloadMode {
     }
 }
 
-/// Overlap of neighbouring ops.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EarlyStartMode {
-    /// `0`: a barrier between ops.
-    Off,
-    /// `1`: on, also inside sub-kernels that were built for it.
-    On,
-    /// `2`: on in the super kernel; the sub-kernels were built without.
-    OnOutsideSubKernels,
+named! {
+    /// Overlap of neighbouring ops.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum EarlyStartMode {
+        /// `0`: a barrier between ops.
+        Off = "0",
+        /// `1`: on, also inside sub-kernels that were built for it.
+        On = "1",
+        /// `2`: on in the super kernel; the sub-kernels were built without.
+        OnOutsideSubKernels = "2",
+    }
 }
 
 impl EarlyStartMode {
-    const ALL: [Self; 3] = [Self::Off, Self::On, Self::OnOutsideSubKernels];
-
     /// Is the inter-op barrier split into set and wait?
     pub(crate) fn is_on(self) -> bool {
         match self {
             Self::Off => false,
             Self::On | Self::OnOutsideSubKernels => true,
-        }
-    }
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "0",
-            Self::On => "1",
-            Self::OnOutsideSubKernels => "2",
         }
     }
 }
@@ -125,7 +108,7 @@ impl OptionType for EarlyStartMode {
     const SAMPLES: &'static [&'static str] = &["0", "1", "2"];
 
     fn read(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.as_str() == text)
+        Self::from_name(text)
     }
 
     fn text(&self) -> String {

@@ -36,7 +36,7 @@ impl Order {
             vector_to_cube: Frontier::default(),
         };
         for edge in 0..order.edges.len() {
-            for direction in Direction::BOTH {
+            for direction in Direction::ALL {
                 if order.edges[edge].need(direction) != CrossNeed::None {
                     order.keep_if_needed(direction, edge);
                 }
@@ -107,7 +107,7 @@ impl Order {
     /// An edge added in one direction moves the count of that direction from there on, so that part is looked at
     /// again; everything before it keeps its order.
     fn control_flow(&mut self, rank: &ByPosition<usize>) {
-        let mut recheck = Direction::BOTH.map(|direction| (direction, Some(Place(0))));
+        let mut recheck = Direction::ALL.map(|direction| (direction, Some(Place(0))));
         while let Some((direction, from)) = recheck.iter_mut().find_map(|(d, from)| Some((*d, from.take()?))) {
             let Some((sender, added)) = self.first_unbounded(direction, from, rank) else { continue };
             // The rest of this direction still has to be looked at.
@@ -155,7 +155,7 @@ impl Order {
 
     /// Writes into the edges what became of their needs.
     fn note_results(&mut self) {
-        for direction in Direction::BOTH {
+        for direction in Direction::ALL {
             let mut kept: HashMap<usize, OpPosition> = HashMap::new();
             for (_, arrival) in self.frontier(direction).iter() {
                 kept.insert(arrival.edge, self.sides.at(direction.receiver(), arrival.receiver));

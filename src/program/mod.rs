@@ -4,11 +4,14 @@
 //! C++, [`verify`](verify::verify) checks it, [`Program::text`] and [`Program::steps_json`] show it to people.
 //! A core's program is the list of [steps](Step), without those that are for other cores.
 
+mod action;
 mod classes;
 mod describe;
 mod duties;
 mod edge;
+mod fields;
 pub mod launch;
+mod parts;
 mod read;
 mod requires;
 mod show;
@@ -17,16 +20,18 @@ mod verify;
 mod violation;
 mod words;
 
+pub use action::Action;
+pub(crate) use action::Property;
 pub(crate) use classes::{Takers, representative_blocks};
-pub use describe::Field;
 pub use edge::{CrossNeed, Edge, EdgeOrigin};
+pub use fields::Field;
+pub use parts::{
+    Barrier, Direction, EarlyStartConfig, FunctionId, Pair, RecordEdge, RecordSubject, Round, SyncAllRecords, TableId,
+};
 pub use read::ReadError;
 pub(crate) use requires::index_of_class;
 pub use requires::{OpRequirement, OuterEvent, RequiredCode, Requirements};
-pub use step::{
-    Action, Barrier, CoreId, CoreIndex, Cores, Direction, EarlyStartConfig, FunctionId, Kinds, Pair, Part, Reason,
-    RecordEdge, RecordSubject, Round, Step, SyncAllRecords, TableEntry, TableId,
-};
+pub use step::{CoreId, CoreIndex, Cores, Kinds, Part, Reason, Step, TableEntry};
 pub use verify::verify;
 pub use violation::Violation;
 

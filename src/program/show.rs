@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::describe::round_text;
+use super::fields::round_text;
 use super::requires::index_of_class;
 use super::words::word;
 use super::{
@@ -63,7 +63,7 @@ impl Program {
         for edge in &self.edges {
             let (sender, receiver) = (self.index(edge.sender), self.index(edge.receiver));
             write!(out, "  {sender:>4} -> {receiver:<4} {}", edge.origin)?;
-            for direction in Direction::BOTH {
+            for direction in Direction::ALL {
                 match edge.need(direction) {
                     CrossNeed::None => {}
                     need @ (CrossNeed::Flag { .. } | CrossNeed::Implied) => {

@@ -3,6 +3,10 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
+use crate::model::{EventId, SlotNumber};
+
+pub(super) type Read<T> = Result<T, String>;
+
 /// A name as one word: as it is if that is one, otherwise in quotes, as JSON writes it.
 pub(super) fn word(name: &str) -> Cow<'_, str> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.:/@$".contains(letter);
@@ -112,4 +116,51 @@ fn quoted(text: &str) -> Result<(String, &str), String> {
         }
         Some(Err(_)) | None => Err(format!("`{text}` is no name in quotes")),
     }
+}
+
+/// What lines have in common.
+impl Line {
+    pub(super) fn required(&mut self, name: &str) -> Read<String> {
+        self.field(name).ok_or_else(|| format!("`{name}=` is missing"))
+    }
+
+    pub(super) fn required_number<N: std::str::FromStr>(&mut self, name: &str) -> Read<N> {
+        number(&self.required(name)?, name)
+    }
+
+    pub(super) fn number_field<N: std::str::FromStr>(&mut self, name: &str) -> Read<Option<N>> {
+        self.field(name).map(|text| number(&text, name)).transpose()
+    }
+
+    pub(super) fn slot(&mut self, name: &str) -> Read<SlotNumber> {
+        Ok(SlotNumber(self.required_number(name)?))
+    }
+
+    pub(super) fn event(&mut self) -> Read<EventId> {
+        Ok(EventId(self.required_number("event")?))
+    }
+
+    pub(super) fn number<N: std::str::FromStr>(&mut self, what: &str) -> Read<N> {
+        number(&self.word(what)?, what)
+    }
+
+    pub(super) fn expect(&mut self, wanted: &str) -> Read<()> {
+        let found = self.word(&format!("`{wanted}`"))?;
+        if found == wanted { Ok(()) } else { Err(format!("`{found}` stands where `{wanted}` belongs")) }
+    }
+
+    /// All words that are left, as they stand.
+    pub(super) fn rest(&mut self) -> String {
+        let words: Vec<String> = self.tokens.drain(..).map(Token::into_text).collect();
+        words.join(" ")
+    }
+}
+
+/// The one of `all` that prints as `text`.
+pub(super) fn among<T: Copy + ToString>(all: impl IntoIterator<Item = T>, text: &str, what: &str) -> Read<T> {
+    all.into_iter().find(|known| known.to_string() == text).ok_or_else(|| format!("`{text}` is no {what}"))
+}
+
+pub(super) fn number<N: std::str::FromStr>(text: &str, what: &str) -> Read<N> {
+    text.parse().map_err(|_| format!("`{text}` is no number for {what}"))
 }

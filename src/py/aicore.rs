@@ -8,7 +8,18 @@ use crate::aicore::workbench::Workbench;
 use crate::aicore::{ElementType, Issued, Memory, OpCode, Register};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(instruction_numbers, module)?)?;
     module.add_class::<AiCore>()
+}
+
+/// The numbers that kernel code and the core agree on, by what they are of: (name, number).
+#[pyfunction]
+fn instruction_numbers() -> Vec<(&'static str, Vec<(&'static str, u32)>)> {
+    vec![
+        ("op", OpCode::ALL.iter().map(|op| (op.name(), *op as u32)).collect()),
+        ("type", ElementType::ALL.iter().map(|kind| (kind.name(), *kind as u32)).collect()),
+        ("register", Register::ALL.iter().map(|register| (register.name(), *register as u32)).collect()),
+    ]
 }
 
 /// One core with all memories.

@@ -60,7 +60,8 @@ struct GivenModel {
 impl GivenModel {
     fn read(self, request: &PlanRequest) -> Result<Model, Error> {
         if self.is_graph {
-            return Ok(Model::Graph { graph: scope::json::read(&self.text)?, settings: request.planning() });
+            let settings = request.planning();
+            return Ok(Model::Graph { graph: scope::fill_in(scope::json::read(&self.text)?, &settings)?, settings });
         }
         // Python made the text from data it had checked to be JSON.
         let infos: Value = serde_json::from_str(&self.text).unwrap_or(Value::Null);

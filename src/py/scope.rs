@@ -12,7 +12,7 @@ use super::settings::InForce;
 use crate::Error;
 use crate::model::Platform;
 use crate::scope::launch::{self, EntryArguments, Ffts, Workspace};
-use crate::scope::{self, Cuts, Hazards, Mode, Settings, SingleOps, Target};
+use crate::scope::{self, Cuts, Hazards, Mode, Order, Orders, Settings, SingleOps, Target};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ScopePlanned>()?;
@@ -63,6 +63,13 @@ pub(super) struct PlanRequest {
     tiling_on_aicpu: Vec<String>,
     #[pyo3(item)]
     exclude: Vec<String>,
+    #[pyo3(item)]
+    fusable: Vec<String>,
+    #[pyo3(item)]
+    not_fusable: Vec<String>,
+    /// `program`, `engine` or `both`; Python has checked it.
+    #[pyo3(item)]
+    order: String,
 }
 
 impl PlanRequest {
@@ -89,6 +96,13 @@ impl PlanRequest {
         settings.target = Target { soc: known.soc.clone(), aic_num, aiv_num };
         settings.tiling_on_aicpu.clone_from(&self.tiling_on_aicpu);
         settings.exclude.clone_from(&self.exclude);
+        settings.fusable.clone_from(&self.fusable);
+        settings.not_fusable.clone_from(&self.not_fusable);
+        settings.orders = match self.order.as_str() {
+            "program" => Orders::Only(Order::Program),
+            "engine" => Orders::Only(Order::Engine),
+            _ => Orders::Both,
+        };
         settings
     }
 }

@@ -8,6 +8,7 @@ mod picture;
 pub(crate) use explain::{Explanation, explain};
 pub(crate) use picture::picture_json;
 
+use crate::named::named;
 use serde_json::{Value, json};
 
 use crate::model::{
@@ -16,29 +17,15 @@ use crate::model::{
 use crate::objects::TextSizes;
 use crate::program::Program;
 
-/// The parts of a plan that grow with the number of ops: made when they are asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LargePart {
-    Slots,
-    Ops,
-    Edges,
-    Order,
-    Steps,
-}
-
-impl LargePart {
-    /// All, as they stand in the plan.
-    pub(crate) const ALL: [Self; 5] = [Self::Slots, Self::Ops, Self::Edges, Self::Order, Self::Steps];
-
-    /// Its key.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Slots => "slots",
-            Self::Ops => "ops",
-            Self::Edges => "edges",
-            Self::Order => "order",
-            Self::Steps => "steps",
-        }
+named! {
+    /// The parts of a plan that grow with the number of ops: made when they are asked for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum LargePart {
+        Slots = "slots",
+        Ops = "ops",
+        Edges = "edges",
+        Order = "order",
+        Steps = "steps",
     }
 }
 

@@ -21,6 +21,7 @@ pub(crate) struct Eligibility<'a> {
     mode: Mode,
     tiling_types: HashSet<&'a str>,
     excluded: HashSet<&'a str>,
+    not_fusable: HashSet<&'a str>,
 }
 
 impl<'a> Eligibility<'a> {
@@ -30,6 +31,7 @@ impl<'a> Eligibility<'a> {
             mode: settings.mode,
             tiling_types: settings.tiling_on_aicpu.iter().map(String::as_str).collect(),
             excluded: settings.exclude.iter().map(String::as_str).collect(),
+            not_fusable: settings.not_fusable.iter().map(String::as_str).collect(),
         }
     }
 
@@ -42,6 +44,9 @@ impl<'a> Eligibility<'a> {
     pub(crate) fn unfusable(&self, node: &Node, predicate: Predicate) -> Option<Reason> {
         if self.excluded.contains(node.name.as_str()) {
             return Some(Reason::Excluded);
+        }
+        if self.not_fusable.contains(node.op_type.as_str()) {
+            return Some(Reason::NotFusableType);
         }
         if self.mode == Mode::Default && node.stream < 0 {
             return Some(Reason::UnassignedStream);
@@ -57,7 +62,9 @@ impl<'a> Eligibility<'a> {
             Predicate::Full => self.tiles_on_aicpu(node) && !node.tiling_sink && node.reuse_binary,
             Predicate::WithoutTiling => false,
         };
-        if node.support != 1 || !on_ai_core {
+        if !on_ai_core {
+            Some(Reason::NoAiCore)
+        } else if node.support != 1 {
             Some(Reason::NoSupportFlag)
         } else if node.local_memory_size > 0 {
             Some(Reason::Simt)

@@ -236,6 +236,27 @@ pub enum ScopeError {
         /// Receives.
         consumer: String,
     },
+    /// Edges in a circle.
+    #[error("the edges of node `{name}` form a circle, so the graph has no order")]
+    CyclicEdges {
+        /// One of the nodes.
+        name: String,
+    },
+    /// Data that nobody waits for.
+    #[error(
+        "`{consumer}` on stream {consumer_stream} reads what `{producer}` on stream {producer_stream} writes, and no \
+         chain of stream order and events makes it wait"
+    )]
+    UncoveredData {
+        /// Writes.
+        producer: String,
+        /// Its stream.
+        producer_stream: i64,
+        /// Reads.
+        consumer: String,
+        /// Its stream.
+        consumer_stream: i64,
+    },
     /// A piece that could hang, and the caller asked to refuse those.
     #[error(
         "super_kernel_scope: in scope `{scope}` op `{node}` waits for `{through}`, which waits for `{first}` of the \
@@ -297,6 +318,8 @@ impl Diagnostic for ScopeError {
             Self::Bracket { .. } => "SK1021",
             Self::UnknownExcluded { .. } => "SK1022",
             Self::Cancelled(_) => "SK1023",
+            Self::CyclicEdges { .. } => "SK1030",
+            Self::UncoveredData { .. } => "SK1031",
         }
     }
 
@@ -339,6 +362,10 @@ impl Diagnostic for ScopeError {
             Self::UnknownExcluded { .. } => "exclude nodes of the graph, by their whole names".to_owned(),
             Self::Cancelled(_) => "start it again when you want to".to_owned(),
             Self::Bracket { .. } => "begin and end each range once, in one graph, under one name".to_owned(),
+            Self::CyclicEdges { .. } => "give the graph as it was dumped".to_owned(),
+            Self::UncoveredData { producer, consumer, .. } => {
+                format!("let `{consumer}` wait for `{producer}` by an event, or put both on one stream")
+            }
             Self::WaitCycle { node, .. } => format!("end the scope in front of `{node}`, or let the planner cut there"),
         }
     }

@@ -3,7 +3,10 @@
 //! The order of the list is the execution order; restricted to one stream it is that stream's queue.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::Path;
+
+use serde::Serialize;
 
 use super::error::ScopeError;
 use crate::model::{self, Missing};
@@ -203,14 +206,25 @@ pub(crate) struct Node {
 }
 
 /// Where a node comes from, in the user's words; what is not known is empty.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Origin {
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Origin {
     /// The torch operator, `aten.mm.default`.
     pub torch_op: String,
     /// The node of the traced graph, `mm_1`.
     pub fx_node: String,
     /// The line of Python, `model.py:7`.
     pub line: String,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = [&self.torch_op, &self.fx_node, &self.line].into_iter().filter(|part| !part.is_empty());
+        for (number, part) in known.enumerate() {
+            let comma = if number > 0 { ", " } else { "" };
+            write!(formatter, "{comma}{part}")?;
+        }
+        Ok(())
+    }
 }
 
 impl Node {
@@ -289,8 +303,10 @@ pub(crate) enum Stage {
     /// Ops are compiled, streams and events assigned: what planning starts from.
     #[default]
     Compiled,
-    /// Before all that.
+    /// Before all that: `prediction` fills in what is missing.
     BeforeCompilation,
+    /// Filled in. The sentences tell what was assumed.
+    Predicted(Vec<String>),
 }
 
 /// A whole model after streams, events and memory were assigned.
@@ -313,6 +329,16 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// Was what compilation finds out filled in by assumption?
+    pub(crate) fn is_prediction(&self) -> bool {
+        matches!(self.stage, Stage::Predicted(_))
+    }
+
+    /// Has somebody assigned streams? In a dump stream 0 is not written.
+    pub(crate) fn has_streams(&self) -> bool {
+        self.nodes.iter().any(|node| node.stream > 0 || node.is_event())
+    }
+
     /// The node at `index`.
     pub(crate) fn node(&self, index: NodeIndex) -> &Node {
         &self.nodes[index.0]

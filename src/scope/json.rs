@@ -306,7 +306,7 @@ pub(crate) fn write(graph: &Graph) -> Value {
         "control": control,
     });
     match graph.stage {
-        Stage::Compiled => {}
+        Stage::Compiled | Stage::Predicted(_) => {}
         Stage::BeforeCompilation => written["before_compilation"] = json!(true),
     }
     if !graph.branches.is_empty() {

@@ -1,13 +1,14 @@
 //! Which marked nodes stay in their scope and which are dropped before anything is cut.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::eligibility::{Eligibility, Predicate, queue_positions};
 use super::error::ScopeError;
 use super::graph::{BranchIndex, Graph, Node, NodeIndex};
+use super::mistakes::{self, Mistake};
 use super::reason::Reason;
 use super::settings::{Mode, Settings};
-use super::strict::{self, Strict};
+use super::strict::Strict;
 
 /// A marked node that lost its mark because it cannot be fused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,8 +132,8 @@ fn nodes_with_events(graph: &Graph) -> HashSet<NodeIndex> {
     found
 }
 
-/// The scopes of a graph, in the order of their first mark.
-pub(crate) fn scopes(context: &Context<'_>) -> Result<Vec<Scope>, ScopeError> {
+/// The scopes of a graph, in the order of their first mark, and what is wrong with their options.
+pub(crate) fn scopes(context: &Context<'_>) -> Result<(Vec<Scope>, Vec<Mistake>), ScopeError> {
     let marked: Vec<NodeIndex> = context
         .graph
         .indexed()
@@ -142,6 +143,9 @@ pub(crate) fn scopes(context: &Context<'_>) -> Result<Vec<Scope>, ScopeError> {
     let mut scopes: Vec<Scope> = Vec::new();
     let mut by_name: BTreeMap<(BranchIndex, &str), usize> = BTreeMap::new();
     let mut said_by: BTreeMap<usize, NodeIndex> = BTreeMap::new();
+    let mut checked: HashMap<(usize, &str), Option<Strict>> = HashMap::new();
+    let mut mistakes = Vec::new();
+    let mut mistaken: HashSet<usize> = HashSet::new();
     let mut own = Vec::with_capacity(marked.len());
     for &index in &marked {
         let node = context.node(index);
@@ -156,13 +160,20 @@ pub(crate) fn scopes(context: &Context<'_>) -> Result<Vec<Scope>, ScopeError> {
             });
             scopes.len() - 1
         });
-        let value = strict::read(node, context.mode())?;
+        let mut errors = Vec::new();
+        let value = *checked.entry((number, &node.options)).or_insert_with(|| {
+            let (value, found) = mistakes::check(node, context.mode());
+            errors = found;
+            value
+        });
         own.push((number, value));
-        let Some(value) = value else { continue };
-        if let (Mode::Default, Some(before)) = (context.mode(), scopes[number].strict.filter(|before| *before != value))
+        let before = scopes[number].strict;
+        if let (Mode::Default, Some(value), Some(before)) = (context.mode(), value, before)
+            && value != before
+            && mistaken.insert(number)
         {
             let first = said_by.get(&number).map_or_else(String::new, |first| context.node(*first).name.clone());
-            return Err(ScopeError::StrictConflict {
+            errors.push(ScopeError::StrictConflict {
                 scope: node.scope.clone(),
                 first,
                 first_value: before.as_str(),
@@ -170,12 +181,26 @@ pub(crate) fn scopes(context: &Context<'_>) -> Result<Vec<Scope>, ScopeError> {
                 value: value.as_str(),
             });
         }
-        said_by.entry(number).or_insert(index);
-        // The last one in list order wins; without conflicts that is the only one.
-        scopes[number].strict = Some(value);
+        for error in errors {
+            // The reference fails as a whole.
+            if context.mode() == Mode::Compat {
+                return Err(error);
+            }
+            mistaken.insert(number);
+            mistakes.push(Mistake::new(node, context.graph.branch_name(node.branch), &error));
+        }
+        if value.is_some() {
+            said_by.entry(number).or_insert(index);
+            // The last one in list order wins; without conflicts that is the only one.
+            scopes[number].strict = value;
+        }
     }
     for (&index, (number, own_value)) in marked.iter().zip(own) {
         let scope = &mut scopes[number];
+        if mistaken.contains(&number) {
+            scope.dropped.push(Dropped { node: index, reason: Reason::OptionMistake });
+            continue;
+        }
         // The reference asks the node itself; we ask its scope.
         let strict = match context.mode() {
             Mode::Default => scope.strict,
@@ -186,5 +211,5 @@ pub(crate) fn scopes(context: &Context<'_>) -> Result<Vec<Scope>, ScopeError> {
             Some(_) | None => scope.kept.push(index),
         }
     }
-    Ok(scopes)
+    Ok((scopes, mistakes))
 }

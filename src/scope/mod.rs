@@ -4,9 +4,10 @@
 //! |---|---|
 //! | read a graph | [`json`], [`pbtxt`], [`pb`], [`code_form`] (with [`dump`]) into [`graph`] (attributes: [`attributes`], events: [`short_events`]) |
 //! | ranges between calls | [`brackets`] |
-//! | who may fuse | [`eligibility`], [`strict`], [`membership`] |
+//! | what compilation would find out, if it has not run | [`prediction`] |
+//! | who may fuse | [`eligibility`], [`strict`], `mistakes`, [`membership`] |
 //! | cut into pieces | [`cut`], then [`order`] for pieces that would wait for themselves |
-//! | streams and events | [`events`], [`rewrite`] |
+//! | streams and events | [`events`], `coverage`, [`rewrite`] |
 //! | names and op lists | [`naming`], `piece`, `listing` into [`outcome`] |
 //! | for people | [`report`] |
 //!
@@ -15,6 +16,7 @@
 pub(crate) mod attributes;
 pub(crate) mod brackets;
 pub(crate) mod code_form;
+mod coverage;
 pub(crate) mod cut;
 pub(crate) mod dump;
 pub(crate) mod eligibility;
@@ -26,6 +28,7 @@ pub(crate) mod launch;
 mod layers;
 mod listing;
 pub(crate) mod membership;
+mod mistakes;
 pub(crate) mod naming;
 pub(crate) mod order;
 pub(crate) mod outcome;
@@ -33,12 +36,14 @@ pub(crate) mod pb;
 pub(crate) mod pbtxt;
 mod piece;
 mod plan;
+pub(crate) mod prediction;
 pub(crate) mod reason;
 pub(crate) mod report;
 pub(crate) mod rewrite;
 pub(crate) mod settings;
 pub(crate) mod short_events;
 pub(crate) mod strict;
+mod tasks;
 
 #[cfg(test)]
 mod tests;
@@ -47,7 +52,8 @@ pub use error::ScopeError;
 pub use graph::Graph;
 pub use outcome::{Piece, Problem, ScopePlan};
 pub(crate) use plan::plan;
-pub use settings::{Cuts, Hazards, Mode, Settings, SingleOps, Target};
+pub(crate) use prediction::{fill_in, plan_model};
+pub use settings::{Cuts, Hazards, Mode, Order, Orders, Settings, SingleOps, Target};
 
 /// Reads a graph from its JSON form or from a dump of any form, told apart by content.
 pub fn read_graph(bytes: &[u8]) -> Result<Graph, ScopeError> {

@@ -1,35 +1,27 @@
 //! The result of planning, as data: what `--json` prints and every other report is made from.
 
+use crate::named::named;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::graph::{Graph, Node};
+use super::graph::{Graph, Node, Origin, Stage};
+use super::mistakes::Mistake;
 use super::naming::FirstSeen;
 use super::reason::Reason;
 use super::rewrite::EventLists;
 use super::settings::Mode;
 use crate::diagnostic::Diagnostic;
-use crate::model::ModelError;
 
-/// How loud a record is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Level {
-    /// For the curious.
-    Info,
-    /// Part of every plan that did not fuse everything.
-    Event,
-    /// Somebody asked to be told.
-    Warning,
-}
-
-impl Level {
-    /// As written in the reference's logs.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "INFO",
-            Self::Event => "EVENT",
-            Self::Warning => "WARNING",
-        }
+named! {
+    /// How loud a record is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Level {
+        /// For the curious.
+        Info = "INFO",
+        /// Part of every plan that did not fuse everything.
+        Event = "EVENT",
+        /// Somebody asked to be told.
+        Warning = "WARNING",
     }
 }
 
@@ -46,6 +38,19 @@ pub struct Record {
     pub reason: &'static str,
     /// The sentence; contains `super_kernel_scope`.
     pub text: String,
+}
+
+/// Something about the whole graph that the user can change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// `engine-order`, `dynamic-shapes` or `unknown-type`.
+    pub kind: &'static str,
+    /// The scope it is about; empty: the graph.
+    pub scope: String,
+    /// What was found.
+    pub message: String,
+    /// What to do about it.
+    pub solution: String,
 }
 
 /// Whether anything was planned.
@@ -74,6 +79,8 @@ pub struct Dropped {
     pub reason: &'static str,
     /// The reason, for people.
     pub explanation: &'static str,
+    /// What the user wrote.
+    pub origin: Option<Origin>,
 }
 
 impl Dropped {
@@ -86,6 +93,7 @@ impl Dropped {
             stream: node.stream,
             reason: reason.code(),
             explanation: reason.explain(),
+            origin: node.origin.as_deref().cloned(),
         }
     }
 }
@@ -106,6 +114,8 @@ pub struct CutReport {
     pub reason: &'static str,
     /// With `wait-cycle`: member, work outside, member.
     pub through: Option<String>,
+    /// What the user wrote.
+    pub origin: Option<Origin>,
 }
 
 impl CutReport {
@@ -118,6 +128,7 @@ impl CutReport {
             stream: node.stream,
             reason: reason.code(),
             through,
+            origin: node.origin.as_deref().cloned(),
         }
     }
 }
@@ -131,7 +142,7 @@ pub struct ScopeReport {
     pub branch: String,
     /// `strict-scope-check`, if given.
     pub strict: Option<&'static str>,
-    /// `fused`, `bypassed` or `empty`.
+    /// `fused`, `bypassed`, `empty`, or `mistaken`: its options are not valid.
     pub outcome: &'static str,
     /// Marked nodes that were not dropped.
     pub members: Vec<String>,
@@ -170,8 +181,8 @@ impl Problem {
         }
     }
 
-    /// What the model says.
-    pub(crate) fn refused(error: &ModelError) -> Self {
+    /// What the model or the planner says.
+    pub(crate) fn refused(error: &impl Diagnostic) -> Self {
         Self { id: error.id(), message: error.to_string(), solution: error.solution(), unfusable: Vec::new() }
     }
 
@@ -193,6 +204,8 @@ pub struct Op {
     pub id: i64,
     /// Its stream.
     pub stream: i64,
+    /// What the user wrote.
+    pub origin: Option<Origin>,
     /// `start`, `middle` or `end`: what it is told when it is compiled as a sub-kernel.
     pub location: &'static str,
     /// Its object.
@@ -220,6 +233,7 @@ impl Op {
             op_type: node.op_type.clone(),
             id: node.id,
             stream: node.stream,
+            origin: node.origin.as_deref().cloned(),
             location,
             bin_path: node.bin_path.clone(),
             json_path: node.json_path.clone(),
@@ -358,6 +372,12 @@ pub struct ScopePlan {
     pub mode: &'static str,
     /// Whether anything was planned.
     pub status: Status,
+    /// What was assumed about a graph from before compilation; empty: the graph is from behind it.
+    pub prediction: Vec<String>,
+    /// What the user can change.
+    pub findings: Vec<Finding>,
+    /// Scopes that are not planned because of their options.
+    pub mistakes: Vec<Mistake>,
     /// Every scope, in the order of its first mark.
     pub scopes: Vec<ScopeReport>,
     /// Every super kernel, in the order they are built.
@@ -377,6 +397,12 @@ impl ScopePlan {
             graph: graph.name.clone(),
             mode: mode.as_str(),
             status: Status::Planned,
+            prediction: match &graph.stage {
+                Stage::Predicted(notes) => notes.clone(),
+                Stage::Compiled | Stage::BeforeCompilation => Vec::new(),
+            },
+            findings: Vec::new(),
+            mistakes: Vec::new(),
             scopes: Vec::new(),
             pieces: Vec::new(),
             nodes: Vec::new(),
@@ -390,6 +416,10 @@ impl ScopePlan {
         let mut plan = serde_json::to_value(self).unwrap_or(Value::Null);
         if let Some(pieces) = plan.get_mut("pieces").and_then(Value::as_array_mut) {
             for (written, piece) in pieces.iter_mut().zip(&self.pieces) {
+                // Of ops that are not compiled there is nothing to compile.
+                if !self.prediction.is_empty() {
+                    continue;
+                }
                 written["kernel_infos"] = piece.kernel_infos();
                 written["normalized_infos"] = piece.normalized_infos();
             }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::cut::Draft;
 use super::error::ScopeError;
-use super::graph::NodeIndex;
+use super::graph::{Node, NodeIndex};
 use super::membership::{Context, Scope};
 use super::naming::{self, CanonicalOptions, FileDigests, NamedOp};
 use super::outcome::{Op, Piece, Problem};
@@ -33,10 +33,12 @@ pub(crate) fn finish(
     // What is not AI-core work has no say in how the kernel is compiled.
     let options = written.first().map_or_else(String::new, |first| context.node(*first).options.clone());
     let limits = core_limits(context, &written);
+    let mut problems = Vec::new();
     let (document, stream_fusion) = match context.mode() {
         Mode::Compat => (naming::compat_document(&named), None),
         Mode::Default => {
-            let canonical = agreed_options(context, draft, &written)?;
+            let (canonical, conflict) = agreed_options(context, draft, &written)?;
+            problems.extend(conflict.as_ref().map(Problem::refused));
             let mut target: Target = context.settings.target.clone();
             if let Some((aic, aiv)) = limits {
                 (target.aic_num, target.aiv_num) = (aic, aiv);
@@ -52,7 +54,13 @@ pub(crate) fn finish(
             Op::new(context.node(*index), position, written.len(), lists)
         })
         .collect();
-    let problems = problems(&ops, stream_fusion);
+    // Nothing can be named by what is not compiled yet.
+    let prediction = context.graph.is_prediction();
+    let document = if prediction { String::new() } else { document };
+    if !prediction {
+        problems.extend(missing_paths(&ops));
+    }
+    problems.extend(refused(&ops, stream_fusion));
     let name = |index: NodeIndex| context.node(index).name.clone();
     let (first, last) = (draft.members[0], draft.members[draft.members.len() - 1]);
     Ok(Piece {
@@ -60,7 +68,7 @@ pub(crate) fn finish(
         scope: scope.name.clone(),
         branch: context.graph.branch_name(scope.branch).to_owned(),
         node_name: format!("sk_{}_start_{}_end_{}", draft.name, name(first), name(last)),
-        kernel_name: naming::kernel_name(&document),
+        kernel_name: if prediction { String::new() } else { naming::kernel_name(&document) },
         document,
         main_stream: placed.main_stream,
         options,
@@ -70,7 +78,7 @@ pub(crate) fn finish(
         outputs: outer_outputs(context, &draft.members),
         ops,
         problems,
-        warnings: Vec::new(),
+        warnings: limit_warning(context, &written, limits).into_iter().collect(),
     })
 }
 
@@ -81,6 +89,7 @@ pub(crate) fn warnings_of_model(context: &Context<'_>, piece: &Piece) -> Vec<Str
     match context.mode() {
         // The reference reads no files for its plans.
         Mode::Compat => Vec::new(),
+        Mode::Default if context.graph.is_prediction() => Vec::new(),
         Mode::Default => Platform::new(&target.soc, Some(aic), Some(aiv))
             .and_then(|platform| model::load(&piece.kernel_infos(), &piece.kernel_name, &platform))
             .map_or_else(|_| Vec::new(), |kernel| kernel.warnings),
@@ -93,26 +102,31 @@ fn is_written(context: &Context<'_>, index: NodeIndex) -> bool {
     node.ai_core || node.hccl || node.op_type.starts_with("Hcom")
 }
 
-/// The options all members of the op list share.
-fn agreed_options(context: &Context<'_>, draft: &Draft, written: &[NodeIndex]) -> Result<CanonicalOptions, ScopeError> {
+/// The options of the first op of the list, and the first op that has others.
+fn agreed_options(
+    context: &Context<'_>,
+    draft: &Draft,
+    written: &[NodeIndex],
+) -> Result<(CanonicalOptions, Option<ScopeError>), ScopeError> {
     let Some((first, rest)) = written.split_first() else {
-        return Ok(CanonicalOptions::default());
+        return Ok((CanonicalOptions::default(), None));
     };
     let first = context.node(*first);
     let canonical = CanonicalOptions::of(first)?;
     for member in rest {
         let node = context.node(*member);
         if node.options != first.options && CanonicalOptions::of(node)? != canonical {
-            return Err(ScopeError::OptionConflict {
+            let conflict = ScopeError::OptionConflict {
                 piece: draft.name.clone(),
                 first: first.name.clone(),
                 first_options: first.options.clone(),
                 node: node.name.clone(),
                 options: node.options.clone(),
-            });
+            };
+            return Ok((canonical, Some(conflict)));
         }
     }
-    Ok(canonical)
+    Ok((canonical, None))
 }
 
 /// User limits over all members of the op list that are not collectives, if there are both.
@@ -123,23 +137,43 @@ fn core_limits(context: &Context<'_>, members: &[NodeIndex]) -> Option<(u32, u32
     Some((aic, aiv))
 }
 
-/// What the compiler would refuse about the op list. `stream_fusion` is `None` where the options are not looked at.
-fn problems(ops: &[Op], stream_fusion: Option<bool>) -> Vec<Problem> {
-    let mut problems = Vec::new();
+/// A kernel has the limits of the op with the largest ones; ops without limits count for nothing.
+fn limit_warning(context: &Context<'_>, written: &[NodeIndex], limits: Option<(u32, u32)>) -> Option<String> {
+    let (aic, aiv) = limits?;
+    let own = written.iter().map(|index| context.node(*index)).filter(|node| !node.hccl);
+    let (limited, free): (Vec<&Node>, Vec<&Node>) =
+        own.partition(|node| node.aicore_num.is_some() || node.vectorcore_num.is_some());
+    let first = limited.first()?;
+    let others = match limited.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!free.is_empty()).then(|| {
+        format!(
+            "`{}`{others} of {} ops limits the whole kernel to {aic} cube and {aiv} vector cores; take it out of the \
+             scope, or put the limit around all of it",
+            first.name,
+            written.len()
+        )
+    })
+}
+
+/// Ops that are not compiled as sub-kernels.
+fn missing_paths(ops: &[Op]) -> Option<Problem> {
     let without = ops.iter().filter(|op| op.bin_path.is_empty() || op.json_path.is_empty());
     let without: Vec<String> = without.map(|op| op.name.clone()).collect();
-    if !without.is_empty() {
-        problems.push(Problem::missing_path(without));
-    }
+    (!without.is_empty()).then(|| Problem::missing_path(without))
+}
+
+/// What the compiler would refuse about the op list. `stream_fusion` is `None` where the options are not looked at.
+fn refused(ops: &[Op], stream_fusion: Option<bool>) -> Option<Problem> {
     let links = ops.iter().enumerate().map(|(position, op)| Link {
         name: OpName { index: OpIndex(position), kernel_name: op.name.as_str().into() },
         stream: StreamId(op.stream),
         sends: op.send_event_list.iter().copied().map(EventId).collect(),
         receives: op.recv_event_list.iter().copied().map(EventId).collect(),
     });
-    let refused = model::form_of_links(links.collect(), stream_fusion.unwrap_or(true));
-    problems.extend(refused.err().as_ref().map(Problem::refused));
-    problems
+    model::form_of_links(links.collect(), stream_fusion.unwrap_or(true)).err().as_ref().map(Problem::refused)
 }
 
 /// Members in the order their connections are listed.
@@ -195,7 +229,7 @@ mod tests {
     }
 
     fn ids(ops: &[Op], stream_fusion: bool) -> Vec<&'static str> {
-        problems(ops, Some(stream_fusion)).iter().map(|problem| problem.id).collect()
+        missing_paths(ops).iter().chain(&refused(ops, Some(stream_fusion))).map(|problem| problem.id).collect()
     }
 
     #[test]
@@ -222,8 +256,9 @@ mod tests {
     fn ops_without_files_are_named_beside_what_the_model_refuses() {
         let mut bare = op("b", 1, &[], &[]);
         bare.json_path = String::new();
-        let found = problems(&[op("a", 0, &[], &[]), bare], Some(false));
-        assert_eq!(found.iter().map(|problem| problem.id).collect::<Vec<_>>(), ["SK1020", "SK0306"]);
+        let ops = [op("a", 0, &[], &[]), bare];
+        let found = [missing_paths(&ops).unwrap(), refused(&ops, Some(false)).unwrap()];
+        assert_eq!(found.each_ref().map(|problem| problem.id), ["SK1020", "SK0306"]);
         assert_eq!(found[0].unfusable, ["b"]);
         assert!(found[1].explain().contains("op 1 (`b`)") && found[1].explain().contains("stream-fusion=1"));
     }

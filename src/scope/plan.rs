@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::coverage;
 use super::cut::{self, CutScope, Draft, Outcome};
 use super::error::ScopeError;
 use super::events::{self, Event};
@@ -22,19 +23,26 @@ pub(crate) fn plan(graph: &Graph, settings: &Settings, cancel: &Cancel) -> Resul
     graph.check()?;
     check_excluded(graph, settings)?;
     let mut plan = ScopePlan::new(graph, settings.mode);
+    let context = Context::new(graph, settings);
     // Only static shapes are planned; anything else is left as it is, without an error.
     if graph.unknown_shape {
         plan.status = Status::UnknownShape;
+        if settings.mode == Mode::Default {
+            (_, plan.mistakes) = membership::scopes(&context)?;
+        }
         return Ok(plan);
     }
-    let context = Context::new(graph, settings);
-    let scopes = membership::scopes(&context)?;
+    let (scopes, mistakes) = membership::scopes(&context)?;
+    plan.mistakes = mistakes;
     let drafts = cut_scopes(&context, &scopes, &mut plan, cancel)?;
     if drafts.is_empty() {
         return Ok(plan);
     }
     let planned = drafts.iter().map(|draft| scopes[draft.scope.0].branch).collect();
     let events = events::collect(graph, settings.mode, &planned)?;
+    if settings.mode == Mode::Default {
+        coverage::check(&context, &events)?;
+    }
     let drafts = match (settings.mode, settings.cuts) {
         (Mode::Default, Cuts::PerStream) => cut_per_stream(&context, &scopes, drafts, &events),
         (Mode::Default, Cuts::AllStreams) | (Mode::Compat, _) => drafts,
@@ -52,7 +60,7 @@ pub(crate) fn plan(graph: &Graph, settings: &Settings, cancel: &Cancel) -> Resul
         let (draft, scope) = (&piece.draft, piece.draft.scope.0);
         let placed = &rewriter.pieces[number];
         let mut finished = piece::finish(&context, placed, draft, &scopes[scope], &lists, &mut files)?;
-        finished.warnings.clone_from(&piece.warnings);
+        finished.warnings.extend(piece.warnings.iter().cloned());
         finished.warnings.extend(piece::warnings_of_model(&context, &finished));
         plan.scopes[scope].pieces.push(finished.name.clone());
         plan.pieces.push(finished);
@@ -126,6 +134,7 @@ fn cut_scopes(
                 }
                 "bypassed"
             }
+            Outcome::Empty if scope.dropped.iter().any(|dropped| dropped.reason == Reason::OptionMistake) => "mistaken",
             Outcome::Empty => "empty",
         };
         plan.scopes.push(describe(context, scope, report, &cuts));

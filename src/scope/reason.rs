@@ -7,6 +7,10 @@ use std::fmt;
 pub enum Reason {
     /// The op was not compiled as a possible sub-kernel; typically a TBE or TIK kernel.
     NoSupportFlag,
+    /// It runs on the host, the AICPU or a DMA engine.
+    NoAiCore,
+    /// The caller said that ops of its type cannot be fused.
+    NotFusableType,
     /// A SIMT kernel.
     Simt,
     /// Its tiling may run on the AICPU but does not, and its binary is a prebuilt one.
@@ -23,6 +27,8 @@ pub enum Reason {
     WaitCycle,
     /// It would be the only op of its piece.
     SingleOp,
+    /// The options of its scope are not valid.
+    OptionMistake,
     /// Its scope asked for all or nothing with `strict-scope-check=bypass`.
     Bypassed,
 }
@@ -30,8 +36,10 @@ pub enum Reason {
 impl Reason {
     /// Every reason.
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::NoSupportFlag,
+        Self::NoAiCore,
+        Self::NotFusableType,
         Self::Simt,
         Self::TilingReusesBinary,
         Self::OtherScope,
@@ -40,6 +48,7 @@ impl Reason {
         Self::Excluded,
         Self::WaitCycle,
         Self::SingleOp,
+        Self::OptionMistake,
         Self::Bypassed,
     ];
 
@@ -47,6 +56,8 @@ impl Reason {
     pub(crate) fn code(self) -> &'static str {
         match self {
             Self::NoSupportFlag => "no-support-flag",
+            Self::NoAiCore => "no-ai-core",
+            Self::NotFusableType => "not-fusable-type",
             Self::Simt => "simt",
             Self::TilingReusesBinary => "tiling-reuses-binary",
             Self::OtherScope => "other-scope",
@@ -55,6 +66,7 @@ impl Reason {
             Self::Excluded => "excluded",
             Self::WaitCycle => "wait-cycle",
             Self::SingleOp => "single-op",
+            Self::OptionMistake => "option-mistake",
             Self::Bypassed => "strict-bypass",
         }
     }
@@ -63,6 +75,8 @@ impl Reason {
     pub(crate) fn explain(self) -> &'static str {
         match self {
             Self::NoSupportFlag => "it was not compiled as a sub-kernel (supportSuperKernel is not 1)",
+            Self::NoAiCore => "it does not run on the AI cores",
+            Self::NotFusableType => "ops of its type count as not fusable, as was asked for",
             Self::Simt => "it is a SIMT kernel (local_memory_size is above 0)",
             Self::TilingReusesBinary => {
                 "its tiling may run on the AICPU but is not sunk, and its binary is a prebuilt one"
@@ -73,6 +87,7 @@ impl Reason {
             Self::Excluded => "it was taken out by the caller",
             Self::WaitCycle => "it waits for work outside that waits for an earlier op of the piece",
             Self::SingleOp => "it would be alone in its super kernel",
+            Self::OptionMistake => "the options of its scope are not valid",
             Self::Bypassed => "its scope stays unfused because of strict-scope-check=bypass",
         }
     }

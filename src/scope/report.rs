@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use super::graph::Origin;
 use super::outcome::{Piece, ScopePlan, ScopeReport, Status};
 
 /// `1 op`, `2 ops`.
@@ -13,6 +14,9 @@ fn counted(count: usize, thing: &str) -> String {
 /// The whole report.
 pub(crate) fn text(plan: &ScopePlan) -> String {
     let mut out = String::new();
+    for note in &plan.prediction {
+        let _ = writeln!(out, "{note}");
+    }
     let title = if plan.graph.is_empty() { "graph" } else { &plan.graph };
     // Writing to a string cannot fail.
     let _ = writeln!(
@@ -23,7 +27,23 @@ pub(crate) fn text(plan: &ScopePlan) -> String {
         plan.mode
     );
     if plan.status == Status::UnknownShape {
-        let _ = writeln!(out, "  not planned: the shapes of this graph are not static");
+        let _ = writeln!(
+            out,
+            "  not planned: the shapes of this graph are not static, and the engine fuses nothing then (compile it with \
+             `dynamic=False` and inputs of fixed shapes)"
+        );
+    }
+    for mistake in &plan.mistakes {
+        let _ = writeln!(
+            out,
+            "\nmistake in the options of scope `{}` [{}]: {}",
+            mistake.scope, mistake.id, mistake.message
+        );
+        let _ = writeln!(out, "  {}", mistake.solution);
+    }
+    for finding in &plan.findings {
+        let _ = writeln!(out, "\nfinding: {}", finding.message);
+        let _ = writeln!(out, "  {}", finding.solution);
     }
     let mut pieces: HashMap<(&str, &str), Vec<&Piece>> = HashMap::new();
     for piece in &plan.pieces {
@@ -41,6 +61,7 @@ fn scope_text(out: &mut String, scope: &ScopeReport, pieces: &[&Piece]) {
     let strict = scope.strict.map_or_else(String::new, |strict| format!(", strict-scope-check={strict}"));
     let fate = match (scope.outcome, scope.pieces.len()) {
         ("bypassed", _) => "left unfused as a whole".to_owned(),
+        ("mistaken", _) => "not planned, its options are not valid".to_owned(),
         ("empty", _) => "nothing in it can be fused".to_owned(),
         (_, 0) => "no super kernel".to_owned(),
         (_, count) => counted(count, "super kernel"),
@@ -51,7 +72,7 @@ fn scope_text(out: &mut String, scope: &ScopeReport, pieces: &[&Piece]) {
         piece_text(out, piece);
     }
     if !scope.cuts.is_empty() {
-        let rows: Vec<[String; 5]> = scope
+        let rows: Vec<Vec<String>> = scope
             .cuts
             .iter()
             .map(|cut| {
@@ -59,44 +80,51 @@ fn scope_text(out: &mut String, scope: &ScopeReport, pieces: &[&Piece]) {
                     Some(through) => format!("{} ({through})", cut.node),
                     None => cut.node.clone(),
                 };
-                [cut.id.to_string(), name, cut.op_type.clone(), cut.stream.to_string(), cut.reason.to_owned()]
+                let (stream, reason) = (cut.stream.to_string(), cut.reason.to_owned());
+                vec![cut.id.to_string(), name, cut.op_type.clone(), stream, told(cut.origin.as_ref()), reason]
             })
             .collect();
         let _ = writeln!(out, "  cut at:");
-        table(out, ["id", "node", "type", "stream", "reason"], &rows);
+        table(out, &["id", "node", "type", "stream", FROM, "reason"], &rows);
     }
     if !scope.left_out.is_empty() {
-        let rows: Vec<[String; 5]> = scope
+        let rows: Vec<Vec<String>> = scope
             .left_out
             .iter()
             .map(|dropped| {
                 let reason = format!("{}: {}", dropped.reason, dropped.explanation);
-                [
+                vec![
                     dropped.id.to_string(),
                     dropped.node.clone(),
                     dropped.op_type.clone(),
                     dropped.stream.to_string(),
+                    told(dropped.origin.as_ref()),
                     reason,
                 ]
             })
             .collect();
         let _ = writeln!(out, "  left out:");
-        table(out, ["id", "node", "type", "stream", "reason"], &rows);
+        table(out, &["id", "node", "type", "stream", FROM, "reason"], &rows);
     }
 }
 
 fn piece_text(out: &mut String, piece: &Piece) {
     let options = if piece.options.is_empty() { String::new() } else { format!(", options {}", piece.options) };
+    let limits = piece
+        .core_limits
+        .map_or_else(String::new, |(aic, aiv)| format!(", limited to {aic} cube and {aiv} vector cores"));
     let _ = writeln!(
         out,
-        "  piece {}: {}, main stream {}{options}",
+        "  piece {}: {}, main stream {}{limits}{options}",
         piece.name,
         counted(piece.ops.len(), "op"),
         piece.main_stream
     );
-    let _ = writeln!(out, "    {}", piece.kernel_name);
+    if !piece.kernel_name.is_empty() {
+        let _ = writeln!(out, "    {}", piece.kernel_name);
+    }
     let ids = |ids: &[i64]| ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-    let rows: Vec<[String; 5]> = piece
+    let rows: Vec<Vec<String>> = piece
         .ops
         .iter()
         .map(|op| {
@@ -106,10 +134,11 @@ fn piece_text(out: &mut String, piece: &Piece) {
                 (recv, send) if recv.is_empty() => format!("sends {send}"),
                 (recv, send) => format!("waits {recv}, sends {send}"),
             };
-            [op.id.to_string(), op.name.clone(), op.op_type.clone(), op.stream.to_string(), events]
+            let stream = op.stream.to_string();
+            vec![op.id.to_string(), op.name.clone(), op.op_type.clone(), stream, told(op.origin.as_ref()), events]
         })
         .collect();
-    table(out, ["id", "op", "type", "stream", "events"], &rows);
+    table(out, &["id", "op", "type", "stream", FROM, "events"], &rows);
     for problem in &piece.problems {
         let _ = writeln!(out, "    problem: {}", problem.explain());
     }
@@ -121,24 +150,34 @@ fn piece_text(out: &mut String, piece: &Piece) {
 /// No column gets wider than this: padding every row for one absurd cell would cost rows times width.
 const WIDEST: usize = 120;
 
+/// The column that tells what the user wrote; left out where nothing is known of it.
+const FROM: &str = "from";
+
+fn told(origin: Option<&Origin>) -> String {
+    origin.map_or_else(String::new, Origin::to_string)
+}
+
 /// Left-aligned columns, as wide as their widest cell up to a limit; no blanks at line ends.
-fn table<const N: usize>(out: &mut String, header: [&str; N], rows: &[[String; N]]) {
-    let mut widths = header.map(|cell| cell.chars().count());
+fn table(out: &mut String, header: &[&str], rows: &[Vec<String>]) {
+    let is_shown = |column: usize| header[column] != FROM || rows.iter().any(|row| !row[column].is_empty());
+    let columns: Vec<usize> = (0..header.len()).filter(|column| is_shown(*column)).collect();
+    let mut widths: Vec<usize> = header.iter().map(|cell| cell.chars().count()).collect();
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count().min(WIDEST));
         }
     }
-    let mut line = |cells: [&str; N]| {
+    let mut line = |cell: &dyn Fn(usize) -> String| {
         let mut text = String::from("    ");
-        for (cell, width) in cells.iter().zip(widths) {
-            let _ = write!(text, "{cell:width$}  ");
+        for &column in &columns {
+            let width = widths[column];
+            let _ = write!(text, "{:width$}  ", cell(column));
         }
         let _ = writeln!(out, "{}", text.trim_end());
     };
-    line(header);
+    line(&|column| header[column].to_owned());
     for row in rows {
-        line(std::array::from_fn(|column| row[column].as_str()));
+        line(&|column| row[column].clone());
     }
 }
 
@@ -150,7 +189,7 @@ mod tests {
     fn a_cell_of_any_length_is_printed_whole() {
         let long = "x".repeat(70_000);
         let mut out = String::new();
-        table(&mut out, ["a", "b"], &[[long.clone(), "1".to_owned()], ["y".to_owned(), "2".to_owned()]]);
+        table(&mut out, &["a", "b"], &[vec![long.clone(), "1".to_owned()], vec!["y".to_owned(), "2".to_owned()]]);
         let lines: Vec<&str> = out.lines().collect();
         assert_eq!(lines[1], format!("    {long}  1"));
         assert_eq!(lines[2].len(), 4 + WIDEST + 2 + 1, "other rows are not padded to it");

@@ -1,22 +1,16 @@
 //! How a plan is made.
 
-/// Whose rules count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// Ours: the reference's rules without its defects.
-    #[default]
-    Default,
-    /// The reference stack, value for value.
-    Compat,
-}
+use crate::named::named;
 
-impl Mode {
-    /// As printed in reports.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Compat => "compat",
-        }
+named! {
+    /// Whose rules count.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Mode {
+        /// Ours: the reference's rules without its defects.
+        #[default]
+        Default = "default",
+        /// The reference stack, value for value.
+        Compat = "compat",
     }
 }
 
@@ -45,6 +39,24 @@ pub enum Cuts {
     AllStreams,
     /// Only what depends on the interruption is cut off; independent chains on other streams stay whole.
     PerStream,
+}
+
+/// The order ops run in, where a graph is from before compilation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// As the program has them.
+    Program,
+    /// As the engine sorts them if nobody tells it otherwise.
+    Engine,
+}
+
+/// Which orders are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Orders {
+    /// One.
+    Only(Order),
+    /// The program's is planned, and what the engine's would cut besides is reported.
+    Both,
 }
 
 /// The device a plan is for; part of every kernel's name.
@@ -81,6 +93,12 @@ pub struct Settings {
     pub tiling_on_aicpu: Vec<String>,
     /// Names of nodes to treat as if they could not be fused.
     pub exclude: Vec<String>,
+    /// Op types that can be fused whatever the graph says.
+    pub fusable: Vec<String>,
+    /// Op types that cannot be fused whatever the graph says.
+    pub not_fusable: Vec<String>,
+    /// Of graphs from before compilation.
+    pub orders: Orders,
 }
 
 impl Settings {
@@ -98,6 +116,9 @@ impl Settings {
             target: Target::default(),
             tiling_on_aicpu: Vec::new(),
             exclude: Vec::new(),
+            fusable: Vec::new(),
+            not_fusable: Vec::new(),
+            orders: Orders::Both,
         }
     }
 }

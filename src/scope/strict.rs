@@ -1,6 +1,6 @@
 //! `strict-scope-check`: what a scope wants to happen when not all of it can be fused.
 
-use std::fmt;
+use crate::named::named;
 
 use super::error::ScopeError;
 use super::graph::Node;
@@ -9,28 +9,14 @@ use crate::options::OptionName;
 
 const KEY: &str = OptionName::StrictScopeCheck.as_str();
 
-/// A legal value of the option.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Strict {
-    /// Leave the whole scope unfused, with a warning.
-    Bypass,
-    /// Fail.
-    Abort,
-}
-
-impl Strict {
-    /// As written in an option string.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Bypass => "bypass",
-            Self::Abort => "abort",
-        }
-    }
-}
-
-impl fmt::Display for Strict {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
+named! {
+    /// A legal value of the option.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Strict {
+        /// Leave the whole scope unfused, with a warning.
+        Bypass = "bypass",
+        /// Fail.
+        Abort = "abort",
     }
 }
 

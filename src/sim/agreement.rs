@@ -87,7 +87,7 @@ fn exchange() -> impl Strategy<Value = Exchange> {
     let barriers = [Barrier::Aic, Barrier::AicAfterMte3, Barrier::Aiv, Barrier::All];
     prop_oneof![
         prop::sample::select(barriers.to_vec()).prop_map(Exchange::Barrier),
-        prop::sample::select(Direction::BOTH.to_vec()).prop_map(Exchange::Flag),
+        prop::sample::select(Direction::ALL.to_vec()).prop_map(Exchange::Flag),
         (class(), class()).prop_map(|(previous, current)| Exchange::EarlyStart(previous, current)),
         (0usize..3).prop_map(|position| Exchange::SyncAll(OpPosition::at(position))),
     ]

@@ -26,23 +26,16 @@ pub(crate) use places::Places;
 pub(crate) use slots::{ToolSlots, Weight};
 
 use crate::cancel::Cancel;
+use crate::named::named;
 
-/// Which family of tools a toolchain drives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum ToolchainKind {
-    /// The machine's C++ compiler: the result runs on the simulator.
-    Host,
-    /// The vendor's device compiler: the result runs on a device.
-    Cann,
-}
-
-impl ToolchainKind {
-    /// The name used in configuration, logs and the result's JSON.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Cann => "cann",
-        }
+named! {
+    /// Which family of tools a toolchain drives.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub(crate) enum ToolchainKind {
+        /// The machine's C++ compiler: the result runs on the simulator.
+        Host = "host",
+        /// The vendor's device compiler: the result runs on a device.
+        Cann = "cann",
     }
 }
 

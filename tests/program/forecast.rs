@@ -312,6 +312,16 @@ fn ops_that_are_not_in_the_profile_are_named_and_estimated() {
 }
 
 #[test]
+fn a_search_stops_when_nobody_wants_it_any_more() {
+    let model = &models(7, 1, &hidden())[0];
+    let subjects = [model.subject(&[model.profile()])];
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let stopped = tune("model", &subjects, &Prices::default(), 1000, &cancel).unwrap_err();
+    assert_eq!(stopped.to_string(), "stopped before it was finished");
+}
+
+#[test]
 fn tuning_ranks_what_the_model_says_and_is_repeatable() {
     let model = &models(7, 1, &hidden())[0];
     let subject = model.subject(&[model.profile()]);

@@ -18,7 +18,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "scope",
         help="show what the scopes of a model become, and why",
         description="Show per scope of a marked model: its super kernels, their ops, where it was cut, what was left "
-        "out and why. The exit status is 1 if the compiler would refuse one of them.",
+        "out and why. A graph from before compilation is planned as a prediction. The exit status is 1 if the compiler "
+        "would refuse a super kernel or the options of a scope.",
     )
     add_graph_arguments(command)
     form = command.add_mutually_exclusive_group()
@@ -34,7 +35,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def add_graph_arguments(
     command: argparse.ArgumentParser,
     metavar: str = "GRAPH",
-    description: str = "a graph in JSON form (docs/scopes.md) or a dump in protobuf text or binary form",
+    description: str = "a graph in JSON form (docs/scopes.md), or a dump of TorchAir or the graph engine in any form",
 ) -> None:
     """The graph and how it is planned."""
     command.add_argument("file", metavar=metavar, help=description)
@@ -64,10 +65,38 @@ def add_graph_arguments(
         help="the tiling of this op type may run on the AICPU",
     )
     command.add_argument(
+        "--not-fusable",
+        type=types,
+        action="extend",
+        default=[],
+        metavar="TYPE[,TYPE]",
+        help="ops of these types cannot be fused, whatever the graph says",
+    )
+    command.add_argument(
+        "--fusable",
+        type=types,
+        action="extend",
+        default=[],
+        metavar="TYPE[,TYPE]",
+        help="ops of these types can be fused, whatever the graph says",
+    )
+    command.add_argument(
+        "--order",
+        choices=("program", "engine", "both"),
+        default="both",
+        help="the order ops run in, of a graph from before compilation; `both` plans the program's and tells what the "
+        "engine's own would cut besides (default: %(default)s)",
+    )
+    command.add_argument(
         "--compile-results",
         action="store_true",
         help="take supportSuperKernel and localMemorySize from the JSONs the ops name",
     )
+
+
+def types(value: str) -> list[str]:
+    """Op types separated by commas."""
+    return [name for name in (part.strip() for part in text(value).split(",")) if name]
 
 
 def read_graph(options: argparse.Namespace) -> Graph:
@@ -91,6 +120,9 @@ def planning(options: argparse.Namespace) -> dict[str, object]:
         "cuts": options.cuts,
         "tiling_on_aicpu": options.tiling_on_aicpu,
         "exclude": options.exclude,
+        "fusable": options.fusable,
+        "not_fusable": options.not_fusable,
+        "order": options.order,
     }
 
 
@@ -118,4 +150,4 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(planned.to_dict(), indent=2, ensure_ascii=False))
     else:
         print(str(planned), end="")
-    return 1 if planned.blocked else 0
+    return 1 if planned.blocked or planned.mistakes else 0

@@ -146,6 +146,7 @@ def compile_graph(
     excluded: list[str] = []
     while True:
         planned = plan(graph, exclude=[*left_out, *excluded], **planning)
+        _refuse_unbuildable(planned)
         if on_plan is not None:
             on_plan(planned)
         results = _build_all(planned, jobs, progress, wish)
@@ -166,6 +167,22 @@ def compile_graph(
             "see the message of each" if first.error is None else first.error.errorinfo["errSolution"],
         ) from first.error
     return build
+
+
+def _refuse_unbuildable(planned: ScopePlan) -> None:
+    """A prediction has no kernels yet, and a mistake in options shall not go unnoticed in a build."""
+    if planned.prediction:
+        raise make_error(
+            "SK1032",
+            "this graph is from before compilation: its ops have no kernels to fuse",
+            "plan it with `superkernel scope`; to build, give a graph whose ops are compiled",
+        )
+    if planned.mistakes:
+        raise make_error(
+            "SK1032",
+            "; ".join(f"scope `{mistake['scope']}`: {mistake['message']}" for mistake in planned.mistakes),
+            "; ".join(dict.fromkeys(mistake["solution"] for mistake in planned.mistakes)),
+        )
 
 
 def _checked_jobs(jobs: int | None) -> int:

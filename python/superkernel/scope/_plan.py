@@ -10,6 +10,9 @@ from superkernel import _core
 from superkernel._build import settings
 from superkernel.scope._graph import Graph, PathLike, as_graph, names
 
+#: The order the ops of a graph from before compilation run in.
+Order = Literal["program", "engine", "both"]
+
 #: One super kernel of a plan.
 Piece = _core.ScopePiece
 
@@ -51,6 +54,24 @@ class ScopePlan:
         return records
 
     @property
+    def prediction(self) -> list[str]:
+        """What was assumed about a graph from before compilation; empty for a compiled one."""
+        notes: list[str] = self._data["prediction"]
+        return notes
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """What the user can change: scopes that only the engine's order cuts, shapes that are not static."""
+        findings: list[dict[str, Any]] = self._data["findings"]
+        return findings
+
+    @property
+    def mistakes(self) -> list[dict[str, Any]]:
+        """Scopes that are not planned because their options are not valid, one entry per mistake."""
+        mistakes: list[dict[str, Any]] = self._data["mistakes"]
+        return mistakes
+
+    @property
     def blocked(self) -> list[Piece]:
         """Pieces that the compiler would refuse."""
         return [piece for piece in self.pieces if piece.problems]
@@ -75,6 +96,9 @@ def plan(
     cuts: Literal["all-streams", "per-stream"] = "all-streams",
     tiling_on_aicpu: Iterable[str] = (),
     exclude: Iterable[str] = (),
+    fusable: Iterable[str] = (),
+    not_fusable: Iterable[str] = (),
+    order: Order = "both",
 ) -> ScopePlan:
     """Plans every scope of ``graph`` (a :class:`Graph`, its JSON form, or the path of either form).
 
@@ -82,9 +106,12 @@ def plan(
     ``hazards="refuse"`` fails instead of cutting a piece that could wait for itself. ``cuts="per-stream"`` cuts off
     only what depends on an interruption, so that independent chains on other streams stay whole.
     ``tiling_on_aicpu`` names op types whose tiling may run on the AICPU. Nodes named in ``exclude`` are treated as if
-    they could not be fused.
+    they could not be fused, and so are all ops of the types in ``not_fusable``; those of the types in ``fusable`` as if
+    they could. A graph from before compilation is planned as a prediction (:attr:`ScopePlan.prediction`); ``order`` is
+    the order its ops run in: the program's, the engine's own, or both: then the program's is planned, and what the
+    engine's would cut besides is in :attr:`ScopePlan.findings`.
     """
-    request = request_for(compat, fuse_single_ops, hazards, cuts, tiling_on_aicpu, exclude)
+    request = request_for(compat, fuse_single_ops, hazards, cuts, tiling_on_aicpu, exclude, fusable, not_fusable, order)
     return ScopePlan(_core.scope_plan(as_graph(graph).to_json(), request))
 
 
@@ -95,12 +122,17 @@ def request_for(
     cuts: Literal["all-streams", "per-stream"] = "all-streams",
     tiling_on_aicpu: Iterable[str] = (),
     exclude: Iterable[str] = (),
+    fusable: Iterable[str] = (),
+    not_fusable: Iterable[str] = (),
+    order: Order = "both",
 ) -> dict[str, object]:
     """The arguments of :func:`plan` as the core takes them, with the settings in force."""
     if hazards not in ("cut", "refuse"):
         raise ValueError(f"hazards cannot be {hazards!r}; expected 'cut' or 'refuse'")
     if cuts not in ("all-streams", "per-stream"):
         raise ValueError(f"cuts cannot be {cuts!r}; expected 'all-streams' or 'per-stream'")
+    if order not in ("program", "engine", "both"):
+        raise ValueError(f"order cannot be {order!r}; expected 'program', 'engine' or 'both'")
     return {
         "compat": compat,
         "fuse_single_ops": fuse_single_ops,
@@ -109,4 +141,7 @@ def request_for(
         "settings": settings(),
         "tiling_on_aicpu": names(tiling_on_aicpu),
         "exclude": names(exclude),
+        "fusable": names(fusable),
+        "not_fusable": names(not_fusable),
+        "order": order,
     }

@@ -4,7 +4,6 @@ use super::super::error::ElfError;
 use super::super::file::ElfFile;
 use super::super::format::{MACHINE_MIPS, REL, RELA, kind, put_word, section_at, word};
 use super::super::symbols::SymbolTable;
-use super::sections::SectionPlan;
 
 /// How a section refers to symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,10 +75,10 @@ pub(crate) struct Use {
 }
 
 /// Who uses each symbol, among the sections that stay.
-pub(crate) fn uses(file: &ElfFile<'_>, table: &SymbolTable<'_>, plan: &SectionPlan) -> Result<Vec<Use>, ElfError> {
+pub(crate) fn uses(file: &ElfFile<'_>, table: &SymbolTable<'_>, dropped: &[bool]) -> Result<Vec<Use>, ElfError> {
     let mut uses = vec![Use::default(); table.count()];
     for index in 0..file.sections.len() {
-        if plan.dropped[index] {
+        if dropped[index] {
             continue;
         }
         let References::Relocations(shape) = of_section(file, table, index)? else { continue };

@@ -52,7 +52,7 @@ pub(crate) fn plan(
     changes: &Changes,
     sections: &SectionPlan,
 ) -> Result<NewSymbols, ElfError> {
-    let used = if changes.strips || sections.drops { uses(file, table, sections)? } else { Vec::new() };
+    let used = if changes.strips || sections.drops { uses(file, table, &sections.dropped)? } else { Vec::new() };
     let survivors = survivors(table, changes, &used);
     let mut commons = None;
     let mut outcomes = Vec::with_capacity(table.count());

@@ -111,7 +111,7 @@ fn used_sections(
 ) -> Result<Vec<bool>, ElfError> {
     let mut used = vec![false; file.sections.len()];
     let Some(table) = table else { return Ok(used) };
-    for (index, found) in uses(file, table, plan)?.into_iter().enumerate() {
+    for (index, found) in uses(file, table, &plan.dropped)?.into_iter().enumerate() {
         if found.loaded
             && let Place::Section(section) = table.place(file, index)?
         {

@@ -7,9 +7,9 @@ mod of_ops;
 use std::collections::HashSet;
 
 use super::classes::Takers;
-use super::{Action, Barrier, CoreId, EarlyStartConfig, Program, Step, SyncAllRecords, Violation};
+use super::{Action, Barrier, CoreId, EarlyStartConfig, Program, Property, Step, SyncAllRecords, Violation};
 use crate::model::{ByPosition, EventId, OpPosition, StreamForm};
-use asked::{is_duty, is_repeatable, setup, uses_flags, uses_slots, waits_outside};
+use asked::setup;
 use of_ops::OpDuties;
 
 /// Walks the steps of one core of each class.
@@ -109,7 +109,7 @@ impl<'a> Walk<'a> {
                 lacks,
             });
         }
-        if is_duty(&step.action) && !self.does_duty(step) {
+        if step.action.is(Property::Duty) && !self.does_duty(step) {
             let op = step.op.map(|op| self.program.index(op));
             let action = step.action.name();
             self.report((Some(number), None, "not asked for"), |core| Violation::NotRequired {
@@ -126,7 +126,7 @@ impl<'a> Walk<'a> {
     fn does_duty(&mut self, step: &Step) -> bool {
         let Some(op) = step.op else {
             let mut same = self.setup.iter_mut().filter(|duty| duty.action == step.action).peekable();
-            let again = is_repeatable(&step.action) && same.peek().is_some();
+            let again = step.action.is(Property::Repeatable) && same.peek().is_some();
             return same.find(|duty| !duty.done).map(|duty| duty.done = true).is_some() || again;
         };
         let Some(left) = self.duties.left(op, &step.action) else { return false };
@@ -138,7 +138,7 @@ impl<'a> Walk<'a> {
         if let Action::Call { .. } = &step.action {
             self.uncalled[op] = false;
         }
-        first || is_repeatable(&step.action)
+        first || step.action.is(Property::Repeatable)
     }
 
     /// What must have happened on this core before the step, and has not.
@@ -146,13 +146,13 @@ impl<'a> Walk<'a> {
         let requires = &self.program.requires;
         let prepared = |action: &Action| self.setup.iter().any(|duty| duty.done && duty.action == *action);
         let unprepared = |wanted: fn(&Action) -> bool| self.setup.iter().any(|duty| !duty.done && wanted(&duty.action));
-        if uses_slots(&step.action) && !prepared(&Action::LoadParameters) {
+        if step.action.uses_slots() && !prepared(&Action::LoadParameters) {
             return Some("the parameters are there");
         }
-        if uses_flags(&step.action) && unprepared(|action| matches!(action, Action::SetFftsBase { .. })) {
+        if step.action.is(Property::Flags) && unprepared(|action| matches!(action, Action::SetFftsBase { .. })) {
             return Some("the scheduler's address is set");
         }
-        if self.unannounced.is_some() && (uses_flags(&step.action) || waits_outside(&step.action)) {
+        if self.unannounced.is_some() && (step.action.is(Property::Flags) || step.action.is(Property::Outside)) {
             return Some("the op's end is announced to the idle cores");
         }
         if matches!(step.action, Action::Record { .. })

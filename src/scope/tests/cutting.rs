@@ -241,10 +241,20 @@ fn members_must_agree_on_their_options() {
     builder.op("b", 2, 1, "s").options = "profiling=1:stream-fusion=1:early-start=1".to_owned();
     assert_eq!(builder.plan(Mode::Default).unwrap().pieces.len(), 1, "the same options in other words");
     builder.graph.nodes[1].options = "profiling=1".to_owned();
-    assert!(matches!(builder.plan(Mode::Default), Err(ScopeError::OptionConflict { .. })));
+    builder.op("c", 3, 1, "t");
+    builder.op("d", 4, 1, "t");
+    let problems = |builder: &Builder| {
+        let plan = builder.plan(Mode::Default).unwrap();
+        let ids = |piece: &Piece| piece.problems.iter().map(|problem| problem.id).collect::<Vec<_>>().join(" ");
+        plan.pieces.iter().map(|piece| format!("{} {}", piece.name, ids(piece))).collect::<Vec<_>>()
+    };
+    assert_eq!(problems(&builder), ["s SK1012 SK1020", "t SK1020"], "the other scope is planned all the same");
     assert_eq!(builder.plan(Mode::Compat).unwrap().pieces[0].options, "stream-fusion=1:profiling=1");
-    builder.graph.nodes[1].options = "stream-funsion=1".to_owned();
-    assert!(matches!(builder.plan(Mode::Default), Err(ScopeError::Options { .. })));
+    builder.graph.nodes[1].options = "stream-funsion=1:split-mode=0".to_owned();
+    assert_eq!(problems(&builder), ["t SK1020"]);
+    let mistakes = builder.plan(Mode::Default).unwrap().mistakes;
+    let found: Vec<(&str, &str)> = mistakes.iter().map(|mistake| (mistake.id, mistake.node.as_str())).collect();
+    assert_eq!(found, [("SK1011", "b"), ("SK1011", "b")], "both mistakes of one string");
 }
 
 /// Stream 1 is interrupted, stream 2 has nothing to do with it.

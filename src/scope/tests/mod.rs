@@ -4,6 +4,7 @@ mod branches;
 mod cutting;
 mod dumps;
 mod hazards;
+mod prediction;
 mod random;
 mod rewriting;
 mod strictness;
@@ -148,4 +149,15 @@ fn made_events(plan: &ScopePlan) -> Vec<String> {
             )
         })
         .collect()
+}
+
+#[test]
+fn planning_stops_when_nobody_wants_it_any_more() {
+    let mut builder = Builder::default();
+    builder.op("a", 0, 0, "s");
+    builder.op("b", 1, 0, "s");
+    let (settings, cancel) = (Settings::new(Mode::Default), Cancel::new());
+    assert!(super::plan(&builder.graph, &settings, &cancel).is_ok());
+    cancel.cancel();
+    assert!(matches!(super::plan(&builder.graph, &settings, &cancel), Err(ScopeError::Cancelled(_))));
 }

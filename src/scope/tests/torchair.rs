@@ -76,3 +76,41 @@ fn streams_waits_and_limits_are_read() {
     let waits: Vec<(&str, &str)> = graph.control.iter().map(|edge| (name(edge.from), name(edge.to))).collect();
     assert_eq!(waits, [("MatMul", "Identity")]);
 }
+
+fn planned(file: &str) -> ScopePlan {
+    crate::scope::plan_model(&graph(file), &Settings::default(), &Cancel::new()).unwrap()
+}
+
+#[test]
+fn every_graph_is_planned_as_its_model_says() {
+    let six = ["sk1", "sk2", "sk3", "sk4", "sk5", "sk6"].map(|name| format!("{name}: 3"));
+    let six: Vec<&str> = six.iter().map(String::as_str).collect();
+    for (file, expected) in [
+        ("quant_swiglu.txt", &["sp1: 2"][..]),
+        ("quant_swiglu.pb", &["sp1: 2"]),
+        ("quant_swiglu.pbtxt", &["sp1: 2"]),
+        ("quant_swiglu.py", &["sp1: 2"]),
+        ("nested.txt", &["inner: 2", "outer: 2"]),
+        ("streams.pbtxt", &["ms: 6"]),
+        ("six_fragments.txt", six.as_slice()),
+        ("decoder.pbtxt", &["attn0: 19", "mlp0: 7", "attn1: 19", "mlp1: 7"]),
+        ("mistakes.pbtxt", &["q\"uo'te\n: 2"]),
+    ] {
+        let plan = planned(file);
+        let found: Vec<String> =
+            plan.pieces.iter().map(|piece| format!("{}: {}", piece.scope, piece.ops.len())).collect();
+        assert_eq!(found, expected, "{file}");
+        assert!(plan.prediction[0].starts_with("prediction"), "{file}");
+        assert_eq!(plan.mistakes.len(), if file.starts_with("mistakes") { 2 } else { 0 }, "{file}");
+        assert!(plan.pieces.iter().all(|piece| piece.problems.is_empty() && piece.kernel_name.is_empty()), "{file}");
+        assert!(plan.findings.is_empty(), "{file}: the engine's order cuts nothing here");
+    }
+}
+
+#[test]
+fn a_limit_of_one_op_is_told_where_it_limits_all() {
+    let plan = planned("streams.pbtxt");
+    assert_eq!(plan.pieces[0].core_limits, Some((8, 16)));
+    assert!(plan.pieces[0].warnings[0].contains("`Sigmoid` and 1 more of 6 ops"), "{:?}", plan.pieces[0].warnings);
+    assert_eq!(lists(&plan.pieces[0])[3], "Tanh waits [0] sends [1]", "the wait of the identity is the reader's");
+}

@@ -21,6 +21,8 @@ pub(crate) enum FindingKind {
     UnitFlag,
     /// Local memory is read that nobody has written.
     NeverWritten,
+    /// A plain pointer, or an instruction, left its buffer for another one.
+    Bounds,
     /// An event is raised that is raised already.
     EventDoubled,
     /// An event is still raised at the end.
@@ -43,6 +45,7 @@ impl FindingKind {
             | Self::Overlap
             | Self::UnitFlag
             | Self::NeverWritten
+            | Self::Bounds
             | Self::EventDoubled
             | Self::EventLeft
             | Self::QueueLeft => Status::Pipe,

@@ -1,5 +1,6 @@
 //! What a launch reports. The worker process hands it to its parent as JSON.
 
+use crate::named::named;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -126,50 +127,28 @@ impl From<Event> for EventRow {
     }
 }
 
-/// What an event tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs, reason = "their names, which users see, say it all")]
-pub(crate) enum Happening {
-    OpBegin,
-    OpEnd,
-    Failure,
-    Agent,
-    Set,
-    Blocked,
-    Waited,
-    SyncAll,
-    SyncAllEnd,
-    SetNextTask,
-    WaitPreTask,
-    WaitPreTaskEnd,
-    Complement,
-    ComplementEnd,
-    Preload,
-    Flush,
-}
-
-impl Happening {
-    /// Its name.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::OpBegin => "op-begin",
-            Self::OpEnd => "op-end",
-            Self::Failure => "failure",
-            Self::Agent => "agent",
-            Self::Set => "set",
-            Self::Blocked => "blocked",
-            Self::Waited => "waited",
-            Self::SyncAll => "sync-all",
-            Self::SyncAllEnd => "sync-all-end",
-            Self::SetNextTask => "set-next-task",
-            Self::WaitPreTask => "wait-pre-task",
-            Self::WaitPreTaskEnd => "wait-pre-task-end",
-            Self::Complement => "complement",
-            Self::ComplementEnd => "complement-end",
-            Self::Preload => "preload",
-            Self::Flush => "flush",
-        }
+named! {
+    /// What an event tells.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[allow(missing_docs, reason = "their names, which users see, say it all")]
+    pub(crate) enum Happening {
+        OpBegin = "op-begin",
+        OpEnd = "op-end",
+        Failure = "failure",
+        Agent = "agent",
+        Set = "set",
+        Blocked = "blocked",
+        Waited = "waited",
+        SyncAll = "sync-all",
+        SyncAllEnd = "sync-all-end",
+        SetNextTask = "set-next-task",
+        WaitPreTask = "wait-pre-task",
+        WaitPreTaskEnd = "wait-pre-task-end",
+        Complement = "complement",
+        ComplementEnd = "complement-end",
+        Preload = "preload",
+        Flush = "flush",
     }
 }
 

@@ -169,6 +169,13 @@ pub(crate) struct ParameterSpec {
     pub op: Option<usize>,
 }
 
+impl ParameterSpec {
+    /// Memory of which an op may not know what it holds when it begins, and of which nobody looks at what it leaves.
+    pub(crate) fn is_scratch(&self) -> bool {
+        self.name == "workspace"
+    }
+}
+
 /// A piece of global memory.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

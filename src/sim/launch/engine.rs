@@ -145,7 +145,7 @@ fn prepare(
     sites: Sites,
 ) -> Result<Run, SimError> {
     let count = topology.core_count();
-    let memory = GlobalMemory::new(request.buffers.clone());
+    let memory = global_memory(&request);
     let agents = Agents::new(&request.agents, &memory)?;
     let delays = delays(&request, &topology)?;
     let checks_order = request.check_order && !request.ops.is_empty();
@@ -221,6 +221,22 @@ fn prepare(
         run.delay_at(DelayPoint::Start);
     }
     Ok(run)
+}
+
+/// The buffers. Scratch memory holds anything, if reliance on what was there before shall show.
+fn global_memory(request: &Request) -> GlobalMemory {
+    let mut memory = GlobalMemory::new(request.buffers.clone());
+    if request.poison_local_memory || request.pipes == PipesSpec::Checked {
+        let named = || request.parameters.iter().zip(&request.slots);
+        let data: Vec<usize> =
+            named().filter(|(slot, _)| !slot.is_scratch()).filter_map(|(_, address)| memory.find(*address)).collect();
+        let scratch = named().filter(|(slot, _)| slot.is_scratch()).map(|(_, address)| *address);
+        // Who passes data as workspace wants it to be there.
+        let scratch: Vec<u64> =
+            scratch.filter(|address| memory.find(*address).is_some_and(|buffer| !data.contains(&buffer))).collect();
+        memory.scramble(scratch.into_iter(), request.schedule.seed);
+    }
+    memory
 }
 
 /// What kernel code sees of a core at the start.

@@ -1,6 +1,9 @@
 //! Global memory as the runtime sees it, and the local memories of the cores.
 
+use std::ops::Range;
+
 use super::core_state::local_memory_sizes;
+use super::random::Random;
 use super::topology::Topology;
 use crate::aicore::LocalMemory;
 use crate::model::Chip;
@@ -21,6 +24,26 @@ pub(crate) const GUARD_BYTE: u8 = 0xc3;
 #[derive(Debug)]
 pub(crate) struct GlobalMemory {
     buffers: Vec<BufferSpec>,
+    scratch: Scratch,
+}
+
+/// Memory of which nobody may know what it holds when the launch begins. Filled, every word tells whether somebody has
+/// written there: what it held follows from its address and the seed.
+#[derive(Debug, Default)]
+struct Scratch {
+    ranges: Vec<Range<u64>>,
+    seed: u64,
+}
+
+/// More of a buffer is not filled, nor looked at: filling gigabytes would take longer than the launch.
+const MOST_SCRATCH: u64 = 16 << 20;
+const WORD: u64 = 8;
+
+impl Scratch {
+    /// What the word at `address`, a multiple of 8, held at the beginning.
+    fn word(&self, address: u64) -> [u8; WORD as usize] {
+        Random::new(self.seed ^ address.rotate_left(32)).draw().to_le_bytes()
+    }
 }
 
 /// The readable part of one cache line.
@@ -65,7 +88,43 @@ impl GlobalMemory {
     /// The buffers, sorted.
     pub(crate) fn new(mut buffers: Vec<BufferSpec>) -> Self {
         buffers.sort_by_key(|buffer| buffer.address);
-        Self { buffers }
+        Self { buffers, scratch: Scratch::default() }
+    }
+
+    /// Takes what lies behind these addresses, up to the ends of their buffers, for scratch memory, and fills it with what
+    /// `seed` says.
+    pub(crate) fn scramble(&mut self, addresses: impl Iterator<Item = u64>, seed: u64) {
+        let ranges = addresses.filter_map(|address| {
+            let buffer = &self.buffers[self.find(address)?];
+            let start = address.next_multiple_of(WORD);
+            let end = (buffer.address + buffer.size).min(start.saturating_add(MOST_SCRATCH)) / WORD * WORD;
+            (start < end).then_some(start..end)
+        });
+        let mut ranges: Vec<Range<u64>> = ranges.collect();
+        ranges.sort_unstable_by_key(|range| range.start);
+        self.scratch = Scratch { ranges, seed };
+        for address in self.scratch.ranges.iter().flat_map(|range| range.clone().step_by(WORD as usize)) {
+            let word = self.scratch.word(address);
+            // SAFETY: inside a buffer of this launch, which is mapped while it runs; no kernel code runs now.
+            unsafe { std::ptr::copy_nonoverlapping(word.as_ptr(), address as *mut u8, word.len()) };
+        }
+    }
+
+    /// Is all of it scratch memory that still holds what it held at the beginning? Of a few bytes chance could say so: their
+    /// whole word is looked at.
+    pub(crate) fn is_unwritten(&self, bytes: &Range<u64>) -> bool {
+        let words = bytes.start / WORD * WORD..bytes.end.next_multiple_of(WORD);
+        if !self.scratch.ranges.iter().any(|range| range.start <= words.start && words.end <= range.end) {
+            return false;
+        }
+        let looked_at = if bytes.end - bytes.start < WORD / 2 { words.clone() } else { bytes.clone() };
+        words.step_by(WORD as usize).all(|address| {
+            // SAFETY: as in `scramble`.
+            let now = unsafe { (address as *const [u8; WORD as usize]).read_volatile() };
+            let part = looked_at.start.max(address) - address..looked_at.end.min(address + WORD) - address;
+            let part = part.start as usize..part.end as usize;
+            now[part.clone()] == self.scratch.word(address)[part]
+        })
     }
 
     /// Position of the buffer that holds `address`.

@@ -5,6 +5,7 @@
 //! them writing, one must have ended before the other starts. *Reordered* (`sim::machine::delayed`): instructions wait in
 //! queues, and a seed decides which pipe goes on. A model of time ([`timeline`]) tells when instructions would run.
 
+mod bounds;
 pub(crate) mod order;
 mod overlap;
 pub(crate) mod scene;

@@ -1,11 +1,13 @@
 //! Checked mode: every access against the clocks of the pipes.
 
+mod strays;
 mod words;
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::bounds::Bounds;
 use super::order::PipeOrder;
 use super::scene::{Issue, Scene};
 use super::shadow::{Actor, Shadow, Touch};
@@ -53,6 +55,8 @@ pub(crate) struct PipeWatch {
     raised: HashMap<Event, Site>,
     /// Flags of L0C.
     unit_flags: UnitFlags,
+    /// What pointers may reach.
+    bounds: Bounds,
     pub(super) sites: Sites,
     pub(super) found: Vec<Finding>,
 }
@@ -69,6 +73,7 @@ impl PipeWatch {
             buffers: HashMap::new(),
             raised: HashMap::new(),
             unit_flags: UnitFlags::default(),
+            bounds: Bounds::default(),
             sites,
             found: Vec::new(),
         }
@@ -118,8 +123,11 @@ impl PipeWatch {
         for operand in issue.operands {
             let actor = Actor::Instruction(issue.op, operand.name);
             let touch = Rc::new(self.touch(stamp, actor, operand.access, issue.site));
-            if operand.access == Access::Read {
+            if operand.access == Access::Read || (operand.access == Access::Combine && operand.memory == Memory::Gm) {
                 self.check_written(operand.memory, |visit| operand.for_each_row(visit), &touch, scene);
+            }
+            if operand.access == Access::Write && operand.memory != Memory::Gm {
+                self.overruns(operand, &touch, scene);
             }
             operand.for_each_row(|bytes| self.access(operand.memory, bytes, &touch, &clock, scene));
         }
@@ -159,8 +167,7 @@ impl PipeWatch {
     /// The scalar unit reads or writes memory. `tensor`: by a call on a tensor, not through a plain pointer.
     pub(crate) fn scalar(&mut self, bytes: Range<u64>, access: Access, tensor: bool, site: Site, scene: &Scene<'_>) {
         let (stamp, clock) = self.order.scalar(tensor);
-        let holds = |memory: &Memory| scene.memories[*memory as usize].offset_of(bytes.start).is_some();
-        let memory = Memory::LOCAL.into_iter().find(holds).unwrap_or(Memory::Gm);
+        let memory = memory_of(bytes.start, scene);
         let touch = Rc::new(self.touch(stamp, Actor::Scalar, access, site));
         if access == Access::Read {
             self.check_written(memory, |visit| visit(bytes.clone()), &touch, scene);
@@ -195,6 +202,7 @@ impl PipeWatch {
 
     /// A buffer of a queue exists, and the one that was there before is no more.
     pub(crate) fn queue_buffer(&mut self, address: u64, bytes: u64, position: String) {
+        self.buffer(address, bytes);
         let buffer = QueueBuffer { bytes, position, filling: None, enqueued: None };
         if let Some(before) = self.buffers.insert(address, buffer) {
             self.end_buffer(&before);
@@ -243,7 +251,8 @@ impl PipeWatch {
 
     /// The operator is at its end, and with it its queues: events must be down, queues empty. Buffers that were given
     /// back are waited for, as the destructor of the real `TPipe` does.
-    pub(crate) fn leave_op(&mut self) {
+    pub(crate) fn leave_op(&mut self, scene: &Scene<'_>) {
+        self.end_walks(scene);
         let mut left: Vec<(Event, Site)> = self.raised.drain().collect();
         left.sort_by_key(|(event, _)| format!("{event:?}"));
         for (event, site) in left {
@@ -291,7 +300,7 @@ impl PipeWatch {
         scene: &Scene<'_>,
     ) {
         if memory == Memory::Gm {
-            return;
+            return self.check_scratch(rows, touch, scene);
         }
         let is_scalar = touch.actor == Actor::Scalar;
         let (shadow, epoch) = (&self.shadows[memory as usize], self.epoch);
@@ -312,6 +321,23 @@ impl PipeWatch {
             if self.epoch > 0 { " since the operator began" } else { "" }
         );
         self.find(FindingKind::NeverWritten, text, Some(place), None, None, touch);
+    }
+
+    /// Global memory is read: of scratch memory every block must have been written in part.
+    fn check_scratch(&mut self, rows: impl FnOnce(&mut dyn FnMut(Range<u64>)), touch: &Touch, scene: &Scene<'_>) {
+        let mut missing = None;
+        rows(&mut |bytes| {
+            let blocks = (bytes.start..bytes.end).step_by(BLOCK as usize);
+            let mut blocks = blocks.map(|start| start..bytes.end.min(start + BLOCK));
+            missing = missing.take().or_else(|| blocks.find(|block| scene.global.is_unwritten(block)));
+        });
+        let Some(part) = missing else { return };
+        let place = self.place(Memory::Gm, &part, scene);
+        let text = format!(
+            "{} reads {place}, scratch memory which nothing has written since the launch began",
+            self.party(touch).describe()
+        );
+        self.find(FindingKind::NeverWritten, text, Some(place), Some("a write before".into()), None, touch);
     }
 
     fn unordered(&mut self, memory: Memory, first: &Touch, second: &Touch, bytes: Range<u64>, scene: &Scene<'_>) {
@@ -337,6 +363,12 @@ impl PipeWatch {
         let first = Some(self.party(first));
         self.find(FindingKind::Unordered, text, Some(place), Some(missing), first, second);
     }
+}
+
+/// The memory that holds an address.
+fn memory_of(address: u64, scene: &Scene<'_>) -> Memory {
+    let holds = |memory: &Memory| scene.memories[*memory as usize].offset_of(address).is_some();
+    Memory::LOCAL.into_iter().find(holds).unwrap_or(Memory::Gm)
 }
 
 /// Are these bytes of a local memory as they were before the operator? Accesses that cannot be seen may have changed them.

@@ -117,6 +117,7 @@ impl Run {
             | FindingKind::Overlap
             | FindingKind::UnitFlag
             | FindingKind::NeverWritten
+            | FindingKind::Bounds
             | FindingKind::EventDoubled
             | FindingKind::EventLeft
             | FindingKind::QueueLeft => (

@@ -26,6 +26,8 @@ mod action {
     pub(crate) const DEQUE: u32 = 2;
     pub(crate) const FREE: u32 = 3;
     pub(crate) const ALLOC: u32 = 4;
+    pub(crate) const BUFFER: u32 = 5;
+    pub(crate) const ADDRESS: u32 = 6;
 }
 
 /// `SkPipeFlag` of the header.
@@ -203,6 +205,8 @@ impl Run {
                 action::DEQUE => watch.dequeue(buffer, pipe),
                 action::FREE => watch.free(buffer, pipe),
                 action::ALLOC => watch.allocate(buffer, pipe),
+                action::BUFFER => watch.buffer(buffer, call.bytes),
+                action::ADDRESS => watch.takes_address(buffer),
                 _ => {}
             }
         }
@@ -269,7 +273,8 @@ impl Run {
     pub(crate) fn pipes_leave_op(&mut self) {
         let current = self.current();
         if let Some(watch) = self.observer.pipes.get_mut(current) {
-            watch.leave_op();
+            let memories = &self.machine.cores[current].unit.memories;
+            watch.leave_op(&Scene { memories, global: &self.machine.memory });
             self.collect_findings();
         }
     }

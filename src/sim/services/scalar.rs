@@ -70,6 +70,16 @@ impl Run {
                 Err(next) => return next,
             }
         }
+        let current = self.current();
+        if let Some(watch) = self.observer.pipes.get_mut(current)
+            && !is_global
+            && self.observer.sites.announces_tensors()
+        {
+            let memories = &self.machine.cores[current].unit.memories;
+            let kind = if access.writes() { Access::Write } else { Access::Read };
+            watch.plain(&bytes, kind, site, &Scene { memories, global: &self.machine.memory });
+            self.collect_findings();
+        }
         let is_word = matches!(access, ScalarAccess::Exchange | ScalarAccess::Look);
         let is_tensor = !is_global || !(is_word || self.observer.sites.announces_tensors());
         self.scalar(bytes, access, is_tensor, site)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import struct
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 import superkernel
 import trace_reader
-from superkernel import cost
+from superkernel import cost, scope
 from superkernel.cli import main
 from superkernel.scope import Graph
 
@@ -341,6 +344,8 @@ def test_suggest_fuses_streams_and_keeps_their_switches(tmp_path: Path) -> None:
     kinds = "vec cube vec cube"
     second = {"stream": 1}
     two = graph(kinds, op1=second, op3=second)
+    for number in range(3):
+        two.event(f"op{number}", f"op{number + 1}")
     (tmp_path / "p.csv").write_text(rows(kinds))
     found = cost.suggest(two, tmp_path / "p.csv")
     (proposal,) = found["proposals"]
@@ -368,3 +373,28 @@ def test_the_document_lists_every_price() -> None:
     expected = {price.name: price.us for price in cost.prices()}
     assert {name: float(found[name]) for name in expected} == expected
     assert len([name for name, cell in found.items() if cell.replace(".", "").isdigit()]) == len(expected)
+
+
+@pytest.mark.parametrize("call", ["predict", "tune", "suggest", "plan"])
+def test_ctrl_c_reaches_whoever_waits(tmp_path: Path, call: str) -> None:
+    """It is raised once the core has stopped, and the next call works."""
+    graph = Graph()
+    for number in range(400):
+        graph.op(
+            f"op{number}", "vec", scope=f"s{number // 200}", support=1, json_path=str(write_kernel(tmp_path, "vec"))
+        )
+    profile = tmp_path / "op_summary.csv"
+    profile.write_text(rows("vec " * 400, runs=1))
+
+    def work() -> object:
+        if call == "plan":
+            return scope.plan(graph)
+        return getattr(cost, call)(graph, profile)
+
+    with superkernel.configure(soc="Ascend910_93"):
+        assert work()
+        threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
+        with pytest.raises(KeyboardInterrupt):
+            while True:
+                work()
+        assert work()

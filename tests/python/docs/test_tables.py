@@ -30,11 +30,12 @@ def test_a_listing_follows_the_table(file, key):
 
 def test_no_listing_is_left_alone():
     """A marked place that nobody writes would stay as it is for ever."""
-    files = [*listings.ROOT.glob("*.md"), *listings.ROOT.glob("docs/**/*.md"), *listings.ROOT.glob("python/**/*.py")]
+    patterns = ("*.md", "docs/**/*.md", "python/**/*.py", "python/**/*.h")
+    files = [path for pattern in patterns for path in listings.ROOT.glob(pattern)]
     marked = [
         (str(path.relative_to(listings.ROOT)), key)
         for path in files
-        for key in re.findall(r"^ *(?:#|<!--) table: (\w+) \(", path.read_text(), re.MULTILINE)
+        for key in re.findall(r"^ *(?:#|//|<!--) table: (\w+) \(", path.read_text(), re.MULTILINE)
     ]
     assert sorted(marked) == sorted(listings.LISTINGS)
 

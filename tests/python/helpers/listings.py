@@ -1,4 +1,4 @@
-"""The listings that follow from the tables of options and settings of the native core.
+"""The listings that follow from the tables of the native core: options, settings, numbers of instructions.
 
 A listing stands in its file between two comment lines, ``table: <key> (...)`` and ``end of table``. What stands there
 is written by ``make tables`` and never by hand.
@@ -62,12 +62,27 @@ def setting_arguments() -> Iterable[str]:
         yield f"{row['name']}: {row['type']} | None = _KEEP,"
 
 
+_NUMBERED = {"op": ("SkOp", "uint16_t"), "type": ("SkType", "uint8_t"), "register": ("SkRegister", "uint32_t")}
+
+
+def instruction_numbers() -> Iterable[str]:
+    """The numbers by which kernel code names instructions, types and registers, as C++."""
+    for number, (what, rows) in enumerate(_core.instruction_numbers()):
+        name, kind = _NUMBERED[what]
+        yield from ([""] if number else [])
+        yield f"enum {name} : {kind} {{"
+        # Instructions are called as they are written, the others are constants.
+        yield from (f"    SK_{what.upper()}_{row if what == 'op' else row.upper()} = {value}," for row, value in rows)
+        yield "};"
+
+
 #: (file, key): the lines between the comments.
 LISTINGS = {
     ("README.md", "options"): options_table,
     ("docs/configuration.md", "settings"): settings_table,
     ("python/superkernel/super_kernel_constants.py", "switches"): switch_enums,
     ("python/superkernel/_config.py", "settings"): setting_arguments,
+    ("python/superkernel/include/sk_core/issue.h", "numbers"): instruction_numbers,
 }
 
 

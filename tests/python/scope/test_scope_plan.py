@@ -247,6 +247,12 @@ def lonely_send() -> Graph:
     return graph
 
 
+def reads_without_waiting() -> Graph:
+    graph = two_ops()
+    graph.op("c", "Op", ["a"], stream=2)
+    return graph
+
+
 def waits_for_itself() -> Graph:
     graph = Graph()
     for name, stream, where in [("a", 1, "s"), ("b", 1, "s"), ("x", 2, ""), ("c", 2, "s"), ("d", 2, "s")]:
@@ -258,14 +264,10 @@ def waits_for_itself() -> Graph:
 @pytest.mark.parametrize(
     ("graph", "error_id"),
     [
-        (marked(["strict-scope-check=maybe"]), "SK1008"),
-        (marked(["strict-scope-check"]), "SK1008"),
-        (marked(["strict-scope-check=abort", "strict-scope-check=bypass"]), "SK1009"),
         (marked(["strict-scope-check=abort"] * 2, local_memory_size=1), "SK1010"),
-        (marked(["no-such-option=1"] * 2), "SK1011"),
-        (marked(["profiling=1", ""]), "SK1012"),
         (lonely_send(), "SK1013"),
         (backward(), "SK1014"),
+        (reads_without_waiting(), "SK1031"),
     ],
 )
 def test_plans_that_fail(graph: Graph, error_id: str) -> None:
@@ -273,6 +275,34 @@ def test_plans_that_fail(graph: Graph, error_id: str) -> None:
         scope.plan(graph)
     assert caught.value.errorinfo["errId"] == error_id
     assert caught.value.errorinfo["errSolution"]
+
+
+@pytest.mark.parametrize(
+    ("graph", "error_id"),
+    [
+        (marked(["strict-scope-check=maybe"]), "SK1008"),
+        (marked(["strict-scope-check"]), "SK1008"),
+        (marked(["strict-scope-check=abort", "strict-scope-check=bypass"]), "SK1009"),
+        (marked(["no-such-option=1"] * 2), "SK1011"),
+    ],
+)
+def test_mistakes_in_options_leave_their_scope_out(graph: Graph, error_id: str, tmp_path: Path) -> None:
+    graph.op("x", "Op", stream=1, scope="sound", support=1)
+    graph.op("y", "Op", stream=1, scope="sound", support=1)
+    planned = scope.plan(graph)
+    assert [piece.name for piece in planned.pieces] == ["sound"]
+    (mistake,) = planned.mistakes
+    assert (mistake["id"], mistake["scope"]) == (error_id, "s") and mistake["solution"]
+    graph.write(tmp_path / "graph.json")
+    assert main(["scope", str(tmp_path / "graph.json")]) == 1
+    with pytest.raises(SuperKernelError, match="scope `s`") as caught:
+        scope.compile_graph(graph)
+    assert caught.value.errorinfo["errId"] == "SK1032"
+
+
+def test_options_that_differ_are_a_problem_of_their_piece() -> None:
+    (piece,) = scope.plan(marked(["profiling=1", ""])).pieces
+    assert "SK1012" in [problem.id for problem in piece.problems]
 
 
 def test_hazards_are_cut_or_refused() -> None:

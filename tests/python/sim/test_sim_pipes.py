@@ -582,21 +582,3 @@ def test_a_trace_has_a_track_per_pipe(device: Device, folder: Path) -> None:
     copy, add = (next(slice for slice in process.slices if slice.track == f"AIV1 {pipe}") for pipe in ("MTE2", "V"))
     assert add.start < copy.end, "nothing orders the two"
     assert "256 bytes" in copy.arguments["detail"] and any("rough model" in note for note in process.notes)
-
-
-def test_a_core_that_copies_the_same_bytes_again_lets_others_run(device: Device, folder: Path) -> None:
-    source = """
-    static void body() {
-        int32_t *local = (int32_t *)sk_rt_core()->unifiedBuffer;
-        if (AscendC::GetBlockIdx() == 1) {
-            local[0] = 5;
-            copy_ubuf_to_gm((int32_t *)slot(1), local, 0, 1, 1, 0, 0);
-            return;
-        }
-        do { copy_gm_to_ubuf(local, (int32_t *)slot(1), 0, 1, 1, 0, 0); } while (local[0] != WANTED);
-    }
-    """
-    for wanted, status in ((5, "ok"), (6, "deadlock")):
-        kernel = sim_kernels.kernel(device, folder, source.replace("WANTED", str(wanted)), "0:1")
-        report = kernel.launch([device.buffer(32), device.buffer(32)], block_dim=2)
-        assert report.status == status, report

@@ -444,3 +444,21 @@ def test_the_same_seed_gives_the_same_run(device: Device, folder: Path) -> None:
     kernel = sim_kernels.kernel(device, folder, source, "1:2")
     runs = [kernel.launch([], block_dim=4, seed=seed, events="sync") for seed in (3, 3, 4)]
     assert runs[0].events == runs[1].events and runs[0].events != runs[2].events
+
+
+def test_a_core_that_copies_the_same_bytes_again_lets_others_run(c220: Device, folder: Path) -> None:
+    source = """
+    static void body() {
+        int32_t *local = (int32_t *)sk_rt_core()->unifiedBuffer;
+        if (AscendC::GetBlockIdx() == 1) {
+            local[0] = 5;
+            copy_ubuf_to_gm((int32_t *)slot(1), local, 0, 1, 1, 0, 0);
+            return;
+        }
+        do { copy_gm_to_ubuf(local, (int32_t *)slot(1), 0, 1, 1, 0, 0); } while (local[0] != WANTED);
+    }
+    """
+    for wanted, status in ((5, "ok"), (6, "deadlock")):
+        kernel = sim_kernels.kernel(c220, folder, source.replace("WANTED", str(wanted)), "0:1")
+        report = kernel.launch([c220.buffer(32), c220.buffer(32)], block_dim=2)
+        assert report.status == status, report

@@ -2,10 +2,11 @@
 //
 // An intrinsic does nothing by itself. It fills an SkInstruction (opcode, element types, argument words in the order of
 // the intrinsic) and issues it; src/aicore gives it its meaning, at the one place where masks, memories and pipes are
-// visible. Numbers are those of src/aicore/issued.rs and registers.rs; a test compares them.
+// visible. The numbers follow from src/aicore/issued.rs and registers.rs.
 #ifndef SK_CORE_ISSUE_H
 #define SK_CORE_ISSUE_H
 
+// table: numbers (make tables writes it)
 enum SkOp : uint16_t {
     SK_OP_vadd = 1,
     SK_OP_vsub = 2,
@@ -140,6 +141,7 @@ enum SkRegister : uint32_t {
     SK_REGISTER_INDEX_MATRIX = 22,
     SK_REGISTER_VA = 32,
 };
+// end of table
 
 struct SkInstruction {
     uint16_t op;

@@ -55,14 +55,14 @@ template <class T> struct DataCopyPadExtParams {
 template <class T>
 inline uint8_t *sk_host_local_range(const LocalTensor<T> &tensor, uint64_t bytes, const char *call, sk_host::Site site) {
     const sk_host::Memory memory = sk_host::MemoryOf(tensor.GetPosition(), site);
-    if (tensor.GetPhyAddr() == nullptr) {
+    if (tensor.SkHostData() == nullptr) {
         sk_host::Violation(site, "%s: the local tensor was never allocated", call);
     }
     if (bytes > sk_host::BytesOf<T>(tensor.GetSize())) {
         sk_host::Violation(site, "%s: %llu bytes wanted, but the local tensor has only %llu", call,
                            (unsigned long long)bytes, (unsigned long long)sk_host::BytesOf<T>(tensor.GetSize()));
     }
-    uint8_t *start = sk_host::Resolve(memory, tensor.GetPhyAddr(), bytes, site);
+    uint8_t *start = sk_host::Resolve(memory, tensor.SkHostData(), bytes, site);
     sk_host::RequireBlockAligned(start, memory, call, site);
     return start;
 }

@@ -49,7 +49,7 @@ inline void SetFixpipeNz2ndFlag(uint16_t ndNum, uint16_t srcNdStride, uint16_t d
 
 // Where in FB the words of the columns are. Unit flags can be cleared on the way, with any tensor.
 template <class T> inline uint64_t sk_host_table_word(const LocalTensor<T> &table) {
-    const uint8_t *start = reinterpret_cast<const uint8_t *>(table.GetPhyAddr());
+    const uint8_t *start = reinterpret_cast<const uint8_t *>(table.SkHostData());
     const sk_host::Memory buffer = sk_host::FixpipeBuffer();
     const bool isInside = start >= buffer.base && start < buffer.base + buffer.size;
     return isInside ? static_cast<uint64_t>(start - buffer.base) / 128 << 8 : 0;

@@ -156,7 +156,7 @@ inline void sk_host_dump(const T *data, const char *place, uint64_t size, uint32
 template <class T>
 inline void DumpTensor(const LocalTensor<T> &tensor, uint32_t description, uint32_t count, const ShapeInfo &shape,
                        sk_host::Site site = sk_host::Site::Here()) {
-    sk_host_dump(tensor.GetPhyAddr(), sk_host::MemoryOf(tensor.GetPosition(), site).name, tensor.GetSize(), description,
+    sk_host_dump(tensor.SkHostData(), sk_host::MemoryOf(tensor.GetPosition(), site).name, tensor.GetSize(), description,
                  count, shape, site);
 }
 template <class T>

@@ -133,6 +133,9 @@ class TPipe {
         buffer.pool_.base = Reserve(Buffer::position, rounded, site);
         buffer.pool_.count = 1;
         buffer.pool_.bytes = rounded;
+        if (sk_rt_watch & SK_WATCH_ORDER) {
+            sk_rt_queue(SK_QUEUE_BUFFER, buffer.pool_.base, PIPE_S, rounded, nullptr, site.file, site.line);
+        }
         return true;
     }
 
@@ -413,7 +416,7 @@ template <TPosition source, TPosition target, int32_t depth, int mask = 0> class
 
     template <class T> int32_t Owned(const LocalTensor<T> &tensor, const char *call, sk_host::Site site) const {
         RequireReady(call, site);
-        const uint8_t *start = reinterpret_cast<const uint8_t *>(tensor.GetPhyAddr());
+        const uint8_t *start = reinterpret_cast<const uint8_t *>(tensor.SkHostData());
         const uint64_t total = static_cast<uint64_t>(pool_.bytes) * pool_.count;
         if (start < pool_.base || start >= pool_.base + total) {
             sk_host::Violation(site, "%s: the tensor does not come from this queue", call);

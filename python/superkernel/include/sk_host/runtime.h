@@ -72,6 +72,8 @@ enum SkQueue : uint32_t {
     SK_QUEUE_DEQUE = 2,
     SK_QUEUE_FREE = 3,
     SK_QUEUE_ALLOC = 4,
+    SK_QUEUE_BUFFER = 5,  // a buffer that belongs to no queue is made
+    SK_QUEUE_ADDRESS = 6, // the kernel takes an address in a buffer: plain pointers may reach it from now on
 };
 
 // Forms of sk_rt_pipe_flag.

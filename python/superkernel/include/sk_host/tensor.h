@@ -56,6 +56,14 @@ inline Memory MemoryOf(AscendC::TPosition position, Site site) {
     Violation(site, "a local tensor cannot have this position");
 }
 
+// An address in local memory that the kernel may reach by itself from now on.
+template <class T> inline T *Taken(T *address) {
+    if (sk_rt_watch & SK_WATCH_ORDER) {
+        sk_rt_queue(SK_QUEUE_ADDRESS, address, PIPE_S, 0, nullptr, nullptr, 0);
+    }
+    return address;
+}
+
 // An element that the scalar unit is about to access.
 template <class T> inline T *Watched(T *element, uint32_t access, Site site) {
     if (sk_rt_watch != 0) {
@@ -91,9 +99,9 @@ template <class T> class LocalTensor {
     template <class V> void SetValue(uint32_t index, V value, sk_host::Site site = sk_host::Site::Here()) const {
         *sk_host::Watched(At(index, site), SK_ACCESS_WRITE | SK_ACCESS_TENSOR, site) = static_cast<T>(value);
     }
-    // Who gets a reference may write.
+    // Who gets a reference may write, now or later.
     T &operator()(uint32_t index, sk_host::Site site = sk_host::Site::Here()) const {
-        return *sk_host::Watched(At(index, site), SK_ACCESS_WRITE | SK_ACCESS_TENSOR, site);
+        return *sk_host::Watched(sk_host::Taken(At(index, site)), SK_ACCESS_WRITE | SK_ACCESS_TENSOR, site);
     }
 
     // The rest of the tensor from `offset` elements on.
@@ -105,8 +113,10 @@ template <class T> class LocalTensor {
         return LocalTensor(position_, sk_host::Behind(data_, offset), size_ - offset, owner_);
     }
 
-    T *GetPhyAddr() const { return data_; }
-    T *GetPhyAddr(uint32_t offset) const { return sk_host::Behind(data_, offset); }
+    T *GetPhyAddr() const { return sk_host::Taken(data_); }
+    T *GetPhyAddr(uint32_t offset) const { return sk_host::Taken(sk_host::Behind(data_, offset)); }
+    // The same for headers, which keep to the tensor.
+    T *SkHostData() const { return data_; }
     uint32_t GetSize() const { return size_; }
     uint32_t GetLength() const { return static_cast<uint32_t>(sk_host::BytesOf<T>(size_)); }
     void SetSize(uint32_t size) { size_ = size; }

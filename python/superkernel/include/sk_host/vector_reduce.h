@@ -14,11 +14,11 @@ inline const uint64_t *sk_host_mask(const uint64_t *bits) { return bits; }
 // Results need no block border: only that they lie inside their tensor.
 template <class T>
 inline T *sk_host_results_in(const LocalTensor<T> &tensor, uint64_t count, const char *call, sk_host::Site site) {
-    if (tensor.GetPhyAddr() == nullptr || count > tensor.GetSize()) {
+    if (tensor.SkHostData() == nullptr || count > tensor.GetSize()) {
         sk_host::Violation(site, "%s: %llu results wanted, but the local tensor has only %u elements", call,
                            (unsigned long long)count, tensor.GetSize());
     }
-    return tensor.GetPhyAddr();
+    return tensor.SkHostData();
 }
 
 // `size`: elements of the result of a repeat, which a stride of 1 moves on by.

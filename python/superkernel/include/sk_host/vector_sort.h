@@ -62,7 +62,7 @@ inline void MrgSort(const LocalTensor<T> &dst, const MrgSortSrcList<T> &lists, c
         if (info.validBit >> list & 1) {
             records += length;
             // Lists begin at any record.
-            addresses[list] = sources[list]->GetPhyAddr();
+            addresses[list] = sources[list]->SkHostData();
             if (length * SK_HOST_RECORD<T> > sources[list]->GetSize()) {
                 sk_host::Violation(site, "MrgSort: list %u has %llu records, but its tensor %u elements", list + 1,
                                    (unsigned long long)length, sources[list]->GetSize());
