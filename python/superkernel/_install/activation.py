@@ -2,16 +2,22 @@
 
 For one Python, by a file in its ``site-packages`` that Python reads when it starts (``startup.py`` does the work). For
 a toolkit, by a stand-in for the first file of the replaced package; the original stays beside it. No foreign file is
-deleted, and if this package is gone, both give way to what was there before.
+deleted or written through a link, and if this package is gone, both give way to what was there before. Any number of
+these commands may run at once, and be killed at any point: the original is always there, under one of its two names.
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import itertools
 import os
-import shutil
+import re
 import site
+import stat
 import sysconfig
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from superkernel._errors import make_error
@@ -46,7 +52,8 @@ def activate_python(*, user: bool = False) -> Path:
     hook = folder / HOOK
     with _reported(hook):
         folder.mkdir(parents=True, exist_ok=True)
-        _replace(hook, f"import os; exec({program!r})\n")
+        with _only_one(folder):
+            _replace(hook, f"import os; exec({program!r})\n")
     return hook
 
 
@@ -56,9 +63,9 @@ def deactivate_python() -> list[Path]:
     for folder in dict.fromkeys([_own_folder(), site.getusersitepackages()]):
         hook = Path(folder, HOOK)
         if hook.is_file():
-            with _reported(hook):
+            with _reported(hook), contextlib.suppress(FileNotFoundError):
                 hook.unlink()
-            removed.append(hook)
+                removed.append(hook)
     return removed
 
 
@@ -108,10 +115,10 @@ def toolkit_package(toolkit: Path) -> Path:
     return toolkit / "python" / "site-packages" / "superkernel"
 
 
-def activate_toolkit(toolkit: Path) -> Path:
-    """Puts the stand-in into a toolkit; the file that was written."""
+def activate_toolkit(toolkit: Path) -> tuple[Path, str]:
+    """Puts the stand-in into a toolkit; the file that was written, and the name its original has now."""
     package = toolkit_package(toolkit)
-    start, saved = package / "__init__.py", package / SAVED
+    start = package / "__init__.py"
     if not start.is_file():
         raise make_error(
             "SK0015",
@@ -119,52 +126,123 @@ def activate_toolkit(toolkit: Path) -> Path:
             "nothing stands before this package there; name another toolkit with `--toolkit DIR`, "
             "or set ASCEND_HOME_PATH",
         )
-    if kind_of(package) is Kind.OURS:
-        raise make_error(
-            "SK0015", f"`{package}` is superkernel-rs already", "nothing is to be done: it was installed there"
-        )
-    with _reported(start):
-        if not is_stand_in(package):
-            _keep(start, saved)
-        _replace(
-            start,
-            _STAND_IN.format(mark=STAND_IN_MARK, saved=SAVED, folder=ascii(str(HERE))),
-            mode=start.stat().st_mode & 0o777,
-        )
-    return start
+    with _reported(start), _only_one(package):
+        if kind_of(package) is Kind.OURS:
+            raise make_error(
+                "SK0015", f"`{package}` is superkernel-rs already", "nothing is to be done: it was installed there"
+            )
+        saved = _saved_name(start) if is_stand_in(package) else _keep(start)
+        mode = start.stat().st_mode & 0o777
+        _replace(start, _STAND_IN.format(mark=STAND_IN_MARK, saved=saved, folder=ascii(str(HERE))), mode)
+    return start, saved
 
 
 def deactivate_toolkit(toolkit: Path) -> Path | None:
     """Puts the original back; ``None`` if there is no stand-in."""
     package = toolkit_package(toolkit)
-    start, saved = package / "__init__.py", package / SAVED
-    if not is_stand_in(package):
+    start = package / "__init__.py"
+    if not package.is_dir():
         return None
-    with _reported(start):
-        os.replace(saved, start)
+    with _reported(start), _only_one(package):
+        if not is_stand_in(package):
+            _forget_second_name(start)
+            return None
+        os.replace(package / _saved_name(start), start)
     return start
+
+
+def _saved_name(stand_in: Path) -> str:
+    """The name beside a stand-in that its original has: the stand-in says it."""
+    names = re.findall(re.escape(SAVED) + r"(?:\.[0-9]+)?", stand_in.read_text(encoding="utf-8"))
+    name = names[0] if names else SAVED
+    saved = stand_in.with_name(name)
+    if not saved.is_file() or STAND_IN_MARK.encode() in saved.read_bytes():
+        raise make_error(
+            "SK0015",
+            f"the original of `{stand_in}` is gone: it should be beside it, as `{name}`",
+            "install the toolkit's package `superkernel` again, or put its `__init__.py` there, and repeat the command",
+        )
+    return str(name)
 
 
 # -- files -----------------------------------------------------------------------------------------------------------
 
+#: How a file begins that is not finished yet.
+_UNFINISHED = ".superkernel-rs-"
 
-def _keep(original: Path, kept: Path) -> None:
-    """A second name for a file, or a copy of it."""
-    if kept.exists():
-        # Of an earlier version: the toolkit was updated while ours was active.
-        kept.unlink()
+
+def _keep(original: Path) -> str:
+    """Gives a file a second name, or makes a copy of it; the name.
+
+    A file that somebody else has put there stays: then it is the next name that is free. So does the original of before
+    an update of the toolkit.
+    """
+    for name in itertools.chain([SAVED], (f"{SAVED}.{number}" for number in itertools.count(2))):
+        kept = original.with_name(name)
+        if _is_same(original, kept):
+            # By one who was killed before the stand-in was written.
+            return name
+        if os.path.lexists(kept):
+            continue
+        try:
+            # Of the name, not of what it may be a link to.
+            os.link(original, kept, follow_symlinks=False)
+        except OSError:
+            # There are file systems without second names.
+            _replace(kept, original.read_bytes(), original.stat().st_mode & 0o777)
+        return name
+    raise AssertionError("numbers do not end")
+
+
+def _is_same(original: Path, kept: Path) -> bool:
+    """Whether the kept file is the original, by a second name or in content."""
     try:
-        os.link(original, kept)
+        return stat.S_ISREG(kept.lstat().st_mode) and kept.read_bytes() == original.read_bytes()
     except OSError:
-        shutil.copy2(original, kept)
+        return False
 
 
-def _replace(path: Path, text: str, mode: int = 0o644) -> None:
-    """Writes a file in one step: whoever starts Python meanwhile reads the old or the new one."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+def _forget_second_name(original: Path) -> None:
+    """Removes what an activation that was killed has left: another name of the original itself."""
+    for kept in original.parent.glob(f"{SAVED}*"):
+        if os.path.samestat(original.lstat(), kept.lstat()):
+            kept.unlink()
+
+
+@contextlib.contextmanager
+def _only_one(folder: Path) -> Iterator[None]:
+    """Waits until no other process changes files of a folder; what a killed one has left unfinished is removed."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(text)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except OSError:
+            # On NFS a lock needs a file that can be written. It stays: whoever waits for it has it open.
+            lock = os.open(folder / f"{_UNFINISHED}lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+            os.dup2(lock, descriptor)
+            os.close(lock)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        for left in folder.glob(f"{_UNFINISHED}*.tmp"):
+            # Or it belongs to another user, and does no harm.
+            with contextlib.suppress(OSError):
+                left.unlink()
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _replace(path: Path, content: bytes | str, mode: int = 0o644) -> None:
+    """Writes a file in one step: whoever starts Python meanwhile reads the old or the new one.
+
+    A link at that place is replaced, not followed.
+    """
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=_UNFINISHED, suffix=".tmp")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode("ascii"))
+            file.flush()
+            # Or a crash of the machine leaves the new name with nothing in it.
+            os.fsync(file.fileno())
         os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:

@@ -46,7 +46,8 @@ def run(options: argparse.Namespace) -> int:
         who = f"`{sys.executable}`"
     else:
         toolkit = toolkit_of(options)
-        print(f"wrote {activation.activate_toolkit(toolkit)}, the original is beside it: {activation.SAVED}")
+        start, saved = activation.activate_toolkit(toolkit)
+        print(f"wrote {start}, the original is beside it: {saved}")
         importer = graph_engine(toolkit)
         found, who = probe(importer.python, importer.environment), importer.name
     print(f"{who} imports {found}")

@@ -281,15 +281,16 @@ def test_a_toolkit_without_the_package_needs_nothing(machine):
 
 
 def test_a_file_that_cannot_be_written_is_named(machine):
-    """As it is for a user without rights; the tests may run as root, whom only a missing folder stops."""
+    """As it is for a user without rights; the tests may run as root, whom only a limit of the system stops."""
     package = machine.toolkit / "python" / "site-packages" / "superkernel"
-    saved = package / "__init__.py.before-superkernel-rs"
-    saved.mkdir()
-    (saved / "in the way").touch()
-    done = machine.command("activate", "--toolkit")
+    before = listing(package)
+    command = f"ulimit -f 0; exec {machine.python} -m superkernel_rs activate --toolkit"
+    done = machine.run("sh", "-c", command, PYTHONDONTWRITEBYTECODE="1")
     assert done.returncode == 1
-    assert f"superkernel: error [SK0001]: cannot change `{package / '__init__.py'}`" in done.stderr
+    assert f"superkernel: error [SK0001]: cannot change `{package / '__init__.py'}`: File too large" in done.stderr
     assert machine.who() == "replaced"
+    assert machine.command("deactivate", "--toolkit").returncode == 0
+    assert listing(package) == before
 
 
 # -- doctor ----------------------------------------------------------------------------------------------------------
