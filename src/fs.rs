@@ -189,6 +189,11 @@ pub(crate) fn remove_directory(path: &Path) -> Result<(), FileError> {
     std::fs::remove_dir_all(path).map_err(FileError::on("remove", path))
 }
 
+/// Removes a directory that has nothing in it; tells whether it did.
+pub(crate) fn remove_empty_directory(path: &Path) -> bool {
+    std::fs::remove_dir(path).is_ok()
+}
+
 /// What is in a directory, as far as it can be read.
 pub(crate) fn entries(path: &Path) -> impl Iterator<Item = DirEntry> + use<> {
     std::fs::read_dir(path).into_iter().flatten().flatten()

@@ -226,12 +226,12 @@ fn cache_why<'py>(
     convert::to_python(py, &answer)
 }
 
-/// Removes all entries; how many there were.
+/// Removes all entries: how many, and the folder if there is something in it that the cache has not written.
 #[pyfunction]
-fn cache_clear(py: Python<'_>, directory: PathBuf) -> PyResult<u64> {
+fn cache_clear(py: Python<'_>, directory: PathBuf) -> PyResult<(u64, Option<PathBuf>)> {
     let cache = cache(directory, u64::MAX);
     let cleared = py.detach(|| cache.check_folder().and_then(|()| cache.clear()));
-    cleared.map_err(|error| to_python(py, error))
+    cleared.map(|done| (done.entries, done.left)).map_err(|error| to_python(py, error))
 }
 
 /// The files of all entries, least recently used first.

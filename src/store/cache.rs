@@ -7,7 +7,7 @@
 //! Whoever can write an entry decides what code runs: a directory that other users can write is not used unless the
 //! user says so ([`Sharing`]).
 
-use std::fs::Metadata;
+use std::fs::{DirEntry, Metadata};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -26,13 +26,14 @@ use crate::fs::{self, FileError};
 /// A subdirectory per format, so that another version of this package neither reads nor removes our files.
 const FORMAT: &str = "v2";
 /// Suffix of entries.
-const SUFFIX: &str = "skc";
+const SUFFIX: &str = ".skc";
 /// Files of this name under construction; older ones were left by killed processes.
 const TEMPORARY_PREFIX: &str = "new-";
 const TEMPORARY_AGE: Duration = Duration::from_secs(3600);
 /// One byte is added for each: concurrent appends never get lost.
 const HITS: &str = "hits";
 const MISSES: &str = "misses";
+const COUNTED: u8 = b'x';
 
 /// A cache directory and its limit.
 #[derive(Debug, Clone)]
@@ -101,6 +102,15 @@ pub(crate) struct CacheStats {
     pub oldest: Option<u64>,
     /// Seconds since the last one was made or used.
     pub newest: Option<u64>,
+}
+
+/// What clearing did.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Cleared {
+    /// Entries that are gone now and were not before.
+    pub entries: u64,
+    /// The folder, if there is something in it that the cache has not written.
+    pub left: Option<PathBuf>,
 }
 
 impl Cache {
@@ -175,9 +185,7 @@ impl Cache {
     ) -> Result<EntryHead, StoreError> {
         self.check_owner()?;
         let (head, cached) = read_entry(file)?;
-        let is_key =
-            head.key.len() == 64 && head.key.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
-        if !is_key {
+        if !is_key(&head.key) {
             return Err(damaged(file, "its key is no digest"));
         }
         fits(&head, &cached).map_err(|problem| damaged(file, &problem))?;
@@ -243,18 +251,31 @@ impl Cache {
         }
     }
 
-    /// Removes everything; tells how many entries there were.
-    pub(crate) fn clear(&self) -> Result<u64, FileError> {
-        let entries = self.scan().len() as u64;
-        match fs::remove_directory(&self.directory) {
-            Ok(()) => Ok(entries),
-            Err(error) if error.source.kind() == ErrorKind::NotFound => Ok(0),
-            Err(error) => Err(error),
+    /// Removes all entries and what else the cache has written, and nothing of anybody else.
+    pub(crate) fn clear(&self) -> Result<Cleared, FileError> {
+        let mut entries = 0;
+        for found in self.scan() {
+            entries += u64::from(removed(&found.path)?);
         }
+        let subdirectories: Vec<_> = fs::entries(&self.directory).filter(is_subdirectory).map(|at| at.path()).collect();
+        for folder in subdirectories {
+            for file in fs::entries(&folder).filter(is_temporary) {
+                removed(&file.path())?;
+            }
+            fs::remove_empty_directory(&folder);
+        }
+        for name in [HITS, MISSES] {
+            let path = self.directory.join(name);
+            if fs::read(&path).is_ok_and(|counted| counted.iter().all(|byte| *byte == COUNTED)) {
+                removed(&path)?;
+            }
+        }
+        let all = fs::remove_empty_directory(&self.directory) || !self.directory.exists();
+        Ok(Cleared { entries, left: (!all).then(|| self.directory.clone()) })
     }
 
     fn entry(&self, key: &str) -> PathBuf {
-        self.directory.join(&key[..2]).join(format!("{key}.{SUFFIX}"))
+        self.directory.join(&key[..2]).join(format!("{key}{SUFFIX}"))
     }
 
     fn store(&self, head: &EntryHead, cached: &CachedKernel) -> Result<(), FileError> {
@@ -299,7 +320,7 @@ impl Cache {
         if fs::create_directories(&self.directory).is_ok() {
             let path = self.directory.join(name);
             if let Ok(mut file) = fs::open_to_append(&path) {
-                let _ = file.write_all(b"x");
+                let _ = file.write_all(&[COUNTED]);
             }
         }
     }
@@ -307,14 +328,14 @@ impl Cache {
     /// All entries, least recently used first; removes what killed writers left.
     fn scan(&self) -> Vec<Found> {
         let mut found = Vec::new();
-        for file in fs::entries(&self.directory).flat_map(|folder| fs::entries(&folder.path())) {
+        let folders = fs::entries(&self.directory).filter(is_subdirectory);
+        for file in folders.flat_map(|folder| fs::entries(&folder.path())) {
             let Ok(data) = file.metadata() else { continue };
             let modified = data.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            if file.path().extension().is_some_and(|suffix| suffix == SUFFIX) {
+            let key = file.file_name().to_string_lossy().strip_suffix(SUFFIX).map(str::to_owned);
+            if key.is_some_and(|key| data.is_file() && is_key(&key) && file.path() == self.entry(&key)) {
                 found.push(Found { path: file.path(), size: data.len(), modified });
-            } else if file.file_name().to_string_lossy().starts_with(TEMPORARY_PREFIX)
-                && modified.elapsed().is_ok_and(|age| age > TEMPORARY_AGE)
-            {
+            } else if is_temporary(&file) && modified.elapsed().is_ok_and(|age| age > TEMPORARY_AGE) {
                 let _ = fs::remove_file(&file.path());
             }
         }
@@ -328,6 +349,39 @@ struct Found {
     path: PathBuf,
     size: u64,
     modified: SystemTime,
+}
+
+/// Is it the name of an entry: a digest as it is written?
+fn is_key(name: &str) -> bool {
+    name.len() == 64 && is_hexadecimal(name)
+}
+
+fn is_hexadecimal(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+/// Entries are in folders of their first two digits.
+fn is_subdirectory(entry: &DirEntry) -> bool {
+    let name = entry.file_name();
+    let named = name.to_str().is_some_and(|name| name.len() == 2 && is_hexadecimal(name));
+    named && entry.file_type().is_ok_and(|kind| kind.is_dir())
+}
+
+/// Is it a file under construction?
+fn is_temporary(entry: &DirEntry) -> bool {
+    let name = entry.file_name();
+    let numbers = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY_PREFIX)?.split_once('-'));
+    let named = numbers.is_some_and(|(process, number)| process.parse::<u32>().and(number.parse::<u32>()).is_ok());
+    named && entry.file_type().is_ok_and(|kind| kind.is_file())
+}
+
+/// Removes a file; false if somebody else was faster.
+fn removed(path: &Path) -> Result<bool, FileError> {
+    match fs::remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.source.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// How others than this user and the administrator could have written what `data` is about.
@@ -375,8 +429,51 @@ mod tests {
         assert_eq!(cache.get(key("a")), Some(kernel(b"bytes\nwith\nlines")));
         let stats = cache.stats();
         assert_eq!((stats.entries, stats.hits, stats.misses), (1, 1, 1));
-        assert_eq!(cache.clear().unwrap(), 1);
-        assert_eq!(cache.clear().unwrap(), 0);
+        assert_eq!(cache.clear().unwrap(), Cleared { entries: 1, left: None });
+        assert!(!cache.directory.exists());
+        assert_eq!(cache.clear().unwrap(), Cleared { entries: 0, left: None });
+    }
+
+    #[test]
+    fn what_others_have_there_is_neither_counted_nor_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = cache(directory.path(), 1 << 20);
+        cache.put(key("a"), &inputs("a"), &kernel(b"bytes"));
+        let folder = cache.entries().remove(0).parent().unwrap().to_path_buf();
+        let outside = directory.path().join("outside");
+        std::fs::create_dir(&outside).unwrap();
+        let digits = "0".repeat(64);
+        let theirs = [
+            cache.directory.join("notes.txt"),
+            cache.directory.join("hits"),
+            cache.directory.join(format!("{digits}.skc")),
+            cache.directory.join("data").join(format!("{digits}.skc")),
+            folder.join("thesis.skc"),
+            folder.join("new-chapter"),
+            // In the folder of other digits.
+            folder.join(format!("{}{}.skc", if folder.ends_with("00") { "11" } else { "00" }, &digits[2..])),
+            outside.join(format!("{digits}.skc")),
+        ];
+        for path in &theirs {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, b"theirs").unwrap();
+            let file = std::fs::File::options().write(true).open(path).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        }
+        let name = if folder.ends_with("00") { "01" } else { "00" };
+        std::os::unix::fs::symlink(&outside, cache.directory.join(name)).unwrap();
+        std::fs::write(folder.join("new-1234-5"), b"ours, from a killed writer").unwrap();
+        assert_eq!(cache.stats().entries, 1);
+        // Making room does not touch them either.
+        Cache { limit: 0, ..cache.clone() }.evict();
+        assert_eq!(cache.stats().entries, 0);
+        cache.put(key("a"), &inputs("a"), &kernel(b"bytes"));
+        assert_eq!(cache.clear().unwrap(), Cleared { entries: 1, left: Some(cache.directory.clone()) });
+        assert_eq!(cache.clear().unwrap(), Cleared { entries: 0, left: Some(cache.directory.clone()) });
+        for path in &theirs {
+            assert!(std::fs::read(path).unwrap().starts_with(b"theirs"), "{}", path.display());
+        }
+        assert!(!folder.join("new-1234-5").exists() && !cache.directory.join(MISSES).exists());
     }
 
     #[test]

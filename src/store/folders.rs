@@ -92,7 +92,9 @@ impl FolderCache {
     pub(crate) fn list(&self) -> Vec<KeptFolder> {
         let is_ours = |path: &Path| {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            PREFIXES.iter().any(|prefix| name.starts_with(prefix)) && path.is_dir()
+            let is_digest = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let named = PREFIXES.iter().any(|prefix| name.strip_prefix(prefix).is_some_and(is_digest));
+            named && !path.is_symlink() && path.is_dir()
         };
         let mut found: Vec<KeptFolder> =
             fs::entries(&self.directory).map(|entry| entry.path()).filter(|path| is_ours(path)).map(kept).collect();
@@ -102,14 +104,16 @@ impl FolderCache {
 
     /// Removes all of them; how many there were.
     pub(crate) fn clear(&self) -> Result<u64, FileError> {
-        let all = self.list();
-        for folder in &all {
+        let mut removed = 0;
+        for folder in self.list() {
             match fs::remove_directory(&folder.path) {
-                Err(error) if error.source.kind() != ErrorKind::NotFound => return Err(error),
-                Ok(()) | Err(_) => {}
+                Ok(()) => removed += 1,
+                // Somebody else was faster.
+                Err(error) if error.source.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
             }
         }
-        Ok(all.len() as u64)
+        Ok(removed)
     }
 
     /// Removes the least recently used beyond the limit, but none that may be in use.

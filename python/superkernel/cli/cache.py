@@ -26,7 +26,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         ("ls", "every kernel: size, when it was last used, name"),
         ("verify", "read every kernel and tell what is wrong; the exit status is 1 if something is"),
         ("why", "whether it has the kernel of an op list; if not, which one comes closest and what is different"),
-        ("clear", "remove everything"),
+        ("clear", "remove all kernels and what else the cache has written"),
         ("export", "write all kernels to a tar file"),
         ("import", "take over the kernels of such a file"),
     ):
@@ -76,7 +76,10 @@ def run(options: argparse.Namespace) -> int:
         show(found, verify_lines, options)
         return 1 if any(row["problem"] for row in found) else 0
     elif options.action == "clear":
-        print(f"removed {_build.number_of(_core.cache_clear(directory), 'kernel')} from {directory}")
+        entries, left = _core.cache_clear(directory)
+        print(f"removed {_build.number_of(entries, 'kernel')} from {directory}")
+        if left is not None:
+            print(f"what else is in {left} is not the cache's and stays")
     elif options.action == "export":
         # The tar itself may go to standard output.
         wrote = _build.number_of(export(directory, options.file), "kernel")
