@@ -259,4 +259,13 @@ impl Action {
     pub(crate) fn needs(&self, kind: CoreKind) -> bool {
         if let Self::Barrier(over) = self { over.needs(kind) } else { self.is(Property::BothKinds) }
     }
+
+    /// The kind it names, if only cores of one kind can take it. (Flags are judged by who can receive them.)
+    pub(crate) fn only_for(&self, program: &Program) -> Option<CoreKind> {
+        if let Self::Call { function, .. } | Self::Preload { function, .. } = self {
+            return Some(program.function(*function).kind);
+        }
+        let Self::Barrier(over) = self else { return None };
+        CoreKind::BOTH.into_iter().find(|kind| !over.needs(kind.other()))
+    }
 }

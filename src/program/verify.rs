@@ -1,7 +1,8 @@
 //! What must hold for every program.
 //!
 //! 1. Every synchronisation step says why it is there.
-//! 2. No step is for a core kind that does not exist, and no barrier is over one.
+//! 2. No step is for a core kind that does not exist, no barrier is over one, and none is taken by cores of another kind
+//!    than the one it names: its barrier's or its function's.
 //! 3. Every core takes the steps that the model [requires](super::Requirements) of it: every call with its function
 //!    and slot on exactly its cores, every outer event waited for, told and cleared once by the right core, every lock
 //!    released, every early-start configuration stored before it is read.
@@ -40,5 +41,10 @@ fn check_step(program: &Program, number: usize, step: &Step, violations: &mut Ve
         if step.action.needs(kind) || step.cores.kinds == Kinds::Only(kind) {
             violations.push(Violation::NoSuchKind { step: number, action, kind });
         }
+    }
+    let takers = program.kinds().iter().copied().filter(|kind| step.cores.kinds.contain(*kind));
+    if let Some(kind) = step.action.only_for(program) {
+        let others = takers.filter(|cores| *cores != kind);
+        violations.extend(others.map(|cores| Violation::OtherKind { step: number, action, kind, cores }));
     }
 }

@@ -13,6 +13,8 @@ pub enum Violation {
     NoReason { step: usize, action: &'static str },
     /// Rule 2.
     NoSuchKind { step: usize, action: &'static str, kind: CoreKind },
+    /// Rule 2: for one kind, taken by the other.
+    OtherKind { step: usize, action: &'static str, kind: CoreKind, cores: CoreKind },
     /// Rule 3: a core lacks a step.
     Missing { core: CoreId, action: &'static str, op: Option<OpIndex> },
     /// Rule 3: a step that nobody asked for, in this form or once more.
@@ -49,6 +51,14 @@ impl fmt::Display for Violation {
             Self::NoReason { step, action } => write!(formatter, "step {step} ({action}) gives no reason"),
             Self::NoSuchKind { step, action, kind } => {
                 write!(formatter, "step {step} ({action}) is over {} cores, which do not exist", kind.word())
+            }
+            Self::OtherKind { step, action, kind, cores } => {
+                write!(
+                    formatter,
+                    "step {step} ({action}) is for {} cores, but {} cores take it",
+                    kind.word(),
+                    cores.word()
+                )
             }
             Self::Missing { core, action, op } => {
                 write!(formatter, "{core} lacks the step {action}")?;

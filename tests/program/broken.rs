@@ -14,6 +14,7 @@ fn folder(violation: &Violation) -> &'static str {
     match violation {
         Violation::NoReason { .. } => "no-reason",
         Violation::NoSuchKind { .. } => "no-such-kind",
+        Violation::OtherKind { .. } => "other-kind",
         Violation::Missing { .. } => "missing",
         Violation::NotRequired { .. } => "not-required",
         Violation::OutOfTurn { .. } => "out-of-turn",
@@ -32,7 +33,7 @@ fn folder(violation: &Violation) -> &'static str {
 }
 
 /// Kinds of violation: as many as there are arms above.
-const KINDS: usize = 16;
+const KINDS: usize = 17;
 
 /// What a program is an example of.
 fn traits_of(program: &Program) -> Vec<&'static str> {

@@ -364,6 +364,7 @@ mod tests {
             | Violation::EarlyRelease { .. } => true,
             Violation::NoReason { .. }
             | Violation::NoSuchKind { .. }
+            | Violation::OtherKind { .. }
             | Violation::Missing { .. }
             | Violation::NotRequired { .. }
             | Violation::OutOfTurn { .. }
