@@ -1,7 +1,8 @@
 //! Crashes of kernel code: the fiber that crashed is ended, the run goes on to its report.
 
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
+use corosensei::Yielder;
 use corosensei::trap::CoroutineTrapHandler;
 
 /// How a fiber ended.
@@ -50,6 +51,25 @@ const ALTERNATE_STACK: usize = 64 * 1024;
 /// The fiber that runs now; null while no kernel code runs.
 pub(crate) static FIBER: AtomicPtr<CoroutineTrapHandler<Exit>> = AtomicPtr::new(std::ptr::null_mut());
 static THREAD: AtomicUsize = AtomicUsize::new(0);
+/// Where the way back to the engine begins in the stack of the fiber that runs, and the word there. A kernel can write
+/// to it like to all of its stack.
+static LINK_PLACE: AtomicPtr<usize> = AtomicPtr::new(std::ptr::null_mut());
+static LINK: AtomicUsize = AtomicUsize::new(0);
+/// The fiber that runs has crashed and is on its way back to the engine.
+static RETURNING: AtomicBool = AtomicBool::new(false);
+
+/// On a fiber, whenever it goes on: remembers its way back.
+///
+/// # Safety
+/// `yielder` is that of the fiber this code runs on: corosensei keeps there, in one word, the engine's stack pointer.
+pub(crate) unsafe fn remember_way_back(yielder: *const Yielder<(), ()>) {
+    const { assert!(size_of::<Yielder<(), ()>>() == size_of::<usize>()) };
+    let place = yielder.cast::<usize>().cast_mut();
+    LINK_PLACE.store(place, Ordering::Relaxed);
+    // SAFETY: a word of this fiber's stack, as the caller promises.
+    LINK.store(unsafe { place.read_volatile() }, Ordering::Relaxed);
+    RETURNING.store(false, Ordering::Relaxed);
+}
 
 /// Handlers installed for the length of a run; the former ones come back when it is dropped.
 pub(crate) struct CrashGuard {
@@ -101,12 +121,13 @@ impl Drop for CrashGuard {
 extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let fiber = FIBER.load(Ordering::Relaxed);
     // SAFETY: the kernel hands valid pointers to a SA_SIGINFO handler. `fiber` is set by the engine exactly while the
-    // fiber's code runs on this thread, so its stack may be reset: nothing on it is needed any more.
+    // fiber's code runs on this thread, so its stack may be reset: nothing on it is needed any more but the way back,
+    // which the fiber remembered when it went on.
     unsafe {
         let here = libc::pthread_self() as usize == THREAD.load(Ordering::Relaxed);
-        if fiber.is_null() || !here {
-            // Not ours: the default action, when the instruction is tried again. Some are not: the program counter is
-            // behind them already.
+        if fiber.is_null() || !here || RETURNING.load(Ordering::Relaxed) {
+            // Not ours, or the way back leads nowhere and every attempt would end here again: the default action, when
+            // the instruction is tried again. Some are not: the program counter is behind them already.
             libc::signal(signal, libc::SIG_DFL);
             if matches!(signal, libc::SIGABRT | libc::SIGTRAP) {
                 libc::raise(signal);
@@ -122,6 +143,8 @@ extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: *mut li
             return_address: return_address(context, |address| (*fiber).stack_ptr_in_bounds(address)),
             in_stack: (*fiber).stack_ptr_in_bounds(address as usize),
         };
+        RETURNING.store(true, Ordering::Relaxed);
+        LINK_PLACE.load(Ordering::Relaxed).write_volatile(LINK.load(Ordering::Relaxed));
         let registers = (*fiber).setup_trap_handler(move || Exit::Crashed(crash));
         continue_at(context, &registers);
     }

@@ -13,7 +13,7 @@ use crate::aicore::operand::Operands;
 use crate::artifact::{DYNAMIC_BLOCK_NUM, EARLY_START_CONFIG};
 use crate::model::{Chip, CoreKind, KernelType, Soc};
 use crate::sim::code::library::Library;
-use crate::sim::code::signals::{Crash, CrashGuard, Exit, FIBER};
+use crate::sim::code::signals::{Crash, CrashGuard, Exit, FIBER, remember_way_back};
 use crate::sim::code::sites::Sites;
 use crate::sim::drive::agents::Agents;
 use crate::sim::drive::driver::{Driver, Turn};
@@ -304,6 +304,8 @@ fn fiber(entry: *const (), args_offset: Option<u64>, stack_bytes: usize) -> Resu
     };
     Ok(Coroutine::with_stack(stack, move |yielder, ()| {
         YIELDER.store(std::ptr::from_ref(yielder).cast_mut(), Ordering::Relaxed);
+        // SAFETY: the yielder of this very fiber.
+        unsafe { remember_way_back(yielder) };
         // SAFETY: the symbol names a function of the kernel: the entry of a super kernel takes nothing, the function of
         // a sub-kernel takes the index of its first parameter.
         unsafe {

@@ -13,6 +13,7 @@ use super::pipes::QueueCall;
 use super::run::{Next, Run};
 use crate::aicore::Issued;
 use crate::model::OpPosition;
+use crate::sim::code::signals::remember_way_back;
 use crate::sim::interface::status::Status;
 use crate::sim::machine::access::ScalarAccess;
 use crate::sim::machine::access::Site;
@@ -64,6 +65,8 @@ fn suspend() {
     // SAFETY: the yielder of the fiber this code runs on: it lives at the base of the fiber's stack.
     unsafe { (*yielder).suspend(()) };
     YIELDER.store(yielder, Ordering::Relaxed);
+    // SAFETY: the same yielder, and the engine's stack has moved on meanwhile.
+    unsafe { remember_way_back(yielder) };
 }
 
 fn stop() -> ! {

@@ -18,6 +18,13 @@ from superkernel.sim import Device, Report, _child
 FAULTS = """
 #include <stdlib.h>
 static int deep(int n) { volatile int a[1000]; a[n % 1000] = n; return n ? deep(n + 1) + a[3] : 0; }
+// Up to the end of the page, with the way back to the simulator in it.
+__attribute__((noinline)) static void destroy_stack() {
+    volatile char here = 0;
+    auto *end = (volatile char *)(((uintptr_t)&here | 4095) + 1);
+    for (auto *at = &here; at < end; ++at) { *at = 0x41; }
+    __builtin_trap();
+}
 static void broken(uint64_t fault) {
     SK_OP_BEGIN(1);
     volatile int zero = 0;
@@ -34,6 +41,7 @@ static void broken(uint64_t fault) {
     case 10: __builtin_trap(); break;
     case 11: _exit(3); break;
     case 12: raise(SIGTRAP); break;
+    case 13: destroy_stack(); break;
     default: break;
     }
     SK_OP_END(1);
@@ -56,11 +64,12 @@ EXPECTED = {
     8: ("crash", "behind the end of `data`"),
     10: ("crash", "SIGILL"),
     12: ("crash", "SIGTRAP"),
+    13: ("crash", "SIGILL"),
 }
 if platform.machine() == "aarch64":
     # Division by zero is zero there, and the compiler's trap is a breakpoint.
     del EXPECTED[2]
-    EXPECTED[10] = ("crash", "SIGTRAP")
+    EXPECTED[10] = EXPECTED[13] = ("crash", "SIGTRAP")
 
 
 @pytest.fixture(scope="module")
