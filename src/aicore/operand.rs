@@ -4,6 +4,10 @@ use super::core::Core;
 use super::memory::Memory;
 use super::{Fault, OpCode};
 
+/// Bytes one operand may touch, each as often as it is touched: far more than any local memory has. A stride of zero and
+/// a huge count stay inside every memory and would take for ever.
+const MOST_TOUCHED: u64 = 64 << 20;
+
 /// Is it read or written?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Access {
@@ -181,6 +185,13 @@ impl Operand {
     fn check(&self, op: OpCode, core: &Core) -> Result<(), Fault> {
         let name = self.memory.name();
         let fault = |problem: String| Err(Fault::of(op, format!("{} {problem}", self.name)));
+        if self.shape.volume() > MOST_TOUCHED {
+            let pieces = self.shape.volume() / self.shape.bytes;
+            return fault(format!(
+                "covers {pieces} pieces of {} bytes: more than an instruction can do",
+                self.shape.bytes
+            ));
+        }
         let Some(memory) = core.memory(self.memory) else {
             if !self.address.is_multiple_of(self.alignment) {
                 return fault(format!("starts at {:#x} of GM, not a multiple of {}", self.address, self.alignment));

@@ -7,6 +7,8 @@ use crate::model::CoreKind;
 
 /// Narrower than this nothing can be read.
 const LEAST_WIDTH: usize = 40;
+/// Nobody looks at wider ones, and each op has a number per column.
+const MOST_WIDTH: usize = 10_000;
 /// Wider labels are cut.
 const WIDEST_LABEL: usize = 32;
 
@@ -21,9 +23,9 @@ struct Row {
     running: usize,
 }
 
-/// The chart, at most `width` columns wide: how many cores run each op when, and how busy the cores are in all.
+/// The chart, at most `width` and 10,000 columns wide: how many cores run each op when, and how busy the cores are in all.
 pub(crate) fn gantt(trace: &Trace, width: usize) -> String {
-    let width = width.max(LEAST_WIDTH);
+    let width = width.clamp(LEAST_WIDTH, MOST_WIDTH);
     let (begin, end) = trace.span();
     let mut out = String::new();
     out += &wrapped(&format!("{}: {}", trace.kernel, trace.axis.label()), width);
@@ -76,7 +78,7 @@ pub(crate) fn gantt(trace: &Trace, width: usize) -> String {
         if most <= 0.0 {
             // It took no time; it is there all the same.
             let at = (((row.start - begin) * scale) as usize).min(bar - 1);
-            marks = format!("{:at$}|", "");
+            marks = " ".repeat(at) + "|";
         }
         let name = shortened(&row.label, label);
         let _ = writeln!(out, "{name:label$}  {:>cores$}  {}", row.cores, marks.trim_end());
@@ -217,7 +219,7 @@ mod tests {
 
     #[test]
     fn every_line_fits_and_bars_stand_where_ops_ran() {
-        for width in [40, 60, 80, 133, 400] {
+        for width in [40, 60, 80, 133, 400, 70_000, usize::MAX] {
             let chart = gantt(&traced(), width);
             let bars: Vec<&str> = chart.lines().skip(1).take(5).collect();
             assert!(chart.lines().all(|line| line.chars().count() <= width), "{chart}");

@@ -40,6 +40,16 @@ def test_a_mask_without_elements_does_nothing(mask: Mask) -> None:
     assert machine.core.operands() == [], "and nothing counts as touched"
 
 
+@pytest.mark.parametrize("op", ["vcadd", "vcmax", "vcgadd", "vadds"])
+def test_a_count_that_would_take_for_ever_is_refused(op: str) -> None:
+    """With strides of zero it stays inside UB."""
+    machine = Machine()
+    Mask(count=2**64 - 1).apply(machine.core)
+    words = [0, 512, bits(1), 1, 1, 1, 0, 0] if op == "vadds" else [0, 512, 1, 0, 1, 0, 1 if op == "vcadd" else 0]
+    with pytest.raises(Exception, match=f"{op}.* covers [0-9]+ pieces of [0-9]+ bytes: more than"):
+        machine.core.issue(op, ["f32"] * 2, words)
+
+
 def test_single_precision_keeps_denormals() -> None:
     machine = Machine()
     machine.fill(0, np.array([1e-45, 3e-39, -2e-40, 1e-38], np.float32))
