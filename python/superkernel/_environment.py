@@ -111,15 +111,15 @@ def _decide(
     setting = _config.SETTINGS[name]
     way, key = setting["cann"] or (None, "")
     if way == "soc":
-        return _soc_in_force(name, key, cann)
+        return _soc_in_force(name, key, cann, configured)
     from_cann = _asked(way, name, key, known) if way and cann.is_installed else None
     if from_cann is not None:
         return from_cann, "CANN"
     return _from_variable(name) or _core.default_setting(name, known.get("soc", ""))
 
 
-def _soc_in_force(name: str, key: str, cann: _Cann) -> tuple[Any, str]:
-    """The SoC has an order of its own, and is not guessed where CANN is: that would build for the wrong chip."""
+def _soc_in_force(name: str, key: str, cann: _Cann, configured: Mapping[str, _config.Configured]) -> tuple[Any, str]:
+    """The SoC has an order of its own, and is not guessed for a device: that would build for the wrong chip."""
     trouble = None
     if cann.is_in_use:
         try:
@@ -136,9 +136,24 @@ def _soc_in_force(name: str, key: str, cann: _Cann) -> tuple[Any, str]:
     device = _device.soc_name()
     if device is not None:
         return _core.short_soc(device), f"device ({device})"
+    # Its compiler may be all there is of CANN.
     if cann.is_installed:
         raise _no_soc(name, trouble) from trouble
+    if _core.builds_for_device(_decide("toolchain", configured, cann, {})[0]):
+        raise _no_soc_for_device(name)
     return _core.default_setting(name, "")
+
+
+def _no_soc_for_device(name: str) -> Exception:
+    from superkernel._errors import make_error
+
+    return make_error(
+        "SK0013",
+        "the compiler for devices is used (toolchain `cann`), but nobody has told the SoC to build for, and there is "
+        "no device to ask",
+        f"name it: `superkernel.configure({name}=...)` or the environment variable "
+        f"`{_config.SETTINGS[name]['variable']}`; for kernels of this machine: `superkernel.configure(toolchain=host)`",
+    )
 
 
 def _no_soc(name: str, trouble: Exception | None) -> Exception:
@@ -300,7 +315,7 @@ def _soc_spec(key: str) -> Any:
 def _soc(key: str) -> str:
     soc = _soc_spec(key)
     if isinstance(soc, str) and soc.strip():
-        return soc.strip()
+        return _core.short_soc(soc.strip())
     raise CannTrouble(f'`get_soc_spec("{key}")` returned {soc!r}')
 
 

@@ -38,7 +38,7 @@ class Price(NamedTuple):
 def store_path(soc: str | None = None) -> Path:
     """Where the prices of a SoC are kept: ``$XDG_CONFIG_HOME/superkernel/prices/SOC.json``."""
     root = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    return Path(root) / "superkernel" / "prices" / f"{soc or snapshot()['soc']}.json"
+    return Path(root) / "superkernel" / "prices" / f"{_core.short_soc(soc) if soc else snapshot()['soc']}.json"
 
 
 def _prices_file(path: PathLike | None) -> str | None:

@@ -97,15 +97,12 @@ impl Found {
         known: &KnownTools,
         cancel: &Cancel,
     ) -> Result<Self, ToolchainError> {
-        let kind = match environment.settings.toolchain {
-            ToolchainChoice::Host => ToolchainKind::Host,
-            ToolchainChoice::Cann => ToolchainKind::Cann,
-            ToolchainChoice::Auto if environment.cann_search().has_compiler() => ToolchainKind::Cann,
-            ToolchainChoice::Auto => match foreign() {
-                None => ToolchainKind::Host,
-                Some((object, machine)) => return Err(environment.cann_search().missing_compiler(object, machine)),
-            },
-        };
+        let kind = environment.settings.toolchain.kind(&environment.cann_search());
+        if (environment.settings.toolchain, kind) == (ToolchainChoice::Auto, ToolchainKind::Host)
+            && let Some((object, machine)) = foreign()
+        {
+            return Err(environment.cann_search().missing_compiler(object, machine));
+        }
         let limit = environment.settings.tool_timeout;
         let _turn = known.asking.lock().unwrap_or_else(PoisonError::into_inner);
         match kind {

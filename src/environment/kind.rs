@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::fs::absolute;
+use crate::model::Soc;
 
 /// A value as somebody gave it: a caller, an environment variable, CANN.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +30,7 @@ pub(crate) enum Given {
 /// A value in the one form its setting has.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
-    /// Of [`Kind::Text`] and [`Kind::Choice`].
+    /// Of [`Kind::Text`], [`Kind::Soc`] and [`Kind::Choice`].
     Text(String),
     /// Of [`Kind::Count`].
     Count(u32),
@@ -48,6 +49,8 @@ pub(crate) enum Value {
 pub(crate) enum Kind {
     /// Any text but none.
     Text,
+    /// The name of a SoC, kept as its short version; an unknown one as it is, for the message about it.
+    Soc,
     /// A number of things, from 1 up.
     Count,
     /// A time.
@@ -68,7 +71,7 @@ impl Kind {
     /// What would be accepted, for messages.
     pub(crate) fn expects(self) -> String {
         match self {
-            Self::Text => "a non-empty string".to_owned(),
+            Self::Text | Self::Soc => "a non-empty string".to_owned(),
             Self::Count => "a whole number from 1 up".to_owned(),
             Self::Seconds => "a number of seconds above 0".to_owned(),
             Self::Switch => "`True` or `False`, written also as `1` or `0`".to_owned(),
@@ -81,7 +84,7 @@ impl Kind {
     /// The type of an argument of `superkernel.configure`.
     pub(crate) fn python_type(self) -> String {
         match self {
-            Self::Text => "str".to_owned(),
+            Self::Text | Self::Soc => "str".to_owned(),
             Self::Choice(words) => {
                 format!("Literal[{}]", words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", "))
             }
@@ -96,7 +99,7 @@ impl Kind {
     /// What stands for the value of setting `name` in the help of the command line; a switch has none.
     pub(crate) fn placeholder(self, name: &str) -> Option<String> {
         match self {
-            Self::Text => Some(name.to_uppercase()),
+            Self::Text | Self::Soc => Some(name.to_uppercase()),
             Self::Count => Some("N".to_owned()),
             Self::Seconds => Some("SECONDS".to_owned()),
             Self::Switch => None,
@@ -110,7 +113,13 @@ impl Kind {
     pub(crate) fn words(self) -> &'static [&'static str] {
         match self {
             Self::Choice(words) | Self::Words(words) => words,
-            Self::Text | Self::Count | Self::Seconds | Self::Switch | Self::Directory | Self::DirectoryOrNone => &[],
+            Self::Text
+            | Self::Soc
+            | Self::Count
+            | Self::Seconds
+            | Self::Switch
+            | Self::Directory
+            | Self::DirectoryOrNone => &[],
         }
     }
 
@@ -119,6 +128,7 @@ impl Kind {
         match self {
             Self::DirectoryOrNone => true,
             Self::Text
+            | Self::Soc
             | Self::Count
             | Self::Seconds
             | Self::Switch
@@ -133,6 +143,9 @@ impl Kind {
         match (self, given) {
             (Self::Text, Given::Text(text)) => {
                 Some(text.trim().to_owned()).filter(|text| !text.is_empty()).map(Value::Text)
+            }
+            (Self::Soc, Given::Text(text)) => {
+                Some(text.trim()).filter(|text| !text.is_empty()).map(|text| Value::Text(SocName::new(text).0))
             }
             (Self::Count, Given::Integer(number)) => count(number),
             (Self::Count, Given::Text(text)) if text.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -154,6 +167,7 @@ impl Kind {
             (Self::Words(_), Given::List(texts)) => Some(Value::Words(words(&texts))),
             (
                 Self::Text
+                | Self::Soc
                 | Self::Count
                 | Self::Seconds
                 | Self::Switch
@@ -207,6 +221,32 @@ pub(crate) trait SettingType: Sized {
 
     /// For the record of a build.
     fn to_json(&self) -> serde_json::Value;
+}
+
+/// The name of a SoC, its short version where it is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SocName(pub(crate) String);
+
+impl SocName {
+    /// From any of its names.
+    pub(crate) fn new(name: &str) -> Self {
+        Self(Soc::parse(name).map_or_else(|_| name.to_owned(), |soc| soc.to_string()))
+    }
+}
+
+impl SettingType for SocName {
+    const KIND: Kind = Kind::Soc;
+
+    fn from_value(value: Option<Value>) -> Option<Self> {
+        match value {
+            Some(Value::Text(text)) => Some(Self(text)),
+            _ => None,
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self.0)
+    }
 }
 
 impl SettingType for String {
@@ -308,8 +348,9 @@ impl SettingType for Option<PathBuf> {
 mod tests {
     use super::*;
 
-    const KINDS: [Kind; 8] = [
+    const KINDS: [Kind; 9] = [
         Kind::Text,
+        Kind::Soc,
         Kind::Count,
         Kind::Seconds,
         Kind::Switch,

@@ -18,7 +18,7 @@ pub(crate) use self::table::{SETTINGS, Setting};
 use crate::model::{ModelError, Platform};
 use crate::store::cache::{CacheSettings, Sharing};
 use crate::toolchain::host::HostSearch;
-use crate::toolchain::{CannSearch, DebugInfo, MemoryCheck, Optimization};
+use crate::toolchain::{CannSearch, DebugInfo, MemoryCheck, Optimization, ToolchainKind};
 
 /// Variables that compilers and linkers read: other headers, programs, flags, or words that end up in the result.
 const COMPILER_VARIABLES: [&str; 13] = [
@@ -52,6 +52,15 @@ named! {
 
 impl ToolchainChoice {
     const NAMES: &'static [&'static str] = &[Self::Auto.as_str(), Self::Cann.as_str(), Self::Host.as_str()];
+
+    /// The family of tools that it means where `search` looks: with `auto` the device compiler decides.
+    pub(crate) fn kind(self, search: &CannSearch) -> ToolchainKind {
+        match self {
+            Self::Cann => ToolchainKind::Cann,
+            Self::Auto if search.has_compiler() => ToolchainKind::Cann,
+            Self::Auto | Self::Host => ToolchainKind::Host,
+        }
+    }
 }
 
 impl SettingType for ToolchainChoice {
@@ -231,7 +240,7 @@ impl Variables {
 impl Environment {
     /// The world as the settings and this process's environment say.
     pub fn new(settings: Settings, cache_limit: u64, include_dir: PathBuf) -> Result<Self, ModelError> {
-        let platform = Platform::new(&settings.soc, settings.aic_num, settings.aiv_num)?;
+        let platform = Platform::new(&settings.soc.0, settings.aic_num, settings.aiv_num)?;
         let (variables, platform_info) = (Variables::from_process(), BTreeMap::new());
         Ok(Self { settings, platform, cache_limit, include_dir, variables, platform_info })
     }

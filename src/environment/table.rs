@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Map;
 
-use super::kind::{Given, Kind, SettingType, Value};
+use super::kind::{Given, Kind, SettingType, SocName, Value};
 use super::{DebugConfig, ToolchainChoice};
 use crate::model::{CoreKind, Soc};
 
@@ -120,8 +120,8 @@ macro_rules! settings {
 
 settings! {
     /// Short version of the SoC.
-    soc: String {
-        meaning: "short SoC version: `Ascend910B`, `Ascend910_93`, `Ascend950`",
+    soc: SocName {
+        meaning: "SoC: `Ascend910B`, `Ascend910_93`, `Ascend950`, or a device's name such as `Ascend910B3`",
         help: "SoC to build for, such as `Ascend910_93`",
         variable: Some("SUPERKERNEL_SOC"),
         cann: Some(CannSource::Soc("SHORT_SOC_VERSION")),
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn every_default_is_a_value_of_its_setting() {
         let settings = defaults();
-        assert_eq!((settings.soc.as_str(), settings.aic_num, settings.aiv_num), ("Ascend910_93", Some(32), Some(64)));
+        assert_eq!((settings.soc.0.as_str(), settings.aic_num, settings.aiv_num), ("Ascend910_93", Some(32), Some(64)));
         assert_eq!(settings.toolchain, ToolchainChoice::Auto);
         for setting in SETTINGS {
             let wanted = matches!(setting.default, DefaultValue::Text(_));

@@ -4,11 +4,11 @@ use super::{CoreCounts, ModelError, Soc};
 use crate::artifact::Chip;
 
 impl Soc {
-    /// The SoC with this short version.
+    /// The SoC of this name.
     pub(crate) fn parse(name: &str) -> Result<Self, ModelError> {
         Self::ALL
             .into_iter()
-            .find(|soc| soc.as_str() == name)
+            .find(|soc| soc.is_called(name))
             .ok_or_else(|| ModelError::UnsupportedSoc { soc: name.to_owned() })
     }
 }
@@ -34,5 +34,42 @@ impl Platform {
     /// Its chip generation.
     pub(crate) fn chip(&self) -> Chip {
         self.soc.chip()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_products_are_those_of_their_soc() {
+        for (name, soc) in [
+            ("Ascend910B", Some(Soc::Ascend910B)),
+            ("Ascend910B3", Some(Soc::Ascend910B)),
+            ("ASCEND910B4-1", Some(Soc::Ascend910B)),
+            ("Ascend910B2C", Some(Soc::Ascend910B)),
+            ("ascend910_93", Some(Soc::Ascend910_93)),
+            ("Ascend910_9391", Some(Soc::Ascend910_93)),
+            ("Ascend950", Some(Soc::Ascend950)),
+            ("Ascend950PR_9599", Some(Soc::Ascend950)),
+            ("ascend950dt_95a1", Some(Soc::Ascend950)),
+            ("", None),
+            ("Ascend", None),
+            ("Ascend910", None),
+            ("Ascend910A", None),
+            ("Ascend910_9", None),
+            ("Ascend910BX", None),
+            ("Ascend910_93PR", None),
+            ("Ascend9503", None),
+            ("Ascend910B3 ", None),
+            ("Ascend310P3", None),
+            ("xAscend950", None),
+            ("Ascend910_9\u{e9}", None),
+        ] {
+            assert_eq!(Soc::parse(name).ok(), soc, "{name}");
+        }
+        for soc in Soc::ALL {
+            assert_eq!(Soc::parse(&soc.to_string()).ok(), Some(soc));
+        }
     }
 }

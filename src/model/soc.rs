@@ -18,9 +18,22 @@ named! {
 }
 
 impl Soc {
-    /// The SoC of a device by its full name: the short version and a product's letters or numbers behind it.
-    pub(crate) fn from_full_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|soc| name.starts_with(soc.as_str()))
+    /// Is this a name of it: its short version, or the full name of a product as devices print it (`Ascend910B3`,
+    /// `Ascend910_9391`, `Ascend950PR_9599`); in any case?
+    pub(crate) fn is_called(self, name: &str) -> bool {
+        let short = self.as_str();
+        let Some((start, product)) = name.split_at_checked(short.len()) else { return false };
+        let mut letters = product.bytes();
+        let begins = match (self, letters.next()) {
+            (_, None) => true,
+            // `Ascend910B2C`, `Ascend910B4-1`; `Ascend910_9362`.
+            (Self::Ascend910B | Self::Ascend910_93, Some(first)) => first.is_ascii_digit(),
+            // `Ascend950DT_9571`.
+            (Self::Ascend950, Some(first)) => first.is_ascii_alphabetic(),
+        };
+        begins
+            && start.eq_ignore_ascii_case(short)
+            && letters.all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, b'_' | b'-'))
     }
 
     /// Its chip generation.

@@ -93,7 +93,7 @@ impl PlanRequest {
         }
         let known = &self.settings.0.settings;
         let (aic_num, aiv_num) = (known.aic_num.unwrap_or_default(), known.aiv_num.unwrap_or_default());
-        settings.target = Target { soc: known.soc.clone(), aic_num, aiv_num };
+        settings.target = Target { soc: known.soc.0.clone(), aic_num, aiv_num };
         settings.tiling_on_aicpu.clone_from(&self.tiling_on_aicpu);
         settings.exclude.clone_from(&self.exclude);
         settings.fusable.clone_from(&self.fusable);

@@ -8,16 +8,17 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PySet, PyString, PyTuple};
 
 use super::errors::to_python;
-use crate::environment::kind::{Given, Kind, Value};
+use crate::environment::kind::{Given, Kind, SettingType, SocName, Value};
 use crate::environment::table::{CannSource, MissingSetting, Role};
-use crate::environment::{Environment, SETTINGS, Setting, Settings};
-use crate::model::Soc;
+use crate::environment::{Environment, SETTINGS, Setting, Settings, ToolchainChoice, Variables};
+use crate::toolchain::ToolchainKind;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(setting_table, module)?)?;
     module.add_function(wrap_pyfunction!(check_setting, module)?)?;
     module.add_function(wrap_pyfunction!(default_setting, module)?)?;
-    module.add_function(wrap_pyfunction!(short_soc, module)?)
+    module.add_function(wrap_pyfunction!(short_soc, module)?)?;
+    module.add_function(wrap_pyfunction!(builds_for_device, module)?)
 }
 
 /// Every setting: all that is known about it but its value.
@@ -78,10 +79,17 @@ fn default_setting<'py>(py: Python<'py>, name: &str, soc: &str) -> PyResult<(Opt
     Ok((shown(py, value)?, origin))
 }
 
-/// The short version of a SoC by its full name; an unknown one stays as it is, for the message about it.
+/// The short version of a SoC by any of its names; an unknown one stays as it is, for the message about it.
 #[pyfunction]
 fn short_soc(name: &str) -> String {
-    Soc::from_full_name(name).map_or_else(|| name.to_owned(), |soc| soc.to_string())
+    SocName::new(name).0
+}
+
+/// Would a build with this setting of `toolchain` be for a device?
+#[pyfunction]
+fn builds_for_device(toolchain: &str) -> bool {
+    ToolchainChoice::from_value(Some(Value::Text(toolchain.to_owned())))
+        .is_some_and(|choice| choice.kind(&Variables::from_process().cann_search()) == ToolchainKind::Cann)
 }
 
 /// The settings in force, as every call that needs them gets them: the snapshot the Python side has taken. Its values were

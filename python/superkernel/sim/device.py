@@ -45,7 +45,7 @@ class Device:
         if not isinstance(isolation, str) or isolation not in ("process", "in-process"):
             raise make_error("SK0902", f"isolation `{isolation}`", 'use "process" or "in-process"')
         #: Short SoC version; what `configure` says unless given.
-        self.soc: str = current_config()["soc"] if soc is None else check.text("soc", soc)
+        self.soc: str = current_config()["soc"] if soc is None else _core.short_soc(check.text("soc", soc))
         if _core.default_cores(self.soc) is None:
             raise make_error("SK0902", f"unknown SoC `{self.soc}`", "use Ascend910B, Ascend910_93 or Ascend950")
         self.isolation = isolation

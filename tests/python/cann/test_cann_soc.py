@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -103,6 +104,77 @@ def test_without_any_answer_it_is_an_error_with_cann_and_a_default_without(tmp_p
     assert done.returncode == 1
     assert "[SK0013]" in done.stderr and "`SUPERKERNEL_SOC`" in done.stderr
     assert output_of(SHOW).startswith("Ascend910_93, 24, 48, default")
+
+
+NO_SOC_FOR_DEVICE = (
+    "[SK0013] the compiler for devices is used (toolchain `cann`), but nobody has told the SoC to build for, and "
+    "there is no device to ask"
+)
+
+
+@pytest.fixture
+def compiler(tmp_path: Path) -> dict[str, str]:
+    """The variables of a machine where the compiler for devices is on `PATH`, and CANN's Python cannot be imported."""
+    folder = tmp_path / "ccec_compiler"
+    folder.mkdir()
+    for tool in ("bisheng", "ld.lld"):
+        (folder / tool).write_text("#!/bin/sh\nexit 1\n")
+        (folder / tool).chmod(0o755)
+    return {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+
+
+def test_the_compiler_alone_is_enough_to_guess_no_chip(compiler: dict[str, str], tmp_path: Path):
+    """A kernel for the wrong one would be built without a word."""
+    done = run_python(SHOW, environment=compiler)
+    assert NO_SOC_FOR_DEVICE in done.stderr, done.stdout
+    assert "`superkernel.configure(soc=...)` or the environment variable `SUPERKERNEL_SOC`" in done.stderr
+    infos = OpList(tmp_path).op().infos()
+    out = tmp_path / "out"
+    code = f"""
+import json, superkernel
+superkernel.configure(kernel_meta_parent_dir={str(out)!r})
+superkernel.compile(json.loads({json.dumps(infos)!r}), "k")
+"""
+    assert NO_SOC_FOR_DEVICE in run_python(code, environment=compiler).stderr
+    assert not out.exists()
+    assert NO_SOC_FOR_DEVICE in run_python(code.replace("(kernel", "(toolchain='cann', kernel")).stderr
+    # Told by anybody, or built for this machine, it is as ever.
+    assert output_of(SHOW, environment={**compiler, "SUPERKERNEL_SOC": "Ascend950"}).startswith("Ascend950, 32, 64")
+    for setting in ("soc='ascend910b3'", "toolchain='host'"):
+        known = output_of(f"import superkernel; superkernel.configure({setting})\n{SHOW}", environment=compiler)
+        assert known.startswith("Ascend910B, " if "soc" in setting else "Ascend910_93, 24, 48, default")
+    assert output_of(SHOW, environment={**compiler, "SUPERKERNEL_TOOLCHAIN": "host"}).startswith("Ascend910_93, ")
+
+
+@pytest.mark.parametrize(
+    ("given", "short"),
+    [
+        ("Ascend910B3", "Ascend910B"),
+        ("Ascend910_9391", "Ascend910_93"),
+        ("ascend910_93", "Ascend910_93"),
+        ("Ascend950PR_9599", "Ascend950"),
+        ("ASCEND910B4-1", "Ascend910B"),
+    ],
+)
+def test_the_names_that_devices_print_are_taken_everywhere(given: str, short: str, tmp_path: Path):
+    infos = OpList(tmp_path).op().write()
+    done = run_python(
+        "import sys; from superkernel.cli import main; sys.exit(main())", arguments=["plan", str(infos), "--soc", given]
+    )
+    assert f"for {short} (" in done.stdout, done.stderr
+    assert output_of(SHOW, environment={"SUPERKERNEL_SOC": given}).startswith(f"{short}, ")
+    assert output_of(f"import superkernel; superkernel.configure(soc={given!r})\n{SHOW}").startswith(f"{short}, ")
+    code = f"from superkernel.sim import Device\nwith Device({given!r}) as device: print(device.soc)"
+    assert output_of(code) == f"{short}\n"
+    assert output_of(f"from superkernel import cost; print(cost.store_path({given!r}).name)") == f"{short}.json\n"
+
+
+def test_a_name_that_is_nearly_one_is_refused(tmp_path: Path):
+    infos = OpList(tmp_path).op().write()
+    code = "import sys; from superkernel.cli import main; sys.exit(main())"
+    for name in ("Ascend910BX", "Ascend910_9", "Ascend9503"):
+        done = run_python(code, arguments=["plan", str(infos), "--soc", name])
+        assert f"[SK0402]: SoC `{name}` is not supported" in done.stderr
 
 
 def test_the_command_line_works_with_a_named_soc(tmp_path: Path):

@@ -210,6 +210,7 @@ def test_the_content_of_a_response_file_counts_on_a_device(op, tmp_path: Path, m
     kit = Toolkit(tmp_path / "cann", _build.INCLUDE_DIR)
     monkeypatch.setenv("PATH", f"{kit.bin}:{os.environ['PATH']}")
     monkeypatch.setenv("ASCEND_HOME_PATH", str(kit.folder))
+    monkeypatch.setenv("SUPERKERNEL_SOC", "Ascend910_93")
     monkeypatch.chdir(tmp_path)
     infos = infos_of(op, options="split-mode=1:compile-options=@x.rsp")
     assert refused(build, infos, toolchain="cann").errorinfo["errId"] == "SK0001"
