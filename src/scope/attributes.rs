@@ -1,6 +1,5 @@
 //! Where each planner field lives among a node's attributes, for every reader of graphs.
 
-use super::brackets::Bracket;
 use super::error::ScopeError;
 use super::graph::{Node, Role, TaskType};
 
@@ -105,9 +104,6 @@ pub(crate) fn apply(
             node.task_type = TaskType::from_name(&name).ok_or_else(unknown)?;
         }
         "_no_task" => node.no_task = switch()?,
-        // A node that begins or ends a range has the arguments of the call.
-        "name" | "scope" | "scope_name" if Bracket::of_type(&node.op_type).is_some() => node.scope = text()?,
-        "options" if Bracket::of_type(&node.op_type).is_some() => node.options = text()?,
         _ => {
             if let Role::Event(kind, _) = node.role()
                 && kind.id_attribute() == key

@@ -100,16 +100,6 @@ pub enum ScopeError {
         /// The name.
         name: String,
     },
-    /// A range of a scope that is begun and not ended, or ended and not begun.
-    #[error("super_kernel_scope: node `{node}` {problem} (scope `{scope}`)")]
-    Bracket {
-        /// The node that begins or ends it.
-        node: String,
-        /// The name of the range.
-        scope: String,
-        /// What is wrong.
-        problem: String,
-    },
     /// An attribute of the wrong kind.
     #[error("node `{node}`: attribute `{key}` is {found}; expected {expected}")]
     Attribute {
@@ -315,7 +305,6 @@ impl Diagnostic for ScopeError {
             Self::Event { .. } | Self::EventIds { .. } => "SK1013",
             Self::BackwardEvent { .. } => "SK1014",
             Self::WaitCycle { .. } => "SK1015",
-            Self::Bracket { .. } => "SK1021",
             Self::UnknownExcluded { .. } => "SK1022",
             Self::Cancelled(_) => "SK1023",
             Self::CyclicEdges { .. } => "SK1030",
@@ -361,7 +350,6 @@ impl Diagnostic for ScopeError {
             Self::BackwardEvent { .. } => "list the nodes in execution order".to_owned(),
             Self::UnknownExcluded { .. } => "exclude nodes of the graph, by their whole names".to_owned(),
             Self::Cancelled(_) => "start it again when you want to".to_owned(),
-            Self::Bracket { .. } => "begin and end each range once, in one graph, under one name".to_owned(),
             Self::CyclicEdges { .. } => "give the graph as it was dumped".to_owned(),
             Self::UncoveredData { producer, consumer, .. } => {
                 format!("let `{consumer}` wait for `{producer}` by an event, or put both on one stream")

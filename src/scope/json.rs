@@ -146,7 +146,6 @@ pub(crate) fn read(text: &str) -> Result<Graph, ScopeError> {
     let events = named_events(&graph, &raw.events)?;
     let mut graph = short_events::add(graph, &events);
     connect(&mut graph, &raw.data, &raw.control)?;
-    let graph = super::brackets::resolve(graph)?;
     graph.check()?;
     Ok(graph)
 }

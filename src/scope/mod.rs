@@ -3,7 +3,6 @@
 //! | step | module |
 //! |---|---|
 //! | read a graph | [`json`], [`pbtxt`], [`pb`], [`code_form`] (with [`dump`]) into [`graph`] (attributes: [`attributes`], events: [`short_events`]) |
-//! | ranges between calls | [`brackets`] |
 //! | what compilation would find out, if it has not run | [`prediction`] |
 //! | who may fuse | [`eligibility`], [`strict`], `mistakes`, [`membership`] |
 //! | cut into pieces | [`cut`], then [`order`] for pieces that would wait for themselves |
@@ -14,7 +13,6 @@
 //! [`plan`] calls them in turn. [`launch`] lays out the arguments of the finished kernel.
 
 pub(crate) mod attributes;
-pub(crate) mod brackets;
 pub(crate) mod code_form;
 mod coverage;
 pub(crate) mod cut;

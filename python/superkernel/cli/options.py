@@ -13,15 +13,23 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Without an argument: every option, its values, its default and what it does. "
         "With one: the options that string gives.",
     )
-    command.add_argument("string", nargs="?", metavar="STRING", help="such as `split-mode=2:profiling=1`")
+    what = command.add_mutually_exclusive_group()
+    what.add_argument("string", nargs="?", metavar="STRING", help="such as `split-mode=2:profiling=1`")
     command.add_argument("--underscores", action="store_true", help="names in STRING may be written with `_`")
+    what.add_argument(
+        "--aclgraph",
+        action="store_true",
+        help="list the options of captured graphs (npugraph_ex) with their counterparts here",
+    )
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Prints the table, or what a string says."""
-    if options.string is None:
+    if options.aclgraph:
+        _print_aclgraph(options.json)
+    elif options.string is None:
         _print_table(options.json)
     else:
         _print_given(options.string, options.underscores, options.json)
@@ -41,6 +49,24 @@ def _print_table(as_json: bool) -> None:
         print(f"{row['name']}={row['default']}" if row["default"] else row["name"])
         print(f"    {row['effect']}")
         print(f"    accepts {row['accepts']}")
+
+
+def _print_aclgraph(as_json: bool) -> None:
+    import json
+
+    from superkernel import _core
+    from superkernel.cli._aclgraph import COUNTERPARTS, only_here
+
+    rest = only_here([row["name"] for row in _core.option_table()])
+    if as_json:
+        print(json.dumps({"options": [entry._asdict() for entry in COUNTERPARTS], "only_here": rest}, indent=2))
+        return
+    width = max(len(entry.name) for entry in COUNTERPARTS)
+    for entry in COUNTERPARTS:
+        note = "" if entry.here and entry.note == "the same" else f"  {entry.note}"
+        print(f"{entry.name:{width}}  {', '.join(entry.here) or '-'}{note}")
+    print(f"\nwithout a counterpart there: {', '.join(rest)}")
+    print("options of captured graphs are passed to their own library, which this package does not replace")
 
 
 def _print_given(string: str, underscores: bool, as_json: bool) -> None:

@@ -8,13 +8,14 @@ from superkernel.scope._graph import Graph, Node
 from superkernel.scope._launch import LaunchEntry, LaunchLayout, launch_layout
 from superkernel.scope._marking import (
     current_attributes,
+    data_dump,
+    deterministic,
     limit_core_num,
     mark,
     merge_frames,
     npu_stream_switch,
+    op_never_timeout,
     super_kernel,
-    super_kernel_scope_begin,
-    super_kernel_scope_end,
 )
 from superkernel.scope._plan import Piece, ScopePlan, plan
 
@@ -30,14 +31,15 @@ __all__ = [
     "ScopePlan",
     "compile_graph",
     "current_attributes",
+    "data_dump",
+    "deterministic",
     "kernels",
     "launch_layout",
     "limit_core_num",
     "mark",
     "merge_frames",
     "npu_stream_switch",
+    "op_never_timeout",
     "plan",
     "super_kernel",
-    "super_kernel_scope_begin",
-    "super_kernel_scope_end",
 ]

@@ -14,10 +14,6 @@ OPTIONS = "_super_kernel_options"
 Frame = Mapping[str, Union[str, bool]]
 
 
-class _Range(dict[str, Union[str, bool]]):
-    """The frame of a range that a call has begun and another call will end."""
-
-
 _local = threading.local()
 
 
@@ -39,16 +35,6 @@ def pop_frame() -> None:
         _stack().pop()
 
 
-def _take(wanted: Callable[[Frame], bool]) -> bool:
-    """Takes the innermost frame that is wanted away, whatever lies above it; was there one?"""
-    stack = _stack()
-    for position in range(len(stack) - 1, -1, -1):
-        if wanted(stack[position]):
-            del stack[position]
-            return True
-    return False
-
-
 def depth() -> int:
     """How many frames this thread's stack has."""
     return len(_stack())
@@ -56,13 +42,11 @@ def depth() -> int:
 
 @contextmanager
 def _frame(frame: Frame) -> Iterator[None]:
-    own = dict(frame)
-    _stack().append(own)
+    _stack().append(dict(frame))
     try:
         yield
     finally:
-        # A range that was begun inside and goes on stays: it is paired by name, not by nesting.
-        _take(lambda frame: frame is own)
+        pop_frame()
 
 
 def merge_frames(frames: Iterable[Frame]) -> dict[str, str | bool]:
@@ -89,62 +73,92 @@ def current_attributes() -> dict[str, str | bool]:
 
 def mark(scope: str | None, options: str | None = "") -> AbstractContextManager[None]:
     """Marks the operators made inside with ``scope``; ``None`` takes marks away. Never asks TorchAir."""
-    return _frame({SCOPE: scope or "", OPTIONS: options or ""})
+    return _frame({SCOPE: _text("scope", scope or ""), OPTIONS: _text("options", options or "")})
 
 
 def super_kernel(scope: str | None, options: str | None = "") -> AbstractContextManager[Any]:
-    """``torchair.scope.super_kernel`` where TorchAir is importable, :func:`mark` elsewhere: the same semantics."""
-    delegated = _torchair("super_kernel")
-    if delegated is None:
-        return mark(scope, options)
-    block: AbstractContextManager[Any] = delegated(scope, options)
-    return block
+    """``torchair.scope.super_kernel`` where TorchAir is importable, :func:`mark` elsewhere: the same semantics.
+
+    ``options=None`` means none in both.
+    """
+    own = mark(scope, options)
+    return _delegated("super_kernel", own, scope or "", options or "")
 
 
-def super_kernel_scope_begin(scope: str | None, options: str | None = "") -> None:
-    """Marks the operators made from here on, up to ``super_kernel_scope_end`` with the same name."""
-    begin = _torchair("super_kernel_scope_begin")
-    if begin is not None:
-        begin(scope, options)
-    else:
-        _stack().append(_Range({SCOPE: scope or "", OPTIONS: options or ""}))
-
-
-def super_kernel_scope_end(scope: str | None) -> None:
-    """Ends the range of that name that was begun last; other ranges and blocks go on."""
-    end = _torchair("super_kernel_scope_end")
-    if end is not None:
-        end(scope)
-    elif not _take(lambda frame: isinstance(frame, _Range) and frame[SCOPE] == (scope or "")):
-        raise RuntimeError(f"no range of scope {scope!r} has begun in this thread: super_kernel_scope_begin it first")
-
-
-def _torchair(name: str) -> Callable[..., Any] | None:
-    """A function of TorchAir's scope module, where there is one."""
-    try:
-        from torchair import scope as torchair_scope  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        return None
-    found: Callable[..., Any] | None = getattr(torchair_scope, name, None)
-    return found
-
-
-def limit_core_num(op_aicore_num: int, op_vectorcore_num: int) -> AbstractContextManager[None]:
+def limit_core_num(op_aicore_num: int, op_vectorcore_num: int) -> AbstractContextManager[Any]:
     """Limits the cores of the operators made inside."""
-    return _frame({"_op_aicore_num": str(op_aicore_num), "_op_vectorcore_num": str(op_vectorcore_num)})
+    counts = {"_op_aicore_num": op_aicore_num, "_op_vectorcore_num": op_vectorcore_num}
+    own = _frame({key: str(_count(key[1:], count)) for key, count in counts.items()})
+    return _delegated("limit_core_num", own, op_aicore_num, op_vectorcore_num)
 
 
 def npu_stream_switch(
-    stream_tag: str, stream_priority: int = 0, enable_inner_parallel: bool | None = None
-) -> AbstractContextManager[None]:
+    stream_tag: str, stream_priority: int = 0, enable_inner_parallel: bool = True
+) -> AbstractContextManager[Any]:
     """Puts the operators made inside on the stream labelled ``stream_tag``.
 
-    ``enable_inner_parallel`` sets ``_enable_inner_parallel`` on them; left out, the attribute is not touched.
+    ``enable_inner_parallel=False`` needs a TorchAir that knows it, where there is one.
     """
-    frame: dict[str, str | bool] = {
-        "_user_stream_label": stream_tag,
-        "_user_stream_priority": str(stream_priority),
-    }
-    if enable_inner_parallel is not None:
-        frame["_enable_inner_parallel"] = bool(enable_inner_parallel)
-    return _frame(frame)
+    own = _frame(
+        {
+            "_user_stream_label": _text("stream_tag", stream_tag),
+            "_user_stream_priority": str(_count("stream_priority", stream_priority)),
+            "_enable_inner_parallel": _switch("enable_inner_parallel", enable_inner_parallel),
+        }
+    )
+    more = {} if enable_inner_parallel else {"enable_inner_parallel": False}
+    return _delegated("npu_stream_switch", own, stream_tag, stream_priority, **more)
+
+
+def deterministic(level: int) -> AbstractContextManager[Any]:
+    """Makes the operators made inside compute the same every time: level 0 (off) to 3."""
+    if _count("level", level) > 3:
+        raise ValueError(f"level cannot be {level}; expected 0, 1, 2 or 3")
+    own = _frame({"_deterministic": "1" if level else "0", "_deterministic_level": str(level)})
+    return _delegated("deterministic", own, level)
+
+
+def op_never_timeout(enable: bool = True) -> AbstractContextManager[Any]:
+    """The operators made inside may run as long as they want."""
+    own = _frame({"_op_exec_never_timeout": _switch("enable", enable)})
+    return _delegated("op_never_timeout", own, enable)
+
+
+def data_dump() -> AbstractContextManager[Any]:
+    """The inputs and outputs of the operators made inside are dumped."""
+    return _delegated("data_dump", _frame({"torchair_enable_data_dump": "True"}))
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a str, not {type(value).__name__}")
+    return value
+
+
+def _count(name: str, value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name} must be an int, not {type(value).__name__}")
+    if value < 0:
+        raise ValueError(f"{name} cannot be {value}; expected 0 or more")
+    return value
+
+
+def _switch(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be a bool, not {type(value).__name__}")
+    return value
+
+
+def _delegated(
+    name: str, own: AbstractContextManager[None], *arguments: object, **more: object
+) -> AbstractContextManager[Any]:
+    """What TorchAir's function of that name gives, or ``own`` where there is no TorchAir."""
+    try:
+        from torchair import scope as torchair_scope  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        return own
+    function: Callable[..., AbstractContextManager[Any]] | None = getattr(torchair_scope, name, None)
+    if function is None:
+        # A mark of ours would not reach the graph that TorchAir makes.
+        raise RuntimeError(f"the TorchAir that is installed has no scope.{name}; install a newer torch_npu")
+    return function(*arguments, **more)

@@ -96,7 +96,6 @@ pub(crate) fn assemble(mut graphs: Vec<DumpGraph>, start: DumpPlace) -> Result<G
     }
     connect(&mut graph, &original, &inputs)?;
     tensor::pass_origins_on(&mut graph);
-    let graph = super::brackets::resolve(graph)?;
     graph.check()?;
     Ok(graph)
 }

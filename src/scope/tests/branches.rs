@@ -133,36 +133,3 @@ fn nested_graphs_of_a_dump_are_branches() {
     assert_eq!(edges, ["a two/x", "two/x y", "case z"], "names are looked up in their own graph first");
     assert_eq!(json::read(&json::write(&graph).to_string()).unwrap(), graph);
 }
-
-#[test]
-fn ranges_between_calls_mark_what_is_between() {
-    let text = r#"
-        op { name: "b1" type: "super_kernel_scope_begin" id: 1
-             attr { key: "scope_name" value { s: "p" } } attr { key: "options" value { s: "stream-fusion=1" } } }
-        op { name: "a" type: "A" id: 2 }
-        op { name: "b2" type: "SuperKernelScopeBegin" id: 3 attr { key: "_super_kernel_scope" value { s: "q" } } }
-        op { name: "b" type: "B" id: 4 input: "b1:-1" input: "a:0" }
-        op { name: "own" type: "B" id: 5 attr { key: "_super_kernel_scope" value { s: "r" } } }
-        op { name: "e1" type: "super_kernel_scope_end" id: 6 attr { key: "name" value { s: "p" } } }
-        op { name: "c" type: "C" id: 7 }
-        op { name: "e2" type: "SuperKernelScopeEnd" id: 8 attr { key: "_super_kernel_scope" value { s: "q" } } }
-        op { name: "d" type: "D" id: 9 }
-    "#;
-    let graph = pbtxt::read(text.as_bytes()).unwrap();
-    let shown: Vec<String> =
-        graph.nodes.iter().map(|node| format!("{} {} {}", node.name, node.scope, node.options)).collect();
-    // Paired by name, not by nesting: `p` ends inside `q`.
-    assert_eq!(shown, ["a p stream-fusion=1", "b q ", "own r ", "c q ", "d  "]);
-    assert_eq!((graph.data.len(), graph.control.len()), (1, 0), "edges of the brackets go with them");
-    let begin = r#"{"name": "s", "type": "super_kernel_scope_begin", "scope": "p"}"#;
-    let end = r#"{"name": "t", "type": "super_kernel_scope_end", "scope": "p"}"#;
-    for (nodes, part) in [
-        (begin.to_owned(), "node `s` begins a range that does not end (scope `p`)"),
-        (format!("{begin}, {end}, {}", end.replace("\"t\"", "\"u\"")), "node `u` ends a range that has not begun"),
-        (format!("{begin}, {}", end.replace("\"p\"", "\"q\"")), "node `t` ends a range"),
-        (format!("{begin}, {}", end.replace("\"p\"", "\"p\", \"branch\": \"g\"")), "node `t` ends a range"),
-    ] {
-        let error = json::read(&format!(r#"{{"nodes": [{nodes}]}}"#)).unwrap_err();
-        assert!(error.to_string().contains(part), "{error}");
-    }
-}

@@ -95,6 +95,17 @@ def test_options_lists_the_table():
     }
 
 
+def test_options_of_captured_graphs_name_options_that_exist():
+    known = {row["name"] for row in json.loads(run("options", "--json").stdout)}
+    told = json.loads(run("options", "--aclgraph", "--json").stdout)
+    named = {name for entry in told["options"] for name in entry["here"]}
+    assert named <= known and set(told["only_here"]) == known - named
+    assert {"split_mode", "early_start", "opt_extend"} <= {entry["name"] for entry in told["options"]}
+    done = run("options", "--aclgraph")
+    assert done.returncode == 0 and "stream_fusion" in done.stdout and "strict-scope-check" in done.stdout
+    assert run("options", "--aclgraph", "split-mode=2").returncode == 2
+
+
 def test_options_checks_a_string():
     done = run("options", "early-start=2:junk:split_mode=3", "--underscores")
     assert done.stdout == "early-start = EarlyStartV2DisableSubKernel\nsplit-mode = 3\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -97,55 +98,6 @@ def marks(graph: Graph) -> list[tuple[str, str, str]]:
     return [(node["name"], node.get("scope", ""), node.get("options", "")) for node in nodes]
 
 
-def test_a_range_between_two_calls_is_marked() -> None:
-    graph = Graph()
-    with graph:
-        graph.op("a", "Add")
-        scope.super_kernel_scope_begin("p", "x=1")
-        graph.op("b", "Add")
-        scope.super_kernel_scope_begin("q")
-        graph.op("c", "Add")
-        # Paired by name, not by nesting.
-        scope.super_kernel_scope_end("p")
-        graph.op("d", "Add")
-        with mark("r"):
-            graph.op("e", "Add")
-            scope.super_kernel_scope_end("q")
-            graph.op("f", "Add")
-        scope.super_kernel_scope_begin(None)
-        graph.op("g", "Add")
-        scope.super_kernel_scope_end(None)
-    assert marks(graph) == [
-        ("a", "", ""),
-        ("b", "p", "x=1"),
-        ("c", "q", ""),
-        ("d", "q", ""),
-        ("e", "r", ""),
-        ("f", "r", ""),
-        ("g", "", ""),
-    ]
-    assert marking.depth() == 0
-
-
-def test_ranges_must_be_paired() -> None:
-    with pytest.raises(RuntimeError, match="'p'"):
-        scope.super_kernel_scope_end("p")
-    with mark("p"), pytest.raises(RuntimeError, match="has begun"):
-        scope.super_kernel_scope_end("p")
-    with pytest.raises(RuntimeError, match="not paired"), Graph("g"):
-        scope.super_kernel_scope_begin("p")
-    # A range that was begun inside a block goes on behind it.
-    with mark("q"):
-        pass
-    assert scope.current_attributes() == {"_super_kernel_scope": "p", "_super_kernel_options": ""}
-    scope.super_kernel_scope_end("p")
-    with mark("q"):
-        scope.super_kernel_scope_begin("p")
-    assert scope.current_attributes()["_super_kernel_scope"] == "p"
-    scope.super_kernel_scope_end("p")
-    assert marking.depth() == 0
-
-
 def test_streams_may_be_parallel_inside() -> None:
     with scope.npu_stream_switch("s", 1, True):
         assert scope.current_attributes() == {
@@ -156,7 +108,7 @@ def test_streams_may_be_parallel_inside() -> None:
         with scope.npu_stream_switch("t", enable_inner_parallel=False):
             assert scope.current_attributes()["_enable_inner_parallel"] is False
     with scope.npu_stream_switch("s"):
-        assert "_enable_inner_parallel" not in scope.current_attributes()
+        assert scope.current_attributes()["_enable_inner_parallel"] is True, "as TorchAir writes it"
     graph = Graph()
     with scope.npu_stream_switch("s", 0, enable_inner_parallel=True):
         graph.op("a", "Add")
@@ -174,21 +126,54 @@ def test_one_name_twice_is_one_scope() -> None:
     assert [piece.members for piece in planned.pieces] == [["a", "b"]]
 
 
+def test_the_other_helpers_set_their_attributes() -> None:
+    with scope.deterministic(2), scope.op_never_timeout(), scope.data_dump():
+        assert scope.current_attributes() == {
+            "_deterministic": "1",
+            "_deterministic_level": "2",
+            "_op_exec_never_timeout": True,
+            "torchair_enable_data_dump": "True",
+        }
+    with scope.deterministic(0), scope.op_never_timeout(False):
+        attributes = scope.current_attributes()
+    assert attributes["_deterministic"] == "0" and attributes["_op_exec_never_timeout"] is False
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: super_kernel(1), TypeError),
+        (lambda: super_kernel("s", 1), TypeError),
+        (lambda: scope.npu_stream_switch(None), TypeError),
+        (lambda: scope.npu_stream_switch("s", "1"), TypeError),
+        (lambda: scope.npu_stream_switch("s", 1, "yes"), TypeError),
+        (lambda: scope.limit_core_num(True, 1), TypeError),
+        (lambda: scope.limit_core_num(1, -1), ValueError),
+        (lambda: scope.deterministic(4), ValueError),
+        (lambda: scope.deterministic("1"), TypeError),
+        (lambda: scope.op_never_timeout(1), TypeError),
+    ],
+)
+def test_wrong_arguments_are_refused(call: Callable[[], object], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        call()
+    assert marking.depth() == 0
+
+
 STANDIN = """
 from contextlib import contextmanager
 calls = []
 
-@contextmanager
-def super_kernel(scope, options=""):
-    calls.append(("enter", scope, options))
-    yield "torchair"
-    calls.append(("exit", scope, options))
+def recorder(name):
+    @contextmanager
+    def recorded(*arguments, **more):
+        calls.append((name, arguments, more))
+        yield "torchair"
+    return recorded
 
-def super_kernel_scope_begin(scope, options=""):
-    calls.append(("begin", scope, options))
-
-def super_kernel_scope_end(scope):
-    calls.append(("end", scope))
+super_kernel, npu_stream_switch, limit_core_num, op_never_timeout = map(
+    recorder, ("super_kernel", "npu_stream_switch", "limit_core_num", "op_never_timeout")
+)
 """
 
 
@@ -204,19 +189,25 @@ def torchair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         del sys.modules[name]
 
 
-def test_torchair_gets_the_call_where_it_is_importable(torchair: Path) -> None:
-    with super_kernel("sp1", "x=1") as entered:
+def test_torchair_gets_the_calls_where_it_is_importable(torchair: Path) -> None:
+    with super_kernel("sp1", None) as entered, scope.npu_stream_switch("s", 2), scope.limit_core_num(4, 8):
         assert entered == "torchair"
-        assert scope.current_attributes() == {}, "the mark is TorchAir's"
+        assert scope.current_attributes() == {}, "the marks are TorchAir's"
+    with scope.npu_stream_switch("s", enable_inner_parallel=False), scope.op_never_timeout():
+        pass
     from torchair.scope import calls
 
-    assert calls == [("enter", "sp1", "x=1"), ("exit", "sp1", "x=1")]
+    assert calls == [
+        ("super_kernel", ("sp1", ""), {}),
+        ("npu_stream_switch", ("s", 2), {}),
+        ("limit_core_num", (4, 8), {}),
+        ("npu_stream_switch", ("s", 0), {"enable_inner_parallel": False}),
+        ("op_never_timeout", (True,), {}),
+    ]
     with mark("sp2"):
-        assert scope.current_attributes()["_super_kernel_scope"] == "sp2"
-    assert len(calls) == 2, "`mark` is always ours"
-    scope.super_kernel_scope_begin("sp3", "y=2")
-    scope.super_kernel_scope_end("sp3")
-    assert calls[2:] == [("begin", "sp3", "y=2"), ("end", "sp3")]
+        assert scope.current_attributes()["_super_kernel_scope"] == "sp2", "`mark` is always ours"
+    with pytest.raises(RuntimeError, match=r"no scope\.deterministic"):
+        scope.deterministic(1)
     assert marking.depth() == 0
 
 
