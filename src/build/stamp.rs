@@ -46,7 +46,10 @@ impl Stamp {
         }
         let tools = toolchains::looks(environment, &options, &mut looks, &request.shared.known_tools, cancel)?;
         let is_settled = looks.iter().all(|(_, look)| look.is_older(now, SETTLED));
-        // All settings and variables, whether they matter or not: a needless comparison does no harm.
+        // All settings and variables, whether they matter or not: a needless comparison does no harm. Only how much is done
+        // at a time differs from build to build.
+        let mut environment = environment.clone();
+        environment.settings.jobs = None;
         let world = format!("{CONTRACT_VERSION}\n{name}\n{environment:?}\n{tools:?}\n{looks:?}\n");
         Some(Self { digest: ContentDigest::of_all([world.as_bytes(), &call]), is_settled })
     }

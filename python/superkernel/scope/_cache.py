@@ -101,7 +101,8 @@ class KernelCache:
                 # A failure must not stick: the file or tool that was missing may be there next time.
                 if entry.error is not None and self._entries.get(name) is entry:
                     del self._entries[name]
-            entry.done.set()
+                # In the same step: without an owner and not done, it would be built again.
+                entry.done.set()
 
     def _forget_oldest(self) -> None:
         surplus = len(self._entries) - self._limit

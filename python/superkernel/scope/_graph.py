@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Union
 
 from superkernel import _core, _files
+from superkernel._errors import make_error
 from superkernel.scope import _marking
 from superkernel.types import EventKind
 
@@ -48,6 +49,8 @@ class Graph:
             "data": [],
             "control": [],
         }
+        #: Above all ids of events.
+        self._free_event = 0
         self._labels: dict[str, int] = {}
         self._depths: list[int] = []
 
@@ -106,7 +109,8 @@ class Graph:
     ) -> int:
         """Lets ``consumer`` wait for ``producer``; the id of the event."""
         if id is None:
-            id = 1 + max((event["id"] for event in self._content["events"]), default=-1)
+            id = self._free_event
+        self._free_event = max(self._free_event, id + 1)
         event: dict[str, Any] = {"id": id, "from": _name(producer), "to": _name(consumer), "kind": kind}
         if send_stream is not None:
             event["send_stream"] = send_stream
@@ -131,9 +135,11 @@ class Graph:
     ) -> None:
         entered = self._depths.pop()
         if error is None and _marking.depth() != entered:
-            raise RuntimeError(
+            raise make_error(
+                "SK1024",
                 f"scopes are not paired in graph `{self.name}`: {_marking.depth()} frames at its end, "
-                f"{entered} at its start; a graph break inside a `with` block does this"
+                f"{entered} at its start",
+                "leave every mark that was entered; a graph break inside a `with` block keeps one",
             )
 
     # -- reading and writing ---------------------------------------------------------------------------------------
@@ -154,6 +160,7 @@ class Graph:
         graph = cls()
         raw = data.encode() if isinstance(data, str) else data
         graph._content = {"events": [], **_core.scope_read(raw, compile_results, folder or None)}
+        graph._free_event = 1 + max((event["id"] for event in graph._content["events"]), default=-1)
         return graph
 
     def to_dict(self) -> dict[str, Any]:

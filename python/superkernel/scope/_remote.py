@@ -81,7 +81,11 @@ class Remote:
                 contents[digests[path]] = data
             return digests[path]
 
-        infos = _with_paths(kernel_infos, take)
+        try:
+            infos = _with_paths(kernel_infos, take)
+        except OSError:
+            # A build here says which file of which op it is.
+            return False
         settings = repeatable(snapshot())
         for attempt in range(1, _ATTEMPTS + 1):
             try:

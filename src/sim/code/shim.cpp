@@ -40,6 +40,7 @@ struct SkShimTable {
     int (*program_release)(void *);
     uint32_t (*program_cores)(uint32_t);
     uint64_t (*program_memory)(uint32_t);
+    const char *(*program_soc)(void);
     void (*drain)(void);
     uint32_t (*access)(uint64_t, uint64_t, uint32_t, uint64_t, const void *);
     uint64_t (*bypass)(const volatile void *, uint32_t, uint32_t, uint64_t);
@@ -104,6 +105,7 @@ SK_HIDDEN void *sk_rt_program_allocate(uint64_t bytes) { return sk_shim_table.pr
 SK_HIDDEN int sk_rt_program_release(void *memory) { return sk_shim_table.program_release(memory); }
 SK_HIDDEN uint32_t sk_rt_program_cores(uint32_t isVector) { return sk_shim_table.program_cores(isVector); }
 SK_HIDDEN uint64_t sk_rt_program_memory(uint32_t memory) { return sk_shim_table.program_memory(memory); }
+SK_HIDDEN const char *sk_rt_program_soc(void) { return sk_shim_table.program_soc(); }
 
 // Argument checks of the vendor's headers, whatever they are called: the core makes its own.
 SK_HIDDEN int sk_rt_agree(void) { return 1; }

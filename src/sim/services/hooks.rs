@@ -317,7 +317,7 @@ extern "C" fn drain() {
 }
 
 /// The functions in the order of the table in `shim.cpp`.
-pub(crate) fn table() -> [*const (); 34] {
+pub(crate) fn table() -> [*const (); 35] {
     [
         core as *const (),
         cross_core_set as *const (),
@@ -349,6 +349,7 @@ pub(crate) fn table() -> [*const (); 34] {
         host::release as *const (),
         host::cores as *const (),
         host::memory as *const (),
+        host::soc as *const (),
         drain as *const (),
         access as *const (),
         bypass as *const (),

@@ -1,12 +1,12 @@
 //! What host code of a program calls: memory, facts about the chip, launches of kernels of its own image.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use crate::aicore::Memory;
-use crate::model::{CoreKind, Platform};
+use crate::model::{CoreKind, Platform, Soc};
 use crate::sim::interface::error::SimError;
 use crate::sim::interface::report::Report;
 use crate::sim::interface::request::{BufferSpec, Request};
@@ -194,6 +194,16 @@ pub(crate) extern "C" fn release(memory: *mut c_void) -> c_int {
 pub(crate) extern "C" fn cores(is_vector: u32) -> u32 {
     let counts = locked().as_ref().map(|program| program.settings.platform.cores);
     counts.map_or(0, |counts| if is_vector == 0 { counts.aic } else { counts.aiv })
+}
+
+/// The name of the simulated SoC, as the settings give it.
+pub(crate) extern "C" fn soc() -> *const c_char {
+    static NAMES: LazyLock<Vec<(Soc, CString)>> = LazyLock::new(|| {
+        Soc::ALL.into_iter().filter_map(|soc| Some((soc, CString::new(soc.as_str()).ok()?))).collect()
+    });
+    let asked = locked().as_ref().map(|program| program.settings.platform.soc);
+    let name = NAMES.iter().find(|(soc, _)| Some(*soc) == asked);
+    name.map_or(c"".as_ptr(), |(_, name)| name.as_ptr())
 }
 
 /// Bytes of one of the simulated chip's memories, by the numbers of `SkProgramMemory`; 0 if there is none.

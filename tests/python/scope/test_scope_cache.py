@@ -120,3 +120,26 @@ def test_the_oldest_are_forgotten() -> None:
     assert [cache.state(name) for name in "abcde"] == ["absent", "absent", "finished", "finished", "finished"]
     cache.clear()
     assert cache.state("e") == "absent"
+
+
+def test_a_build_that_just_ended_is_not_without_an_owner(caplog: pytest.LogCaptureFixture) -> None:
+    """Whoever asks while it is being marked as finished waits for that."""
+    cache = KernelCache()
+    asked: list[Answer] = []
+    late = threading.Thread(target=lambda: asked.append(cache.request("k", "content", compiled, round=2)))
+
+    def build() -> Answer:
+        entry = cache._entries["k"]
+        finish = entry.done.set
+
+        def slowly() -> None:
+            late.start()
+            late.join(0.2)
+            finish()
+
+        entry.done.set = slowly  # type: ignore[method-assign]
+        return Answer.COMPILED
+
+    assert cache.request("k", "content", build, round=1) is Answer.COMPILED
+    late.join()
+    assert asked == [Answer.COMPILED] and "no owner" not in caplog.text

@@ -100,6 +100,21 @@ def test_errors_are_those_of_a_build_here(graph: Graph, library: KernelLibrary, 
     assert executor.submitted == 2, "what cannot be built is not sent anywhere"
 
 
+@pytest.mark.parametrize("lost", ["bin_path", "json_path"])
+def test_a_missing_file_is_an_error_of_its_kernel_alone(
+    graph: Graph, library: KernelLibrary, tmp_path: Path, pool: Executor, lost: str
+) -> None:
+    paths = {key: library.op("one").entry()[key] for key in ("bin_path", "json_path")}
+    for name in ("v0", "v1"):
+        files = {**paths, lost: str(tmp_path / "gone")} if name == "v1" else paths
+        graph.op(name, "Op", support=1, scope="v", stream=9, kernel_name="one", **files)
+    build = compile_graph(graph, executor=Counting(pool), rebuild=True, check=False)
+    (failed,) = build.of_state("failed")
+    assert failed.piece == "v" and str(tmp_path / "gone") in str(failed.error)
+    assert failed.error is not None and failed.error.errorinfo["errId"].startswith("SK")
+    assert len(build.of_state("compiled")) == 2
+
+
 class Refusing(Executor):
     """Workers on which every build fails, with an error that came over the wire."""
 

@@ -514,6 +514,7 @@ int main() {
     }
     PlatformAscendC *chip = PlatformAscendCManager::GetInstance();
     const uint32_t vector = chip->GetCoreNumAiv();
+    puts(aclrtGetSocName());
     printf("cores %u %u %u\\n", chip->GetCoreNum(), chip->GetCoreNumAic(), vector);
     const uint32_t mixed = chip->CalcTschBlockDim(9, chip->GetCoreNumAic(), vector);
     printf("blocks %u %u\\n", mixed, chip->CalcTschBlockDim(9, 0, vector));
@@ -550,12 +551,13 @@ def test_host_code_asks_about_the_chip(tmp_path: Path, tree: str, capfd: pytest.
     write(folder, _PLATFORM_HEADER, "platform_ascendc.h")
     own = [] if tree else ["-I", str(tmp_path / "own")]
     sizes = "196608 524288 65536 65536 131072 1024 7168 180224"
-    for cores, cube, vector in (([], 24, 48), (["--aic-num", "20", "--aiv-num", "40"], 20, 40)):
+    other = ["--soc", "Ascend910B", "--aic-num", "20", "--aiv-num", "40"]
+    for soc, cores, cube, vector in (("Ascend910_93", [], 24, 48), ("Ascend910B", other, 20, 40)):
         file = write(tmp_path, _PLATFORM, "chip.asc")
         assert main(["sim", "--ascendc", tree, *own, *cores, str(file)]) == 0
         told = capfd.readouterr()
         assert "there is no chip Ascend310P here" in told.err
-        first = f"cores {cube} {cube} {vector}\nblocks 5 9\n{sizes}\n"
+        first = f"{soc}\ncores {cube} {cube} {vector}\nblocks 5 9\n{sizes}\n"
         assert told.out == first + f"{vector} 1 {vector} {16 << 20}\n"
 
 

@@ -42,6 +42,8 @@ int sk_rt_program_release(void *memory) noexcept;
 uint32_t sk_rt_program_cores(uint32_t isVector) noexcept;
 // Bytes of a memory: SkProgramMemory.
 uint64_t sk_rt_program_memory(uint32_t memory) noexcept;
+// The short name of the simulated SoC.
+const char *sk_rt_program_soc(void) noexcept;
 }
 
 namespace sk_program {

@@ -84,7 +84,7 @@ inline aclFloat16 aclFloatToFloat16(float value) {
 inline aclError aclInit(const char *) { return ACL_SUCCESS; }
 inline aclError aclFinalize() { return ACL_SUCCESS; }
 inline const char *aclGetRecentErrMsg() { return ""; }
-inline const char *aclrtGetSocName() { return "Ascend910B1"; }
+inline const char *aclrtGetSocName() { return sk_rt_program_soc(); }
 // A launch that fails ends the program: there is no error that nobody has seen.
 typedef enum aclrtLastErrLevel { ACL_RT_THREAD_LEVEL = 0 } aclrtLastErrLevel;
 inline aclError aclrtGetLastError(int) { return ACL_SUCCESS; }
