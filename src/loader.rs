@@ -16,7 +16,7 @@ use crate::diagnostic::Diagnostic;
 use crate::fs;
 use crate::json::{Document, JsonError, JsonFile, JsonPath};
 use crate::model::{
-    Chip, CoreKind, KernelType, ModelError, Slot, SubKernelCode, SubKernelFile, SuperKernelType, TaskType,
+    Chip, CoreKind, KernelType, ModelError, Slot, Soc, SubKernelCode, SubKernelFile, SuperKernelType, TaskType,
     TilingFunctions,
 };
 use crate::program::Program;
@@ -315,7 +315,7 @@ impl Launchable {
     pub(crate) fn request(
         &self,
         library: PathBuf,
-        soc: &str,
+        soc: Soc,
         tiling_key: Option<u64>,
         blocks: Option<u32>,
         slots: Vec<u64>,
@@ -336,7 +336,7 @@ impl Launchable {
             kernel: self.name.clone(),
             args_offset,
             parameters: self.parameters.iter().enumerate().map(parameter).collect(),
-            ..Request::new(library, entries, soc.to_owned(), kernel_type.to_string(), blocks, slots)
+            ..Request::new(library, entries, soc, kernel_type, blocks, slots)
         })
     }
 

@@ -1,6 +1,31 @@
 //! Enums whose values have names.
 
-/// An enum with a name for each value. `ALL`, `as_str`, `from_name` and `Display` follow from the one list.
+use std::fmt;
+
+use serde::de::{Error, Visitor};
+
+/// Reads a name.
+pub(crate) struct Names<T: 'static> {
+    /// The value with a name.
+    pub(crate) value: fn(&str) -> Option<T>,
+    /// All names.
+    pub(crate) all: &'static [&'static str],
+}
+
+impl<T> Visitor<'_> for Names<T> {
+    type Value = T;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "one of {}", self.all.join(", "))
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<T, E> {
+        (self.value)(name).ok_or_else(|| E::unknown_variant(name, self.all))
+    }
+}
+
+/// An enum with a name for each value. `ALL`, `as_str`, `from_name`, `Display` and how it stands in JSON
+/// follow from the one list.
 macro_rules! named {
     (
         $(#[$attribute:meta])*
@@ -28,6 +53,18 @@ macro_rules! named {
         impl std::fmt::Display for $name {
             fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 formatter.write_str(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_str($crate::named::Names { value: Self::from_name, all: &[$($text),+] })
             }
         }
     };

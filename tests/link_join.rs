@@ -7,7 +7,7 @@ use std::process::Command;
 use superkernel::link::{Input, KeptRelocations, LinkError, LinkOptions, Locals, OutputKind, link};
 
 use super::elf_support::{build, meaning, random};
-use build::{Object, Place, RelocationForm, Symbol};
+use build::{Place, RelocationForm, Symbol};
 use meaning::Meaning;
 use random::Random;
 

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use super::errors::to_python;
 use super::launch::SimReport;
 use super::loader::KernelDescription;
+use crate::model::Soc;
 use crate::sim::interface::request::{self, AgentSpec, BufferSpec, DelaySpec, OpSpec, Trigger, WriteSpec};
 use crate::sim::launch::protocol::{Pages, WorkOrder};
 use crate::sim::{self, Request};
@@ -32,6 +33,7 @@ impl LaunchRequest {
         blocks: Option<u32>,
         slots: Vec<u64>,
     ) -> PyResult<Self> {
+        let soc = Soc::parse(soc).map_err(|error| to_python(py, error))?;
         let request = kernel.launchable().request(library, soc, tiling_key, blocks, slots);
         request.map(Self).map_err(|error| to_python(py, error))
     }

@@ -94,8 +94,8 @@ fn sim_run_program(
 ) -> PyResult<i32> {
     let platform = Platform::new(soc, aic_num, aiv_num).map_err(|error| to_python(py, error))?;
     let fields = serde_json::from_str(launch).map_err(|error| SimError::Request(error.to_string()));
-    let launch = fields.map_err(|error| to_python(py, error))?;
-    let settings = Settings { library, platform, launch, memory };
+    let settings = fields.and_then(|fields| Settings::new(library, platform, fields, memory));
+    let settings = settings.map_err(|error| to_python(py, error))?;
     py.detach(|| sim::launch::program::run(settings, &arguments)).map_err(|error| to_python(py, error))
 }
 

@@ -129,8 +129,7 @@ impl From<Event> for EventRow {
 
 named! {
     /// What an event tells.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[allow(missing_docs, reason = "their names, which users see, say it all")]
     pub(crate) enum Happening {
         OpBegin = "op-begin",

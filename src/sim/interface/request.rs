@@ -1,87 +1,68 @@
 //! What a launch is asked to do. Handed to the worker process as JSON, which only the core writes and reads.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::error::SimError;
+use crate::model::{KernelType, Soc};
 
 /// One launch of one loaded kernel.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Request {
     /// The kernel's name, for messages.
-    #[serde(default)]
     pub kernel: String,
     /// The shared library made by [`crate::sim::code::library::link`].
     pub library: std::path::PathBuf,
     /// The functions to run.
     pub entries: Entries,
     /// Index handed to the functions of a lone sub-kernel; `None`: the entry of a super kernel, without arguments.
-    #[serde(default)]
     pub args_offset: Option<u64>,
-    /// `Ascend910_93`, ...
-    pub soc: String,
-    /// `KERNEL_TYPE_...`: which cores are started, and whether their flags work.
-    pub kernel_type: String,
+    /// The chip.
+    pub soc: Soc,
+    /// Which cores are started, and whether their flags work.
+    pub kernel_type: KernelType,
     /// Number of blocks.
     pub blocks: u32,
     /// The parameter block.
     pub slots: Vec<u64>,
     /// What the slots hold, one by one; empty if nobody knows.
-    #[serde(default)]
     pub parameters: Vec<ParameterSpec>,
     /// Global memory the kernel may use.
-    #[serde(default)]
     pub buffers: Vec<BufferSpec>,
     /// The operators inside, in their order, for reports and order checking.
-    #[serde(default)]
     pub ops: Vec<OpSpec>,
     /// In which order cores go on.
-    #[serde(default)]
     pub schedule: ScheduleSpec,
     /// Cores held back.
-    #[serde(default)]
     pub delays: Vec<DelaySpec>,
     /// Parties outside the kernel.
-    #[serde(default)]
     pub agents: Vec<AgentSpec>,
     /// Bookkeeping of arrivals.
-    #[serde(default)]
     pub arrivals: ArrivalsSpec,
     /// Most switching points of a run.
-    #[serde(default = "default_step_limit")]
     pub step_limit: u64,
     /// How often every polling core looks again, with nobody else able to go on, before it counts as stuck.
-    #[serde(default = "default_poll_limit")]
     pub poll_limit: u64,
     /// Whether the order of operators that share memory is checked.
-    #[serde(default = "yes")]
     pub check_order: bool,
     /// Which events the report holds.
-    #[serde(default)]
     pub events: EventsSpec,
     /// Most events kept.
-    #[serde(default = "default_event_limit")]
     pub event_limit: usize,
     /// Address of four words of shared memory that always say where the run is: core, operator, steps.
-    #[serde(default)]
     pub status_address: u64,
     /// Whether local memories are overwritten with a pattern before every operator.
-    #[serde(default)]
     pub poison_local_memory: bool,
     /// Stack of one core in bytes.
-    #[serde(default = "default_stack_bytes")]
     pub stack_bytes: usize,
     /// How the pipes of a core work.
-    #[serde(default)]
     pub pipes: PipesSpec,
     /// What scalar accesses to global memory meet.
-    #[serde(default)]
     pub cache: CacheSpec,
     /// Whether barriers between vector instructions and waits around scalar accesses are taken as put in by the compiler.
-    #[serde(default = "yes")]
     pub auto_sync: bool,
     /// What `get_coreid()` returns on the first AIV; the default keeps AIC and AIV apart.
-    #[serde(default)]
     pub first_vector_core_id: Option<i64>,
 }
 
@@ -90,8 +71,8 @@ impl Request {
     pub(crate) fn new(
         library: std::path::PathBuf,
         entries: Entries,
-        soc: String,
-        kernel_type: String,
+        soc: Soc,
+        kernel_type: KernelType,
         blocks: u32,
         slots: Vec<u64>,
     ) -> Self {
@@ -111,40 +92,30 @@ impl Request {
             delays: Vec::new(),
             agents: Vec::new(),
             arrivals: ArrivalsSpec::default(),
-            step_limit: default_step_limit(),
-            poll_limit: default_poll_limit(),
-            check_order: yes(),
+            step_limit: 50_000_000,
+            poll_limit: 1000,
+            check_order: true,
             events: EventsSpec::default(),
-            event_limit: default_event_limit(),
+            event_limit: 50_000,
             status_address: 0,
             poison_local_memory: false,
-            stack_bytes: default_stack_bytes(),
+            stack_bytes: 256 * 1024,
             pipes: PipesSpec::default(),
             cache: CacheSpec::default(),
-            auto_sync: yes(),
+            auto_sync: true,
             first_vector_core_id: None,
         }
     }
-}
 
-fn default_step_limit() -> u64 {
-    50_000_000
-}
-
-fn default_poll_limit() -> u64 {
-    1000
-}
-
-fn default_event_limit() -> usize {
-    50_000
-}
-
-fn default_stack_bytes() -> usize {
-    256 * 1024
-}
-
-fn yes() -> bool {
-    true
+    /// The same, with some fields changed: by their names, as JSON has them.
+    pub(crate) fn with(&self, changes: Map<String, Value>) -> Result<Self, SimError> {
+        let unreadable = |error: serde_json::Error| SimError::Request(error.to_string());
+        let mut fields = serde_json::to_value(self).map_err(unreadable)?;
+        if let Value::Object(fields) = &mut fields {
+            fields.extend(changes);
+        }
+        serde_json::from_value(fields).map_err(unreadable)
+    }
 }
 
 /// Symbols of the functions each kind runs.

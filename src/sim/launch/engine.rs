@@ -11,7 +11,7 @@ use corosensei::{Coroutine, CoroutineResult};
 use crate::aicore::Pipe;
 use crate::aicore::operand::Operands;
 use crate::artifact::{DYNAMIC_BLOCK_NUM, EARLY_START_CONFIG};
-use crate::model::{Chip, CoreKind, KernelType, Soc};
+use crate::model::{Chip, CoreKind};
 use crate::sim::code::library::Library;
 use crate::sim::code::signals::{Crash, CrashGuard, Exit, FIBER, remember_way_back};
 use crate::sim::code::sites::Sites;
@@ -59,13 +59,10 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
     let _alone = DRIVING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let library = Library::open(&request.library, &request.kernel, &hooks::table())?;
     let argument_error = |problem: String| SimError::Argument { kernel: request.kernel.clone(), problem };
-    let soc = Soc::parse(&request.soc).map_err(|error| argument_error(error.to_string()))?;
-    let kernel_type = KernelType::from_name(&request.kernel_type)
-        .ok_or_else(|| argument_error(format!("unknown kernel type `{}`", request.kernel_type)))?;
     if request.blocks == 0 || request.blocks > 4096 {
         return Err(argument_error(format!("{} blocks; 1 to 4096 are possible", request.blocks)));
     }
-    let topology = Topology::new(kernel_type, request.blocks);
+    let topology = Topology::new(request.kernel_type, request.blocks);
     let mut entries = Vec::with_capacity(topology.core_count());
     for kind in CoreKind::BOTH.into_iter().filter(|kind| !topology.of_kind(*kind).is_empty()) {
         let name = match kind {
@@ -83,7 +80,7 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
     let block_local = BlockLocal::new(library.block_local());
     let initial = block_local.values();
     let sites = Sites::of(&library);
-    let mut run = Box::new(prepare(request, topology, soc.chip(), block_local, sites)?);
+    let mut run = Box::new(prepare(request, topology, block_local, sites)?);
     if args_offset.is_some() {
         tell_sub_kernel(&mut run.machine, &library);
     }
@@ -137,13 +134,8 @@ fn watch_bits(request: &Request) -> u32 {
 }
 
 /// A run before its first step.
-fn prepare(
-    request: Request,
-    topology: Topology,
-    chip: Chip,
-    block_local: BlockLocal,
-    sites: Sites,
-) -> Result<Run, SimError> {
+fn prepare(request: Request, topology: Topology, block_local: BlockLocal, sites: Sites) -> Result<Run, SimError> {
+    let chip = request.soc.chip();
     let count = topology.core_count();
     let memory = global_memory(&request);
     let agents = Agents::new(&request.agents, &memory)?;

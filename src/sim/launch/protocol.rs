@@ -90,16 +90,20 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::model::{KernelType, Soc};
+    use crate::sim::interface::request::Entries;
 
     #[test]
     fn an_order_reads_as_it_was_written() {
-        let launch = json!({
-            "library": "k.so", "entries": {"aiv": "f"}, "soc": "Ascend950", "kernel_type": "KERNEL_TYPE_AIV_ONLY",
-            "blocks": 2, "slots": [u64::MAX], "agents": [{"name": "a", "when": {"word": {"address": 1, "equals": 2}}}],
+        let entries = Entries { aic: None, aiv: Some("f".to_owned()) };
+        let usual = Request::new("k.so".into(), entries, Soc::Ascend950, KernelType::AivOnly, 2, vec![u64::MAX]);
+        let changes = json!({
+            "agents": [{"name": "a", "when": {"word": {"address": 1, "equals": 2}}}],
             "delays": [{"core": "AIV0", "steps": 3, "at": "sync-all"}], "schedule": {"policy": "skewed", "seed": 7},
             "ops": [{"name": "o", "param_offset": 0, "param_count": 1, "reads": [4]}],
         });
-        let launch = serde_json::from_value(launch).unwrap();
+        let launch = usual.with(changes.as_object().unwrap().clone()).unwrap();
+        assert!(usual.with(json!({"seeds": 3}).as_object().unwrap().clone()).is_err());
         let order = WorkOrder { pages: vec![Pages { address: 8, size: 4, open: true }], timeout: Some(0.5), launch };
         let line = order.to_line().unwrap();
         assert!(!line.contains('\n'));

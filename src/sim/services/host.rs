@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use crate::aicore::Memory;
-use crate::model::{CoreKind, Platform, Soc};
+use crate::model::{CoreKind, KernelType, Platform, Soc};
 use crate::sim::interface::error::SimError;
 use crate::sim::interface::report::Report;
-use crate::sim::interface::request::{BufferSpec, Request};
+use crate::sim::interface::request::{BufferSpec, Entries, Request};
 use crate::sim::interface::status::Status;
 use crate::sim::machine::arena::{self, Space};
 use crate::sim::machine::core_state::local_memory_sizes;
@@ -22,10 +22,25 @@ pub(crate) struct Settings {
     pub library: PathBuf,
     /// The simulated chip.
     pub platform: Platform,
-    /// Further fields of every launch, as its JSON has them.
-    pub launch: serde_json::Map<String, serde_json::Value>,
+    /// What all its launches have in common.
+    pub launch: Request,
     /// Bytes of global memory.
     pub memory: u64,
+}
+
+impl Settings {
+    /// A program on a chip. `changes` are fields of every launch that are not as usual, by their names.
+    pub(crate) fn new(
+        library: PathBuf,
+        platform: Platform,
+        changes: serde_json::Map<String, serde_json::Value>,
+        memory: u64,
+    ) -> Result<Self, SimError> {
+        let entries = Entries { aic: Some(ENTRY.to_owned()), aiv: Some(ENTRY.to_owned()) };
+        let usual = Request::new(library.clone(), entries, platform.soc, KernelType::AivOnly, 1, Vec::new());
+        let launch = Request { check_order: false, ..usual }.with(changes)?;
+        Ok(Self { library, platform, launch, memory })
+    }
 }
 
 /// The function every core of a launch starts in.
@@ -79,24 +94,17 @@ impl Program {
     }
 
     fn request(&self, launch: &Launch) -> Result<Request, SimError> {
-        let mut fields = self.settings.launch.clone();
-        fields.insert("kernel".to_owned(), text(launch.kernel).into());
-        let entry = serde_json::json!({"aic": ENTRY, "aiv": ENTRY});
-        let library = self.settings.library.display().to_string();
-        for (name, value) in [
-            ("library", serde_json::json!(library)),
-            ("entries", entry),
-            ("args_offset", serde_json::json!(launch.call)),
-            ("soc", serde_json::json!(self.settings.platform.soc.as_str())),
-            ("kernel_type", serde_json::json!(text(launch.kernel_type))),
-            ("blocks", serde_json::json!(launch.blocks)),
-            ("slots", serde_json::json!([])),
-            ("check_order", serde_json::json!(false)),
-            ("buffers", serde_json::json!(self.buffers)),
-        ] {
-            fields.insert(name.to_owned(), value);
-        }
-        serde_json::from_value(fields.into()).map_err(|error| SimError::Request(error.to_string()))
+        let (kernel, kernel_type) = (text(launch.kernel), text(launch.kernel_type));
+        let unknown =
+            || SimError::Argument { kernel: kernel.clone(), problem: format!("unknown kernel type `{kernel_type}`") };
+        Ok(Request {
+            kernel_type: KernelType::from_name(&kernel_type).ok_or_else(unknown)?,
+            args_offset: Some(launch.call),
+            blocks: launch.blocks,
+            buffers: self.buffers.clone(),
+            kernel,
+            ..self.settings.launch.clone()
+        })
     }
 }
 
