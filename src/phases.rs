@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::diagnostic::Diagnostic;
 use crate::emit::EmitError;
 use crate::model::{self, ModelError, Platform, SubKernels, SuperKernel};
-use crate::objects::{BinFiles, ObjectError, Objects, TextSizes};
+use crate::objects::{BinFiles, ObjectError, Objects, Suitability, TextSizes};
 use crate::options::{Influence, OptionName};
 use crate::plan::PlanError;
 use crate::program::Program;
@@ -121,6 +121,16 @@ impl Prepared {
                 Default::default()
             }
         };
+        let Suitability { problems, warnings } = Suitability::of(&kernel, &objects);
+        match (unreadable, problems) {
+            (UnreadableObjects::Fail, problems) => {
+                if let Some(problem) = problems.into_iter().next() {
+                    return Err(problem.into());
+                }
+            }
+            (UnreadableObjects::Warn, problems) => kernel.warnings.extend(would_fail(&problems)),
+        }
+        kernel.warnings.extend(warnings);
         for mismatch in objects.other_than_stated(&kernel) {
             match other {
                 OtherObjects::Fail => return Err(mismatch.into()),

@@ -2,12 +2,14 @@
 
 mod chip;
 mod core_kind;
+mod device_flags;
 mod kernel_type;
 mod meta;
 mod symbols;
 
 pub use chip::Chip;
 pub use core_kind::{CoreClass, CoreKind};
+pub(crate) use device_flags::{CALL, CALL_REACH, CodeTarget, STACK_BYTES, STACK_RECORD};
 pub use kernel_type::{KernelType, SuperKernelType};
 pub(crate) use meta::{LaunchMeta, META_SECTION_PREFIX, meta_declaration, meta_section};
 pub(crate) use symbols::{

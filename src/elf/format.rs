@@ -21,6 +21,7 @@ pub(crate) mod header_at {
     pub(crate) const MACHINE: usize = 18;
     pub(crate) const PHOFF: usize = 32;
     pub(crate) const SHOFF: usize = 40;
+    pub(crate) const FLAGS: usize = 48;
     pub(crate) const PHENTSIZE: usize = 54;
     pub(crate) const PHNUM: usize = 56;
     pub(crate) const SHENTSIZE: usize = 58;

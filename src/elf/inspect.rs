@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::error::ElfError;
 use super::file::ElfFile;
-use super::format::FILE_HEADER;
+use super::format::{FILE_HEADER, RELA, double, half, header_at, kind, word};
 use super::strings::NameReader;
 
 /// One section, as its header describes it.
@@ -43,13 +43,48 @@ pub struct Identity {
     pub kind: u16,
     /// `e_machine`.
     pub machine: u16,
+    /// `e_flags`.
+    pub flags: u32,
 }
 
 /// Type and machine of an ELF file.
 pub fn identity(object: &[u8]) -> Result<Identity, ElfError> {
     let file = ElfFile::parse(object)?;
     let header = &object[..FILE_HEADER];
-    Ok(Identity { kind: super::format::half(header, super::format::header_at::TYPE), machine: file.machine })
+    let flags = word(header, header_at::FLAGS);
+    Ok(Identity { kind: half(header, header_at::TYPE), machine: file.machine, flags })
+}
+
+/// One relocation with an addend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Relocation {
+    /// The section that it changes.
+    pub section: usize,
+    /// Where in that section.
+    pub offset: u64,
+    /// Its type.
+    pub kind: u32,
+    /// The index of its symbol, the empty first one included.
+    pub symbol: usize,
+    /// What is added.
+    pub addend: i64,
+}
+
+/// All relocations with addends, section by section.
+pub(crate) fn relocations(object: &[u8]) -> Result<Vec<Relocation>, ElfError> {
+    let file = ElfFile::parse(object)?;
+    let mut found = Vec::new();
+    for index in file.of_kind(kind::RELA) {
+        let section = file.sections[index].info as usize;
+        found.extend(file.contents(index)?.chunks_exact(RELA).map(|record| Relocation {
+            section,
+            offset: double(record, 0),
+            kind: word(record, 8),
+            symbol: word(record, 12) as usize,
+            addend: double(record, 16).cast_signed(),
+        }));
+    }
+    Ok(found)
 }
 
 /// Size of the first section whose name starts with `.text`.

@@ -13,6 +13,7 @@ use crate::json::{Document, JsonFile, JsonPath, Node};
 use crate::store::digest::ContentDigest;
 
 /// The key by which a sub-kernel's JSON is told from others.
+const KERNEL_TYPE: &str = "sub_operator_kernel_type";
 const NAMES: &str = "sub_operator_kernel_name";
 /// Under [`NAMES`] of a tiling-sink op: the functions of every tiling key.
 const BY_TILING_KEY: &str = "dynamic_func_names";
@@ -81,11 +82,21 @@ impl SubKernelFile {
     /// What it describes, for use as a `task_type` op on `chip`.
     pub(crate) fn sub_kernel(&self, task_type: TaskType, chip: Chip) -> Result<SubKernel, ModelError> {
         let json = self.json.root();
-        let kernel_type = kernel_type(&json.required("sub_operator_kernel_type")?)?;
         let names = json.required(NAMES)?;
-        let code = match task_type {
-            TaskType::Normal => SubKernelCode::Static(static_functions(&names, kernel_type, chip)?),
-            TaskType::Dynamic => SubKernelCode::Dynamic(tiling_functions(&names, chip)?),
+        let (kernel_type, code) = match task_type {
+            TaskType::Normal => {
+                let kernel_type = kernel_type(&json.required(KERNEL_TYPE)?)?;
+                (kernel_type, SubKernelCode::Static(static_functions(&names, kernel_type, chip)?))
+            }
+            TaskType::Dynamic => {
+                let functions = tiling_functions(&names, chip)?;
+                let kernel_type = match json.optional(KERNEL_TYPE)? {
+                    Some(node) if node.string()? != "" => kernel_type(&node)?,
+                    // Usual for what tiling decides at run time.
+                    Some(_) | None => type_of_all(&functions),
+                };
+                (kernel_type, SubKernelCode::Dynamic(functions))
+            }
         };
         let params = json.required("sub_operator_params")?;
         Ok(SubKernel {
@@ -111,6 +122,12 @@ impl SubKernelFile {
             },
         })
     }
+}
+
+/// The type of an op whose tiling keys run these functions, when its JSON leaves it to them.
+fn type_of_all(functions: &[TilingFunctions]) -> KernelType {
+    let all = |wanted| functions.iter().all(|entry| entry.kernel_type == wanted);
+    [KernelType::AivOnly, KernelType::AicOnly].into_iter().find(|only| all(*only)).unwrap_or(KernelType::MixAic1_2)
 }
 
 fn kernel_type(node: &Node<'_>) -> Result<KernelType, ModelError> {
@@ -249,7 +266,7 @@ impl SubKernelDocument<'_> {
         put("magic", json!("RT_DEV_BINARY_MAGIC_ELF"));
         put("sha256", json!(self.object_digest.to_string()));
         put("supportSuperKernel", json!(1));
-        put("sub_operator_kernel_type", json!(self.kernel_type.as_str()));
+        put(KERNEL_TYPE, json!(self.kernel_type.as_str()));
         put(NAMES, self.function_table());
         put("sub_operator_params", json!(self.params));
         put("sub_operator_early_start_set_flag", json!(self.early_start.sets_itself));

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::artifact::BLOCK_LOCAL_ROOM;
+use crate::artifact::{BLOCK_LOCAL_ROOM, STACK_BYTES};
 use crate::diagnostic::Diagnostic;
 use crate::elf::ElfError;
 use crate::fs::FileError;
@@ -44,6 +44,22 @@ pub enum ObjectError {
         Users(.users)
     )]
     BlockLocal { bytes: u64, users: Vec<(u64, String)> },
+    #[error(
+        "{op}: `{origin}` is a linked file, not an object that can be linked{}",
+        twin.as_ref().map_or_else(String::new, |twin| format!("; beside it is `{}`", twin.display()))
+    )]
+    Linked { op: OpName, origin: String, twin: Option<PathBuf> },
+    #[error("{op}: the code of `{origin}` is for {found} (`e_flags` {flags:#x}), not for {wanted}")]
+    OtherTarget { op: OpName, origin: String, flags: u32, found: String, wanted: String },
+    #[error(
+        "{op}: `{origin}` was compiled for a stack of {bytes} bytes, the super kernel's own code is for {STACK_BYTES}: \
+         they would look for block-local variables in different places"
+    )]
+    Stack { op: OpName, origin: String, bytes: u64 },
+    #[error(
+        "{op}: in `{origin}` a call of `{callee}` in `{caller}` goes over {distance} bytes, and a call reaches {reach}"
+    )]
+    Reach { op: OpName, origin: String, caller: String, callee: String, distance: u128, reach: u128 },
     #[error("cannot make copy {copy} of `{origin}`: {source}")]
     Copy { origin: String, copy: u32, source: ElfError },
 }
@@ -77,6 +93,10 @@ impl Diagnostic for ObjectError {
             Self::Digest { .. } => "SK0226",
             Self::SharedSize { .. } => "SK0227",
             Self::BlockLocal { .. } => "SK0228",
+            Self::Linked { .. } => "SK0229",
+            Self::OtherTarget { .. } => "SK0230",
+            Self::Stack { .. } => "SK0231",
+            Self::Reach { .. } => "SK0232",
             Self::Copy { source, .. } => source.id(),
         }
     }
@@ -95,6 +115,15 @@ impl Diagnostic for ObjectError {
             }
             Self::BlockLocal { .. } => {
                 "put fewer of these sub-kernels into one super kernel, or compile them without what needs the largest variables (checks of memory accesses, for one)".to_owned()
+            }
+            Self::Linked { twin: Some(twin), .. } => format!("give `{}` as `bin_path`", twin.display()),
+            Self::Linked { twin: None, .. } => {
+                "give the object that was compiled for super kernels (`…_relocatable.o` of tiling-sink ops) as `bin_path`".to_owned()
+            }
+            Self::OtherTarget { .. } => "compile the sub-kernel for this SoC and core kind, or set the SoC it was compiled for (`soc`)".to_owned(),
+            Self::Stack { .. } => format!("compile the sub-kernel with `-mllvm -cce-aicore-stack-size={STACK_BYTES:#x}`"),
+            Self::Reach { .. } => {
+                "compile the sub-kernel with long calls (`--cce-long-call=true`), or in smaller parts".to_owned()
             }
             Self::Digest { .. } | Self::NoFunction { .. } | Self::NoText { .. } => {
                 "compile the sub-kernel again: its JSON and its object do not belong together".to_owned()

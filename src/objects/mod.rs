@@ -4,10 +4,12 @@ mod error;
 mod read;
 mod sharing;
 mod sizes;
+mod suitability;
 mod used;
 
 pub(crate) use error::ObjectError;
 pub(crate) use read::{BinFiles, ObjectBytes, Objects};
 pub(crate) use sharing::{Fate, Sharing};
 pub use sizes::TextSizes;
+pub(crate) use suitability::Suitability;
 pub(crate) use used::{LinkGroup, UsedObject, used};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{ObjectError, TextSizes};
+use super::{ObjectError, Suitability, TextSizes};
 use crate::artifact::TILING_PREFIX;
 use crate::elf::{self, SharedPart};
 use crate::fs::{self, FileLook};
@@ -99,7 +99,21 @@ impl BinFile {
         })?;
         let members =
             members(&bytes).map_err(|source| ObjectError::Elf { op: op.clone(), path: path.to_path_buf(), source })?;
-        Ok(Self { path: path.to_path_buf(), digest: digest_of(&members), bytes, members })
+        let file = Self { path: path.to_path_buf(), digest: digest_of(&members), bytes, members };
+        file.refuse_linked(op)?;
+        Ok(file)
+    }
+
+    /// What a linker has already made is no input of another link.
+    fn refuse_linked(&self, op: &OpName) -> Result<(), ObjectError> {
+        let is_linked = |object: &ObjectBytes<'_>| {
+            elf::identity(object.bytes).is_ok_and(|identity| identity.kind != elf::RELOCATABLE)
+        };
+        let Some(linked) = self.objects().find(is_linked) else { return Ok(()) };
+        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let twin = self.path.with_file_name(format!("{stem}_relocatable.o"));
+        let twin = fs::metadata(&twin).is_ok().then_some(twin);
+        Err(ObjectError::Linked { op: op.clone(), origin: origin(&self.path, linked.name), twin })
     }
 
     /// The digest of the file's bytes, as the JSON of a sub-kernel may state it.
@@ -261,6 +275,7 @@ impl Objects {
                 SubKernelCode::Dynamic(_) => problems.extend(read.check_dynamic(op).err()),
             }
         }
+        problems.extend(Suitability::of(kernel, &read).problems);
         problems
     }
 

@@ -72,7 +72,7 @@ pub(crate) fn used<'a>(kernel: &'a SuperKernel, objects: &'a Objects) -> Result<
 }
 
 /// The functions of an op: group, name, and the file name its JSON gives.
-fn functions(op: &Op) -> Vec<(LinkGroup, &str, Option<&str>)> {
+pub(super) fn functions(op: &Op) -> Vec<(LinkGroup, &str, Option<&str>)> {
     match &op.kernel.code {
         SubKernelCode::Static(functions) => functions
             .iter()

@@ -21,9 +21,21 @@ if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
 
 
 @pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> KernelLibrary:
+def host_library(tmp_path_factory: pytest.TempPathFactory) -> KernelLibrary:
     """Sub-kernels, each compiled once per run."""
     return KernelLibrary(tmp_path_factory.mktemp("kernel_library"))
+
+
+@pytest.fixture
+def library(host_library: KernelLibrary) -> KernelLibrary:
+    """Those of a test, unless its file says otherwise."""
+    return host_library
+
+
+@pytest.fixture(scope="session")
+def device_library(tmp_path_factory: pytest.TempPathFactory) -> KernelLibrary:
+    """The same, in the shape of objects for a device."""
+    return KernelLibrary(tmp_path_factory.mktemp("device_library"), for_device=True)
 
 
 @pytest.fixture

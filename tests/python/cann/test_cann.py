@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import superkernel
 from cann_tools import Toolkit, arch
+from device_linker import joined
+from device_objects import DeviceObject, ObjectFile
 from kernel_library import AIC, MIX_1_1, MIX_1_2, KernelLibrary, functions_of
 from superkernel import _build, elf
 
@@ -22,6 +24,12 @@ EARLY_START = [
     "-D__ASCENDC_ENABLE_WAIT_PRE_TASK_END",
     "-D__ASCENDC_SUPERKERNEL_EARLY_START_V2",
 ]
+
+
+@pytest.fixture
+def library(device_library: KernelLibrary) -> KernelLibrary:
+    """Objects for a device."""
+    return device_library
 
 
 @pytest.fixture
@@ -245,7 +253,7 @@ def test_memory_checks(library: KernelLibrary, toolkit: Toolkit, out: Path):
             toolkit, "checked", "aiv", defines=expected, options=("-DUSER",), split=False, mix=()
         )
         with superkernel.configure(soc="Ascend950"):
-            superkernel.compile(infos, "checked")
+            superkernel.compile(library.infos(library.op("one", soc="Ascend950"), options="split-mode=1"), "checked")
         words = toolkit.calls("bisheng")[-1]
         assert words[words.index("-cce-block-local-relocate=false") - 1] == "-mllvm"
 
@@ -270,7 +278,9 @@ def test_coverage_needs_debug_information(library: KernelLibrary, toolkit: Toolk
         ("", "compile-options=-sanitizer", "option `compile-options=-sanitizer`"),
     ],
 )
-def test_the_sanitizer_is_refused(library: KernelLibrary, toolkit: Toolkit, out: Path, config, options, asked):
+def test_the_sanitizer_is_refused(
+    library: KernelLibrary, host_library: KernelLibrary, toolkit: Toolkit, out: Path, config, options, asked
+):
     infos = library.infos(library.op("one"), options=options)
     with superkernel.configure(op_debug_config=config):
         with pytest.raises(superkernel.SuperKernelError) as caught:
@@ -280,7 +290,7 @@ def test_the_sanitizer_is_refused(library: KernelLibrary, toolkit: Toolkit, out:
         assert toolkit.calls() == [] and not list(out.glob("*.o"))
         # The host compiler does without options it does not know.
         with superkernel.configure(toolchain="host"):
-            superkernel.compile(infos, "sane")
+            superkernel.compile(host_library.infos(host_library.op("one"), options=options), "sane")
 
 
 def test_on_ascend950_a_1_to_1_kernel_is_told_so(library: KernelLibrary, toolkit: Toolkit, out: Path):
@@ -288,7 +298,7 @@ def test_on_ascend950_a_1_to_1_kernel_is_told_so(library: KernelLibrary, toolkit
     with superkernel.configure(soc="Ascend950"):
         one_to_one = library.op("pair", MIX_1_1, soc="Ascend950")
         superkernel.compile(library.infos(one_to_one, options="split-mode=1"), "paired")
-        superkernel.compile(library.infos(library.op("one"), options="split-mode=1"), "single")
+        superkernel.compile(library.infos(library.op("one", soc="Ascend950"), options="split-mode=1"), "single")
     told = {call[call.index("-o") + 1]: "-D__ASCENDC_DAVID_SPLIT_CORE__" in call for call in toolkit.calls("bisheng")}
     assert told == {"paired_mix_aic.o": True, "paired_mix_aiv.o": True, "single_mix_aiv.o": False}
     command = next(call for call in toolkit.calls("bisheng") if "paired_mix_aic.o" in call)
@@ -453,9 +463,9 @@ def test_a_compiler_cache_in_front(library: KernelLibrary, toolkit: Toolkit, out
     assert (out / "launched_kernel.cpp").exists()
 
 
-def test_the_toolchain_can_be_chosen(library: KernelLibrary, toolkit: Toolkit, out: Path):
+def test_the_toolchain_can_be_chosen(library: KernelLibrary, host_library: KernelLibrary, toolkit: Toolkit, out: Path):
     with superkernel.configure(toolchain="host"):
-        superkernel.compile(library.infos(library.op("one")), "chosen")
+        superkernel.compile(host_library.infos(host_library.op("one")), "chosen")
     assert toolkit.calls() == []
     assert json.loads((out / "chosen.json").read_text())["toolchain"] == "host"
     # Another toolchain, another kernel.
@@ -479,14 +489,9 @@ def test_another_toolkit_version_is_another_kernel(library: KernelLibrary, toolk
 def test_helpers_of_a_sub_kernel_are_its_own(library: KernelLibrary, toolkit: Toolkit, out: Path, tmp_path: Path):
     """On a device, too: another sub-kernel may bring a helper of the same name."""
     one = library.op("one")
-    content = Path(one.bin_path).read_bytes()
-    helper = tmp_path / "helper.cpp"
-    helper.write_text('extern "C" int visible_helper() { return 1; }\n')
-    os.system(f"c++ -fPIC -c {helper} -o {helper}.o")
-    first = tmp_path / "first.o"
-    first.write_bytes(content)
+    first = ObjectFile.read(Path(one.bin_path).read_bytes())
     merged = tmp_path / "merged.o"
-    assert os.system(f"ld -r {first} {helper}.o -o {merged}") == 0
+    merged.write_bytes(joined([first, DeviceObject().function("visible_helper").file]).write())
     entry = {**one.entry(), "bin_path": str(merged)}
     superkernel.compile(library.infos(entry, options="split-mode=2"), "helped")
     visible = {s.name for s in elf.symbols((out / "helped.o").read_bytes()) if s.is_defined and s.binding != "local"}

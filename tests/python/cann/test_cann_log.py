@@ -20,6 +20,12 @@ from superkernel import _build
 TOOLS = ("COMPILE", "FATBIN")
 
 
+@pytest.fixture
+def library(tools: str, host_library: KernelLibrary, device_library: KernelLibrary) -> KernelLibrary:
+    """Sub-kernels for these tools."""
+    return device_library if tools == "cann" else host_library
+
+
 @pytest.fixture(params=["host", "cann"])
 def tools(request, tmp_path: Path, monkeypatch) -> Any:
     """Both toolchains, into a folder whose name a shell must not take apart."""

@@ -1,8 +1,9 @@
 """Stand-ins for `bisheng`, `ccec` and `ld.lld`: strict about their arguments, and real ELF comes out of them.
 
 As a module it installs them into a folder that looks like a toolkit. As a program it is one of them: every call is
-recorded as a line of JSON, every argument must be one the real tool would be given, and the machine's own compiler or
-linker does the work. ``SK_STANDIN_BEHAVIOUR`` makes them misbehave.
+recorded as a line of JSON, and every argument must be one the real tool would be given. The machine's own compiler does
+the work, what it made is brought into the device's shape, and the linker is a small one for that shape.
+``SK_STANDIN_BEHAVIOUR`` makes them misbehave.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+
+import device_linker
+import device_objects
 
 WORDS = [
     "0x02010880", "0x07020003", "0x00c0100a", "0x0a000000", "0x40200006",
@@ -185,6 +190,7 @@ def bisheng(arguments: list[str]) -> None:
     check(bool(source and output), "source and output")
     check(launched or "cce" in arguments, "the language")
     run(["c++", "-std=c++17", "-fPIC", "-w", *host, "-x", "c++", "-c", source, "-o", output])
+    shape(output, arguments)
 
 
 def ccec(arguments: list[str]) -> None:
@@ -208,6 +214,15 @@ def ccec(arguments: list[str]) -> None:
     plain.write_text(text)
     includes = [word for word in arguments if word.startswith(("-I", "-D"))]
     run(["c++", "-std=c++17", "-fPIC", "-w", *includes, *architecture(chip), "-c", str(plain), "-o", output])
+    shape(output, arguments)
+
+
+def shape(output: str, arguments: list[str]) -> None:
+    """Gives an object of this machine the shape of one for the device."""
+    (word,) = [word for word in arguments if word.startswith("--cce-aicore-arch=")]
+    chip, kind = word.split("-")[-2:]
+    path = Path(output)
+    path.write_bytes(device_objects.from_host(path.read_bytes(), chip, kind))
 
 
 def lld(arguments: list[str]) -> None:
@@ -225,13 +240,18 @@ def lld(arguments: list[str]) -> None:
             at = inputs.index(name)
             check([inputs[at - 1], inputs[at + 1]] == whole, f"all of {name}")
         check(len(set(objects)) == len(objects), "each object once")
-        run(["ld", "-r", *discard, *inputs, "-o", rest[-1]])
+        link(lambda: device_linker.joined(device_linker.inputs(objects)), rest[-1])
     else:
         check(rest == ["-Ttext=0", rest[1], "-static", "-o", rest[1], "-q"], "the frame of the placement")
-        placed = rest[1] + ".placed"
-        relaxed = ["--unresolved-symbols=ignore-all", "-z", "noexecstack", "-e", "0"]
-        run(["ld", "-Ttext=0", rest[1], "-static", "-q", *relaxed, "-o", placed])
-        os.replace(placed, rest[1])
+        link(lambda: device_linker.placed(device_linker.inputs([rest[1]])[0]), rest[1])
+
+
+def link(work: Callable[[], device_objects.ObjectFile], output: str) -> None:
+    """Writes what the linker makes, or ends as it would."""
+    try:
+        Path(output).write_bytes(work().write())
+    except device_linker.LinkError as error:
+        sys.exit(f"ld.lld: error: {error}")
 
 
 def architecture(word: str) -> list[str]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import device_objects
+from superkernel import elf
 from superkernel.sim import BuiltOp, build_op
 
 AIV = "KERNEL_TYPE_AIV_ONLY"
@@ -30,8 +34,9 @@ extern "C" __global__ __aicore__ void {name}(GM_ADDR x, GM_ADDR y)
 class KernelLibrary:
     """Builds sub-kernels on demand, each once."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, for_device: bool = False) -> None:
         self.folder = folder
+        self.for_device = for_device
         self._built: dict[tuple[Any, ...], BuiltOp] = {}
 
     def op(
@@ -46,6 +51,8 @@ class KernelLibrary:
             self._built[key] = build_op(
                 source, name, None, kernel_type, block_dim, op_type=name.title(), soc=soc, out_dir=folder, **more
             )
+            if self.for_device:
+                _into_device_shape(self._built[key], "c310" if soc == "Ascend950" else "c220")
         return self._built[key]
 
     def infos(self, *ops: BuiltOp | dict[str, Any], options: str = "") -> dict[str, Any]:
@@ -54,6 +61,24 @@ class KernelLibrary:
             "op_list": [op if isinstance(op, dict) else op.entry() for op in ops],
             "super_kernel_options": options,
         }
+
+
+def _into_device_shape(op: BuiltOp, chip: str) -> None:
+    """Makes the operator one for a device, as far as a linker can tell."""
+
+    def shaped(name: str, content: bytes) -> bytes:
+        cube = "_aic" in name or json.loads(told)["sub_operator_kernel_type"] in (AIC, MIX_AIC)
+        return device_objects.from_host(content, chip, "cube" if cube else "vec")
+
+    description, binary = Path(op.json_path), Path(op.bin_path)
+    told, content = description.read_text(), binary.read_bytes()
+    if elf.is_archive(content):
+        members = [(name, shaped(name, bytes(member))) for name, member in elf.read_archive(content)]
+        made = bytes(elf.write_archive(members))
+    else:
+        made = shaped(binary.name, content)
+    binary.write_bytes(made)
+    description.write_text(json.dumps(json.loads(told) | {"sha256": hashlib.sha256(made).hexdigest()}))
 
 
 def functions_of(ops: Sequence[BuiltOp], split: int) -> list[str]:
