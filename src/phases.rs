@@ -11,7 +11,7 @@ use crate::plan::PlanError;
 use crate::program::Program;
 use crate::report::{Explanation, LargePart};
 use crate::stage::{Stage, Timings};
-use crate::{emit, plan, report};
+use crate::{emit, objects, plan, report};
 
 /// Why there is no source.
 #[derive(Debug, thiserror::Error)]
@@ -115,7 +115,7 @@ impl Prepared {
             (Ok(read), UnreadableObjects::Fail | UnreadableObjects::Warn) => read,
             (Err(error), UnreadableObjects::Fail) => return Err(error.into()),
             (Err(_), UnreadableObjects::Warn) => {
-                let problems = Objects::problems(&kernel);
+                let problems = objects::problems(&kernel);
                 kernel.warnings.extend(would_fail(&problems));
                 kernel.warnings.push("there are no code sizes, so the plan has no preload counts".to_owned());
                 Default::default()

@@ -65,7 +65,7 @@ use crate::cancel::Cancel;
 use crate::environment::{Environment, Intermediates};
 use crate::fs;
 use crate::model::{self, SuperKernel};
-use crate::objects::{self, Objects, Sharing, UsedObject};
+use crate::objects::{self, Sharing, UsedObject};
 use crate::phases::{OtherObjects, PhaseError, Prepared, UnreadableObjects};
 use crate::program::Program;
 use crate::stage::{Observer, Stage, Timings};
@@ -219,7 +219,7 @@ pub(crate) fn refusals(request: &Request, cancel: &Cancel) -> Vec<BuildError> {
         Ok(kernel) => kernel,
         Err(error) => return vec![PhaseError::from(error).into()],
     };
-    let problems = Objects::problems(&kernel);
+    let problems = objects::problems(&kernel);
     if !problems.is_empty() {
         return problems.into_iter().map(|problem| PhaseError::from(problem).into()).collect();
     }

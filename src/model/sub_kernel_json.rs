@@ -392,4 +392,27 @@ mod tests {
         let SubKernelCode::Dynamic(read) = kernel.code else { panic!("{:?}", kernel.code) };
         assert_eq!(read, functions);
     }
+
+    fn type_of(table: &serde_json::Value) -> KernelType {
+        let names = json!({BY_TILING_KEY: table});
+        let place = JsonPath::top(Document::SubKernel);
+        type_of_all(&tiling_functions(&Node::root(&names, place), Chip::C220).unwrap())
+    }
+
+    #[test]
+    fn a_dynamic_op_without_a_type_has_that_of_its_tiling_keys() {
+        let vector = |name: &str| json!({"kernel_type": "KERNEL_TYPE_AIV_ONLY", "AiCore": name});
+        let cube = |name: &str| json!({"kernel_type": "KERNEL_TYPE_AIC_ONLY", "AiCore": name});
+        let with_flags = json!({"kernel_type": "KERNEL_TYPE_MIX_AIV_1_0", "dav-c220-vec": "f"});
+        let one_to_one = json!({"kernel_type": "KERNEL_TYPE_MIX_AIC_1_1", "dav-c220-cube": "c", "dav-c220-vec": "v"});
+        for (table, expected) in [
+            (json!({"1": vector("f"), "2": vector("g")}), KernelType::AivOnly),
+            (json!({"1": cube("f")}), KernelType::AicOnly),
+            (json!({"1": cube("f"), "2": vector("g")}), KernelType::MixAic1_2),
+            (json!({"1": with_flags}), KernelType::MixAic1_2),
+            (json!({"1": one_to_one}), KernelType::MixAic1_2),
+        ] {
+            assert_eq!(type_of(&table), expected, "{table}");
+        }
+    }
 }

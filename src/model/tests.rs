@@ -303,36 +303,6 @@ fn the_workspace_grows_in_doublings() {
 }
 
 #[test]
-fn a_dynamic_op_without_a_type_has_that_of_its_tiling_keys() {
-    let vector = |name: &str| json!({"kernel_type": "KERNEL_TYPE_AIV_ONLY", "AiCore": name});
-    let cube = |name: &str| json!({"kernel_type": "KERNEL_TYPE_AIC_ONLY", "AiCore": name});
-    let vector_with_flags = json!({"kernel_type": "KERNEL_TYPE_MIX_AIV_1_0", "dav-c220-vec": "f"});
-    let one_to_one = json!({"kernel_type": "KERNEL_TYPE_MIX_AIC_1_1", "dav-c220-cube": "c", "dav-c220-vec": "v"});
-    for (table, expected) in [
-        (json!({"1": vector("f"), "2": vector("g")}), KernelType::AivOnly),
-        (json!({"1": cube("f")}), KernelType::AicOnly),
-        (json!({"1": cube("f"), "2": vector("g")}), KernelType::MixAic1_2),
-        (json!({"1": vector_with_flags}), KernelType::MixAic1_2),
-        (json!({"1": one_to_one}), KernelType::MixAic1_2),
-    ] {
-        let names = json!({"dynamic_func_names": table});
-        for kernel_type in [json!(""), Value::Null] {
-            let changes = json!({
-                "task_type": "dynamic", "sub_operator_kernel_name": names, "sub_operator_kernel_type": kernel_type,
-            });
-            let kernel = Fixture::new().op("KERNEL_TYPE_AIV_ONLY", -1, changes).load().unwrap();
-            assert_eq!(kernel.ops[OpPosition::at(0)].kernel.kernel_type, expected, "{names}");
-        }
-    }
-    // What an op without tiling keys runs on stands nowhere else.
-    for (changes, id) in
-        [(json!({"sub_operator_kernel_type": ""}), "SK0208"), (json!({"sub_operator_kernel_type": null}), "SK0204")]
-    {
-        assert_eq!(Fixture::new().aiv(1, changes).load().unwrap_err().id(), id);
-    }
-}
-
-#[test]
 fn dcci_of_dynamic_ops_comes_from_the_lists() {
     let table = json!({"1": {"kernel_type": "KERNEL_TYPE_AIV_ONLY", "AiCore": "f"}});
     let dynamic = |op_type: &str| {

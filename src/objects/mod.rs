@@ -11,5 +11,5 @@ pub(crate) use error::ObjectError;
 pub(crate) use read::{BinFiles, ObjectBytes, Objects};
 pub(crate) use sharing::{Fate, Sharing};
 pub use sizes::TextSizes;
-pub(crate) use suitability::Suitability;
+pub(crate) use suitability::{Suitability, problems};
 pub(crate) use used::{LinkGroup, UsedObject, used};

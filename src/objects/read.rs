@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{ObjectError, Suitability, TextSizes};
+use super::{ObjectError, TextSizes};
 use crate::artifact::TILING_PREFIX;
 use crate::elf::{self, SharedPart};
 use crate::fs::{self, FileLook};
@@ -249,8 +249,8 @@ impl Objects {
         Ok(Self { files })
     }
 
-    /// Everything that is wrong with the files of `kernel`, each file and each function once.
-    pub(crate) fn problems(kernel: &SuperKernel) -> Vec<ObjectError> {
+    /// Everything that is missing in the files of `kernel`, each file and each function once; and what could be read.
+    pub(super) fn problems(kernel: &SuperKernel) -> (Vec<ObjectError>, Self) {
         let mut problems = Vec::new();
         let mut read = Self::default();
         let mut tried = HashSet::new();
@@ -275,8 +275,7 @@ impl Objects {
                 SubKernelCode::Dynamic(_) => problems.extend(read.check_dynamic(op).err()),
             }
         }
-        problems.extend(Suitability::of(kernel, &read).problems);
-        problems
+        (problems, read)
     }
 
     /// Reads the files and the code sizes in them.

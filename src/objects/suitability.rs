@@ -12,6 +12,13 @@ use crate::elf::{self, Place, Section, Symbol, SymbolKind};
 use crate::model::{OpName, SuperKernel};
 use crate::store::digest::ContentDigest;
 
+/// Everything that is wrong with the files of `kernel`, each once.
+pub(crate) fn problems(kernel: &SuperKernel) -> Vec<ObjectError> {
+    let (mut problems, read) = Objects::problems(kernel);
+    problems.extend(Suitability::of(kernel, &read).problems);
+    problems
+}
+
 /// What a build refuses, and what it only mentions.
 #[derive(Debug, Default)]
 pub(crate) struct Suitability {
