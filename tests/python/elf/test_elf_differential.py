@@ -6,6 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from device_linker import joined
+from device_objects import GLOBAL, WEAK, DeviceObject, ObjectFile
 from elf_objects import LINKERS, Meaning, Recipe, Workshop, complaints, recipes, run
 from superkernel import elf
 
@@ -90,6 +92,68 @@ def test_the_machine_does_not_matter(workshop: Workshop, recipe: Recipe) -> None
     before = workshop.compile(recipe).read_bytes()
     edited = elf.split_copies(before, "entry", 3)
     assert elf.split_copies(as_unknown(before), "entry", 3) == [as_unknown(copy) for copy in edited]
+
+
+def all_keys() -> DeviceObject:
+    """A tiling-sink operator: the functions of all keys in one section."""
+    made = DeviceObject("c220", "cube")
+    for key in range(40):
+        made.function(f"Add_{key}_mix_aic", long_calls=["helper"], block_local=["g_cubeTPipePtr", "own"])
+        made.function(f"Add_{key}_mix_aiv", addresses=["g_opSystemRunCfg"], block_local=["g_vecTPipePtr"])
+        made.tiling(f"Tiling{key}")
+    made.function("helper").variable("g_vecTPipePtr").variable("g_cubeTPipePtr").variable("own", 4, binding=GLOBAL)
+    return made.stack_record(*[0x8000] * 80)
+
+
+def per_function() -> DeviceObject:
+    """An operator compiled function by function."""
+    made = DeviceObject().function("Add_0_mix_aic", calls=["_Z6helperIiEvv"], block_local=["g_vecTPipePtr"])
+    made.function("Add_0_mix_aiv", own_section=True).function("_Z6helperIiEvv", own_section=True, binding=WEAK)
+    return made.variable("g_vecTPipePtr").variable("_ZN7AscendC11g_kfcClientE").meta("Add_0", bytes(8))
+
+
+@pytest.mark.parametrize("made", [all_keys(), per_function()], ids=["all_keys", "per_function"])
+def test_device_objects_are_edited_alike(workshop: Workshop, made: DeviceObject) -> None:
+    before = made.bytes()
+    path = workshop.write("device.o", before)
+    assert elf.edit(before) == before
+    assert elf.identity(before) == (1, 0x1029)
+    renames = {name: f"{name}_split1" for name in ("Add_0_mix_aic", "g_vecTPipePtr")}
+    arguments = [f"--redefine-sym={old}={new}" for old, new in renames.items()]
+    assert_same(elf.rename_symbols(before, renames), objcopy("llvm-objcopy", path, *arguments), before)
+    some = ["Add_0_mix_aiv", "g_vecTPipePtr"]
+    arguments = [f"--localize-symbol={name}" for name in some]
+    assert_same(elf.localize_symbols(before, some), objcopy("llvm-objcopy", path, *arguments), before)
+    kept = elf.edit(before, keep_global=["Add_0_mix_aic"])
+    assert_same(kept, objcopy("llvm-objcopy", path, "--keep-global-symbol=Add_0_mix_aic"), before)
+    dropped = elf.edit(before, drop_sections=[".ascend.meta."])
+    arguments = ["--wildcard", "--remove-section=.ascend.meta.*"]
+    assert_same(dropped, objcopy("llvm-objcopy", path, *arguments), before)
+    # llvm-objcopy leaves the groups of sections that are gone, with signatures that are no symbols.
+    bare = Meaning(elf.edit(before, drop_sections=[".ascendc_tiling."]))
+    assert not [section for section in elf.sections(elf.edit(before, drop_sections=[".ascendc_tiling."]))
+                if section.name.startswith(".ascendc_tiling")]  # fmt: skip
+    assert {group[1] for group in bare.groups} == {
+        group[1] for group in Meaning(before).groups if not group[1].startswith("Tiling")
+    }
+
+
+@pytest.mark.parametrize("made", [all_keys(), per_function()], ids=["all_keys", "per_function"])
+def test_copies_of_device_objects_share_block_local_variables(made: DeviceObject) -> None:
+    """Weak ones, which a linker merges. Whatever else an object defines is the copy's own."""
+    functions = ["Add_0_mix_aic", "Add_0_mix_aiv"]
+    before = made.bytes()
+    copies = elf.split_copies(before, functions, 3)
+    for number, copy in enumerate(copies, 1):
+        visible = {s.name: s.binding for s in elf.symbols(copy) if s.is_defined and s.binding != "local"}
+        shared = {s.name for s in elf.symbols(before) if s.binding == "weak" and s.size == 8 and s.kind == "object"}
+        shared = {name for name in shared if not name.startswith("Tiling")}
+        assert visible == {f"{name}_split{number}": "global" for name in functions} | dict.fromkeys(shared, "weak")
+        groups = {group.signature.name for group in ObjectFile.read(bytes(copy)).groups}
+        assert groups == shared
+    linked = joined([ObjectFile.read(bytes(one)) for one in (before, *copies)])
+    for name in ("g_vecTPipePtr",):
+        assert len([symbol for symbol in linked.symbols if symbol.name == name]) == 1
 
 
 @pytest.mark.parametrize("recipe", [r for r in RECIPES if r.source == "meta.c"], ids=lambda recipe: recipe.name)
