@@ -87,6 +87,7 @@ pub use error::Error;
 pub use phases::Plan;
 pub use sim::explore;
 
+use build::model::{Failure, Kernels, ModelObserver, ModelPiece, ModelRequest};
 use cancel::Cancel;
 use cost::forecast::{Forecast, Model, TunedModel};
 use cost::inputs::Known;
@@ -187,6 +188,36 @@ pub fn suggest(model: &Model, known: &Known<'_>, prices: &Prices) -> Result<Sugg
         Model::Kernel { .. } => Ok(Suggestion::default()),
         Model::Graph { graph, settings } => Ok(cost::suggest::suggest(graph, settings, known, prices)?),
     }
+}
+
+/// Builds the super kernels of a planned model, each kernel once; `kernels` are those of this process.
+///
+/// Failures are those of single pieces: `observer` hears of every piece as it ends.
+pub fn build_model(
+    request: &ModelRequest<'_>,
+    kernels: &Kernels<Failure>,
+    observer: &dyn ModelObserver,
+    cancel: &Cancel,
+) {
+    build::model::build_model(request, kernels, observer, cancel);
+}
+
+/// The super kernels of a plan, made with this mode, as [`build_model`] takes them.
+pub fn pieces(plan: &scope::ScopePlan, mode: scope::Mode) -> Vec<ModelPiece> {
+    let piece = |piece: &scope::Piece| ModelPiece {
+        name: piece.name.clone(),
+        kernel_name: piece.kernel_name.clone(),
+        identity: piece.identity(mode),
+        kernel_infos: piece.normalized_infos(),
+        core_limits: piece.core_limits,
+        size: piece.members.len(),
+        problems: piece
+            .problems
+            .iter()
+            .map(|problem| (problem.message.clone(), problem.id, problem.solution.clone()))
+            .collect(),
+    };
+    plan.pieces.iter().map(piece).collect()
 }
 
 /// Where program counters of a device are in the object of a kernel: (counter, address of the code, or of `function` where

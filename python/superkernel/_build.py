@@ -21,12 +21,6 @@ _DEFAULT_CACHE_LIMIT = 5 << 30
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
-#: What stops the builds of this context; signals stop those of the main thread anyway.
-cancellation: contextvars.ContextVar[_core.Cancel | None] = contextvars.ContextVar("superkernel_cancel", default=None)
-
-#: What the builds of this context share: turns of the tools, inputs that are read once.
-shared: contextvars.ContextVar[_core.SharedBuilds | None] = contextvars.ContextVar("superkernel_shared", default=None)
-
 #: Gets the reports of all builds of this context, if somebody wants them.
 reports: contextvars.ContextVar[list[dict[str, Any]] | None] = contextvars.ContextVar(
     "superkernel_reports", default=None
@@ -51,15 +45,19 @@ def build(
     """
     current = settings(use_cache=use_cache)
     with building(str(kernel_name)):
-        report = _core.build(
-            kernel_infos, kernel_name, current, keep, rebuild, progress, cancellation.get(), shared.get()
-        )
-        if announce:
+        report = _core.build(kernel_infos, kernel_name, current, keep, rebuild, progress)
+    finished(report, announce=announce)
+    return report
+
+
+def finished(report: dict[str, Any], *, announce: bool = True) -> None:
+    """Passes a build's report on to whoever wants those of this context, with a line in the log."""
+    if announce:
+        with building(report["kernel"]):
             logger.info("%s", summary(report))
     told = reports.get()
     if told is not None:
         told.append(report)
-    return report
 
 
 def compare(kernel_infos: Mapping[str, Any], kernel_name: str) -> tuple[str, list[str]]:

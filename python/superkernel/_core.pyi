@@ -8,12 +8,12 @@ __all__ = [
     "SIM_GUARD_BYTE",
     "AiCore",
     "BuildRecord",
-    "Cancel",
     "CoreReport",
     "Event",
     "Finding",
     "Hazard",
     "Instruction",
+    "KernelCache",
     "KernelDescription",
     "LaunchRequest",
     "Location",
@@ -25,7 +25,6 @@ __all__ = [
     "ScopePlanned",
     "ScopeProblem",
     "ScratchFolder",
-    "SharedBuilds",
     "SimReport",
     "SimWorkOrder",
     "StoppedCores",
@@ -34,6 +33,7 @@ __all__ = [
     "__version__",
     "beside_file",
     "build",
+    "build_model",
     "build_op",
     "build_record",
     "build_refusals",
@@ -666,18 +666,29 @@ def build(
     keep: bool,
     rebuild: bool,
     progress: Callable[[str], object] | None,
-    cancel: Cancel | None = None,
-    shared: SharedBuilds | None = None,
 ) -> dict[str, Any]: ...
 
 @final
-class SharedBuilds:
-    def __new__(cls, jobs: int) -> SharedBuilds: ...
+class KernelCache:
+    """The kernels of a process: one build per kernel, however many ask for it at the same time."""
 
-@final
-class Cancel:
-    def __new__(cls) -> Cancel: ...
-    def cancel(self) -> None: ...
+    def __new__(cls) -> KernelCache: ...
+    def state(self, name: str) -> str: ...
+    def clear(self) -> None: ...
+    def _reset_after_fork(self) -> None: ...
+
+def build_model(
+    planned: ScopePlanned,
+    settings: dict[str, Any],
+    kernels: KernelCache,
+    jobs: int | None,
+    keep: bool,
+    rebuild: bool,
+    remote: tuple[Any, int] | None,
+    temporary: str | PathLike[str],
+    on_stage: Callable[[str, str], object] | None,
+    ended: Callable[[int, Any, float, dict[str, Any] | None, Any], object],
+) -> None: ...
 
 @final
 class ScratchFolder:

@@ -56,6 +56,21 @@ pub enum BuildError {
         /// What is wrong with the file.
         problem: String,
     },
+    /// The planner of a model has found what a build would refuse.
+    #[error("super kernel `{piece}` cannot be built: {}",
+        problems.iter().map(|(message, id, _)| format!("{message} [{id}]")).collect::<Vec<_>>().join("; "))]
+    Planned {
+        /// The super kernel, as the plan calls it.
+        piece: String,
+        /// Message, id and solution of each.
+        problems: Vec<(String, &'static str, String)>,
+    },
+    /// Two kernels of a model have one name.
+    #[error("two different super kernels are called `{kernel}`")]
+    SameName {
+        /// The name.
+        kernel: String,
+    },
     /// Checks by the sanitizer were asked for.
     #[error("super kernel `{kernel}` cannot be built with the sanitizer, which {asked} asks for")]
     Sanitizer {
@@ -119,6 +134,8 @@ impl Diagnostic for BuildError {
             Self::BadToolOutput { .. } => "SK0802",
             Self::Check { .. } => "SK0803",
             Self::Sanitizer { .. } => "SK0808",
+            Self::Planned { .. } => "SK1016",
+            Self::SameName { .. } => "SK1019",
             Self::ByProduct { .. } => "SK0810",
             Self::NoRecord { .. } => "SK0805",
             Self::Reproducer { .. } => "SK0807",
@@ -141,6 +158,12 @@ impl Diagnostic for BuildError {
             }
             Self::ByProduct { .. } => {
                 "build without `dump_cce` and `--keep`, or one of the two kernels into another directory".to_owned()
+            }
+            Self::Planned { problems, .. } => {
+                problems.iter().map(|(_, _, solution)| solution.as_str()).collect::<Vec<_>>().join("; ")
+            }
+            Self::SameName { .. } => {
+                "rename one of them, or report this if the names were made by the planner".to_owned()
             }
             Self::Sanitizer { .. } => {
                 "leave it out, or check the operators one by one, outside a super kernel".to_owned()

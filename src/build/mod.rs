@@ -25,6 +25,7 @@ mod isolation;
 mod keep;
 mod log;
 pub(crate) mod manifest;
+pub mod model;
 mod outcome;
 mod renamed;
 pub(crate) mod reproducer;
@@ -64,7 +65,7 @@ use crate::artifact::SuperKernelSymbols;
 use crate::cancel::Cancel;
 use crate::environment::{Environment, Intermediates};
 use crate::fs;
-use crate::model::{self, SuperKernel};
+use crate::model::SuperKernel;
 use crate::objects::{self, Sharing, UsedObject};
 use crate::phases::{OtherObjects, PhaseError, Prepared, UnreadableObjects};
 use crate::program::Program;
@@ -215,7 +216,7 @@ fn cache_key(request: &Request, kernel: &SuperKernel, fingerprint: &Fingerprint)
 /// What is wrong with the op list hides the rest; files are looked at one by one; what comes behind needs all of them.
 pub(crate) fn refusals(request: &Request, cancel: &Cancel) -> Vec<BuildError> {
     let Request { kernel_infos, name, environment, .. } = request;
-    let kernel = match model::load(kernel_infos, name, &environment.platform) {
+    let kernel = match crate::model::load(kernel_infos, name, &environment.platform) {
         Ok(kernel) => kernel,
         Err(error) => return vec![PhaseError::from(error).into()],
     };

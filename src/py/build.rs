@@ -1,14 +1,14 @@
 //! The native half of `superkernel.compile` and of the commands about builds and the cache.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use super::convert;
 use super::errors::to_python;
-use super::interrupt::{PyCancel, interruptible, interruptible_by};
+use super::interrupt::interruptible;
 use super::settings::InForce;
 use crate::build::cached::CacheAnswer;
 use crate::build::manifest::Standing;
@@ -23,9 +23,7 @@ use crate::store::work_dir::WorkDir;
 use crate::{Diagnostic, Error};
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyCancel>()?;
     module.add_class::<ScratchFolder>()?;
-    module.add_class::<SharedBuilds>()?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(compare_build, module)?)?;
     module.add_function(wrap_pyfunction!(build_refusals, module)?)?;
@@ -42,24 +40,8 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cache_import, module)?)
 }
 
-/// What the builds of one model have in common: tools take turns, the longest first; files are read once.
-#[pyclass(frozen, module = "superkernel._core")]
-struct SharedBuilds(Arc<Shared>);
-
-#[pymethods]
-impl SharedBuilds {
-    /// All builds together run `jobs` tools at the same time.
-    #[new]
-    fn new(jobs: u32) -> Self {
-        Self(Shared::with_jobs(Some(jobs)))
-    }
-}
-
-/// Builds a kernel; the report of it. `progress` is called with the name of every stage as it begins, `cancel` stops it,
-/// `shared` is what it shares with other builds.
+/// Builds a kernel; the report of it. `progress` is called with the name of every stage as it begins.
 #[pyfunction]
-#[pyo3(signature = (kernel_infos, kernel_name, settings, keep, rebuild, progress, cancel=None, shared=None))]
-#[expect(clippy::too_many_arguments, reason = "Python passes them one by one")]
 fn build<'py>(
     py: Python<'py>,
     kernel_infos: &Bound<'py, PyAny>,
@@ -68,8 +50,6 @@ fn build<'py>(
     keep: bool,
     rebuild: bool,
     progress: Option<Py<PyAny>>,
-    cancel: Option<&Bound<'py, PyCancel>>,
-    shared: Option<&Bound<'py, SharedBuilds>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut request = request(kernel_infos, kernel_name, settings)?;
     if keep {
@@ -78,11 +58,8 @@ fn build<'py>(
     if rebuild {
         request.reuse = Reuse::Never;
     }
-    if let Some(shared) = shared {
-        request.shared = Arc::clone(&shared.get().0);
-    }
     let observer = Progress(progress);
-    let outcome = interruptible_by(py, PyCancel::of(cancel), |cancel| crate::build(&request, &observer, cancel))?;
+    let outcome = interruptible(py, |cancel| crate::build(&request, &observer, cancel))?;
     convert::to_python(py, outcome.to_json())
 }
 

@@ -13,6 +13,7 @@ mod launch;
 mod loader;
 mod locate;
 mod logging;
+mod model;
 mod opbuild;
 mod options;
 mod plan;
@@ -34,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     options::register(module)?;
     settings::register(module)?;
     build::register(module)?;
+    model::register(module)?;
     records::register(module)?;
     plan::register(module)?;
     elf::register(module)?;

@@ -123,9 +123,9 @@ impl ScopePiece {
 
 /// A plan; Python objects are made of what is asked for only.
 #[pyclass(frozen, module = "superkernel._core")]
-struct ScopePlanned {
-    plan: Arc<scope::ScopePlan>,
-    mode: Mode,
+pub(super) struct ScopePlanned {
+    pub(super) plan: Arc<scope::ScopePlan>,
+    pub(super) mode: Mode,
 }
 
 #[pymethods]
@@ -262,14 +262,7 @@ impl ScopePiece {
     /// Everything that decides what the kernel is, as text.
     #[getter]
     fn identity(&self) -> String {
-        match self.mode {
-            Mode::Default => self.piece().document.clone(),
-            // The reference's names leave options, streams and core limits out: two kernels may have one name.
-            Mode::Compat => {
-                let piece = self.piece();
-                json!([piece.document, piece.normalized_infos(), piece.core_limits]).to_string()
-            }
-        }
+        self.piece().identity(self.mode)
     }
 
     /// The argument of `superkernel.compile` for each op alone, without events, and the op's name.

@@ -280,6 +280,15 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// Everything that decides what the kernel is, as text.
+    pub(crate) fn identity(&self, mode: Mode) -> String {
+        match mode {
+            Mode::Default => self.document.clone(),
+            // The reference's names leave options, streams and core limits out: two kernels may have one name.
+            Mode::Compat => json!([self.document, self.normalized_infos(), self.core_limits]).to_string(),
+        }
+    }
+
     /// The argument of `compile`.
     pub(crate) fn kernel_infos(&self) -> Value {
         self.infos(|stream| stream, <[i64]>::to_vec)

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import contextvars
-import json
-import os
-import threading
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from concurrent.futures import Executor
+from typing import Any, Literal, NamedTuple
 
 from superkernel import _core
-from superkernel._build import build, cache_directory, cancellation, compare, shared
-from superkernel._config import BadValue, configure, repeatable
+from superkernel._build import finished, settings
+from superkernel._config import BadValue, configure
 from superkernel._config import check as check_setting
-from superkernel._environment import in_force, snapshot
 from superkernel._errors import SuperKernelError, make_error
 from superkernel._logging import logger
-from superkernel._scratch import ScratchFolder
-from superkernel.scope._cache import Answer, kernels
+from superkernel._scratch import ScratchFolder, own_temporary_folder
+from superkernel.scope._cache import kernels
 from superkernel.scope._graph import Graph, PathLike, as_graph
 from superkernel.scope._plan import Piece, ScopePlan, plan
-
-if TYPE_CHECKING:
-    from superkernel.scope._remote import Remote
 
 #: Built now; there already; taken from the cache directory; the same kernel as an earlier piece of the model.
 State = Literal["compiled", "up to date", "from cache", "shared", "failed"]
@@ -93,17 +84,6 @@ class ModelBuild(NamedTuple):
         return line + (f"; run alone: {', '.join(self.excluded)}" if self.excluded else "")
 
 
-class _Wish(NamedTuple):
-    """What a caller of ``compile_graph`` wants of every build."""
-
-    keep: bool
-    rebuild: bool
-    use_cache: bool
-    on_stage: OnStage | None
-    #: Who builds, if not this process.
-    remote: Remote | None
-
-
 def compile_graph(
     graph: Graph | PathLike | dict[str, Any],
     *,
@@ -133,15 +113,14 @@ def compile_graph(
     for at the same time. Other arguments are those of :func:`superkernel.scope.plan`.
     """
     started = time.perf_counter()
+    jobs = _checked_jobs(jobs)
     remote = None
     if executor is not None:
         from superkernel.scope._remote import Remote
 
-        remote = Remote(executor)
-    # Threads that only wait for others cost nothing.
-    jobs = _WAITING if jobs is None and remote is not None else _checked_jobs(jobs)
+        # Threads that only wait for others cost nothing.
+        remote = (Remote(executor), jobs or _WAITING)
     graph = as_graph(graph)
-    wish = _Wish(keep, rebuild, use_cache, on_stage, remote)
     left_out = list(exclude)
     excluded: list[str] = []
     while True:
@@ -149,20 +128,33 @@ def compile_graph(
         _refuse_unbuildable(planned)
         if on_plan is not None:
             on_plan(planned)
-        results = _build_all(planned, jobs, progress, wish)
-        failed = [result for result in results if result.state == "failed"]
+        results: dict[int, KernelResult] = {}
+        _core.build_model(
+            planned.native,
+            settings(use_cache=use_cache),
+            kernels,
+            jobs,
+            keep,
+            rebuild,
+            remote,
+            own_temporary_folder(),
+            on_stage,
+            _collector(planned, results, progress),
+        )
+        ordered = [results[number] for number in sorted(results)]
+        failed = [result for result in ordered if result.state == "failed"]
         found = _culprits(planned, failed) if fallback and failed else []
         if not found:
             break
         for name in found:
             logger.warning("super_kernel_scope: `%s` cannot be built into a super kernel and runs alone", name)
         excluded.extend(found)
-    build = ModelBuild(planned, results, 1000 * (time.perf_counter() - started), excluded)
+    build = ModelBuild(planned, ordered, 1000 * (time.perf_counter() - started), excluded)
     if check and failed:
         first = failed[0]
         raise make_error(
             "SK1017",
-            f"{len(failed)} of {len(results)} super kernels failed to build: "
+            f"{len(failed)} of {len(ordered)} super kernels failed to build: "
             + "; ".join(f"`{result.piece}`: {result.error}" for result in failed),
             "see the message of each" if first.error is None else first.error.errorinfo["errSolution"],
         ) from first.error
@@ -185,131 +177,33 @@ def _refuse_unbuildable(planned: ScopePlan) -> None:
         )
 
 
-def _checked_jobs(jobs: int | None) -> int:
-    """How many tools may run at the same time."""
+def _checked_jobs(jobs: int | None) -> int | None:
+    """How many tools may run at the same time, if somebody says."""
     if jobs is not None:
         try:
             return int(check_setting("jobs", jobs))
         except BadValue as refusal:
             problem = f"`jobs` cannot be `{str(jobs)[:80]}`; expected {refusal}"
             raise make_error("SK0011", problem, f"pass {refusal}, or `None`: one per processor") from None
-    return in_force("jobs")[0] or os.cpu_count() or 1
+    return None
 
 
-class _Shares:
-    """Divides the jobs among builds, so that their own stages never have more threads than were asked for; tools take
-    turns by themselves (``SharedBuilds``).
+def _collector(
+    planned: ScopePlan, results: dict[int, KernelResult], progress: Progress | None
+) -> Callable[[int, State, float, dict[str, Any] | None, SuperKernelError | None], None]:
+    """Takes what becomes of each piece, as it ends."""
 
-    A build that starts gets an equal part of the jobs for every build that has not ended; those that run already
-    got theirs when there were more of them.
-    """
+    def ended(
+        number: int, state: State, milliseconds: float, report: dict[str, Any] | None, error: SuperKernelError | None
+    ) -> None:
+        piece = planned.pieces[number]
+        if report is not None:
+            finished(report)
+        results[number] = KernelResult(piece.name, piece.kernel_name, state, milliseconds, error)
+        if progress is not None:
+            progress(len(results), len(planned.pieces), results[number])
 
-    def __init__(self, jobs: int, builds: int) -> None:
-        self._jobs = jobs
-        self._left = builds
-        self._lock = threading.Lock()
-
-    def of_one(self) -> int:
-        with self._lock:
-            return max(1, self._jobs // max(1, self._left))
-
-    def ended(self) -> None:
-        with self._lock:
-            self._left -= 1
-
-
-def _build_all(planned: ScopePlan, jobs: int, progress: Progress | None, wish: _Wish) -> list[KernelResult]:
-    pieces = planned.pieces
-    shares = _Shares(jobs, len(pieces))
-    round = object()
-    # Signals come to this thread only; the others hear of it through this.
-    cancel = _core.Cancel()
-    context = contextvars.copy_context()
-    context.run(cancellation.set, cancel)
-    builders = jobs
-    if wish.remote is None:
-        context.run(shared.set, _core.SharedBuilds(jobs))
-        # While tools run for some, others are read, planned and printed, or checked and published: no tool waits.
-        builders = jobs + jobs // 2 + 2
-    with ThreadPoolExecutor(max_workers=max(1, min(builders, len(pieces)))) as pool:
-        # Settings made by `with superkernel.configure(...)` hold in this context only: take it along.
-        started = {
-            number: pool.submit(context.copy().run, _build_one, pieces[number], round, shares, wish)
-            for number in _order(pieces)
-        }
-        futures = [started[number] for number in range(len(pieces))]
-        try:
-            for done, future in enumerate(as_completed(futures), 1):
-                result = future.result()
-                if progress is not None:
-                    progress(done, len(futures), result)
-        except BaseException:
-            for future in futures:
-                future.cancel()
-            cancel.cancel()
-            raise
-    return [future.result() for future in futures]
-
-
-def _order(pieces: list[Piece]) -> list[int]:
-    """Those with most ops first: a long one at the end would leave the others idle. Who will only wait for an equal
-    one comes last."""
-    first: dict[str, int] = {}
-    for number, piece in enumerate(pieces):
-        first.setdefault(piece.kernel_name, number)
-    return sorted(
-        range(len(pieces)),
-        key=lambda number: (first[pieces[number].kernel_name] != number, -len(pieces[number].members)),
-    )
-
-
-def _build_one(piece: Piece, round: object, shares: _Shares, wish: _Wish) -> KernelResult:
-    started = time.perf_counter()
-    state: State
-    error: SuperKernelError | None = None
-    try:
-        state = _request(piece, round, shares, wish).value
-    except SuperKernelError as failure:
-        state, error = "failed", failure
-    finally:
-        shares.ended()
-    return KernelResult(piece.name, piece.kernel_name, state, 1000 * (time.perf_counter() - started), error)
-
-
-def _request(piece: Piece, round: object, shares: _Shares, wish: _Wish) -> Answer:
-    if piece.problems:
-        raise make_error(
-            "SK1016",
-            f"super kernel `{piece.name}` cannot be built: "
-            + "; ".join(f"{problem.message} [{problem.id}]" for problem in piece.problems),
-            "; ".join(problem.solution for problem in piece.problems),
-        )
-
-    # `configure` right in the `with` statement: only then other threads never see the limits.
-    with configure(jobs=shares.of_one(), **_limits(piece)):
-        settings = snapshot()
-        folder = Path(settings["kernel_meta_parent_dir"]).absolute()
-        content = json.dumps([piece.identity, str(folder), repeatable(settings)])
-        name = f"{folder}:{piece.kernel_name}"
-        return kernels.request(name, content, lambda: _compile(piece, wish), round)
-
-
-def _compile(piece: Piece, wish: _Wish) -> Answer:
-    """Builds a piece here, or has it built and takes it over."""
-    infos, name = piece.normalized_infos, piece.kernel_name
-    on_stage = wish.on_stage
-    progress = None if on_stage is None else (lambda stage: on_stage(piece.name, stage))
-    if wish.remote is None or (not wish.rebuild and compare(infos, name)[0] == "up to date"):
-        report = build(infos, name, keep=wish.keep, rebuild=wish.rebuild, use_cache=wish.use_cache, progress=progress)
-        return Answer(report["origin"])
-    with ScratchFolder("entries") as folder:
-        # A cache the user has is a good place for it; otherwise it is kept until the kernel is in place.
-        own = cache_directory() if wish.use_cache else snapshot()["cache_dir"]
-        fetched = wish.remote.fetch(infos, name, own or folder)
-        with configure(cache_dir=own or folder):
-            origin = build(infos, name, keep=wish.keep, progress=progress)["origin"]
-    # Where it came from before it was in that cache: a worker's compiler.
-    return Answer.COMPILED if fetched else Answer(origin)
+    return ended
 
 
 def _limits(piece: Piece) -> dict[str, Any]:

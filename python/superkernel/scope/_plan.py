@@ -21,13 +21,14 @@ class ScopePlan:
     """What becomes of every scope of a graph; printing it explains every split."""
 
     def __init__(self, planned: _core.ScopePlanned) -> None:
-        self._planned = planned
+        #: The plan as the core has it.
+        self.native = planned
         self.pieces: list[Piece] = planned.pieces
 
     @cached_property
     def _data(self) -> dict[str, Any]:
         # Made when somebody looks: for a large model this takes longer than the planning.
-        return self._planned.to_dict()
+        return self.native.to_dict()
 
     @property
     def scopes(self) -> list[dict[str, Any]]:
@@ -81,10 +82,10 @@ class ScopePlan:
         return self._data
 
     def __str__(self) -> str:
-        return str(self._planned)
+        return str(self.native)
 
     def __repr__(self) -> str:
-        return repr(self._planned)
+        return repr(self.native)
 
 
 def plan(

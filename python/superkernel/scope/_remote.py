@@ -20,9 +20,6 @@ from typing import Any
 
 import superkernel
 from superkernel import _core
-from superkernel._build import cache_limit
-from superkernel._config import repeatable
-from superkernel._environment import snapshot
 from superkernel._errors import SuperKernelError
 from superkernel._logging import logger
 from superkernel._scratch import ScratchFolder
@@ -65,11 +62,11 @@ class Remote:
         self._client = getattr(executor, "_client", None)
         self._sent: dict[str, Any] = {}
 
-    def fetch(self, kernel_infos: dict[str, Any], kernel_name: str, cache_dir: str) -> bool:
-        """Has a kernel built elsewhere and takes its entry into ``cache_dir``; whether that worked.
+    def entry(self, kernel_infos: dict[str, Any], kernel_name: str, settings: dict[str, Any]) -> bytes | None:
+        """Has a kernel built elsewhere with ``settings``; the entry of it for a cache.
 
         An error of the build itself is raised as it would be here. Workers that die are replaced as far as the
-        executor can; where it cannot, the caller builds for itself.
+        executor can; where it cannot, or where a file is missing, the caller builds for itself (``None``).
         """
         contents: dict[str, bytes] = {}
         digests: dict[str, str] = {}
@@ -85,24 +82,21 @@ class Remote:
             infos = _with_paths(kernel_infos, take)
         except OSError:
             # A build here says which file of which op it is.
-            return False
-        settings = repeatable(snapshot())
+            return None
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 future = self._executor.submit(build_entry, infos, kernel_name, settings, self._sent_contents(contents))
-                entry = future.result()
+                entry: bytes = future.result()
+                return entry
             except SuperKernelError:
                 raise
             except BrokenExecutor as error:
                 logger.warning("%s: the executor is broken (%s); built here instead", kernel_name, error)
-                return False
+                return None
             except Exception as error:
                 logger.warning("%s: attempt %d on another machine failed: %r", kernel_name, attempt, error)
-                continue
-            self._take_over(entry, cache_dir)
-            return True
         logger.warning("%s: built here instead", kernel_name)
-        return False
+        return None
 
     def _sent_contents(self, contents: dict[str, bytes]) -> dict[str, Any]:
         if self._client is None:
@@ -111,12 +105,6 @@ class Remote:
             if digest not in self._sent:
                 self._sent[digest] = self._client.scatter(data, hash=True)
         return {digest: self._sent[digest] for digest in contents}
-
-    def _take_over(self, entry: bytes, cache_dir: str) -> None:
-        with ScratchFolder("fetched") as folder:
-            file = Path(folder) / "entry.skc"
-            file.write_bytes(entry)
-            _core.cache_import(cache_dir, cache_limit(), bool(snapshot()["cache_shared"]), str(file))
 
 
 @contextlib.contextmanager
