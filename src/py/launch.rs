@@ -37,12 +37,6 @@ impl SimWorkOrder {
         WorkOrder::from_line(line).map(Self).map_err(|error| to_python(py, error))
     }
 
-    /// Seconds after which nobody waits for the answer.
-    #[getter]
-    fn timeout(&self) -> Option<f64> {
-        self.0.timeout
-    }
-
     /// Does it; the line to answer with.
     fn carry_out(&self, py: Python<'_>) -> PyResult<String> {
         let order = self.0.clone();
@@ -203,6 +197,16 @@ struct SimHazard(Hazard);
 #[pymethods]
 impl SimHazard {
     #[getter]
+    fn id(&self) -> &'static str {
+        self.0.id()
+    }
+
+    #[getter]
+    fn tool<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &json!(self.0.tool()))
+    }
+
+    #[getter]
     fn first(&self) -> &str {
         &self.0.first
     }
@@ -303,6 +307,16 @@ struct SimFinding(Finding);
 
 #[pymethods]
 impl SimFinding {
+    #[getter]
+    fn id(&self) -> &'static str {
+        self.0.kind.id()
+    }
+
+    #[getter]
+    fn tool<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &json!(self.0.kind.tool()))
+    }
+
     #[getter]
     fn kind<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::to_python(py, &json!(self.0.kind))

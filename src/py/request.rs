@@ -10,6 +10,7 @@ use super::loader::KernelDescription;
 use crate::model::Soc;
 use crate::sim::interface::request::{self, AgentSpec, BufferSpec, DelaySpec, OpSpec, Trigger, WriteSpec};
 use crate::sim::launch::protocol::{Pages, WorkOrder};
+use crate::sim::machine::topology::Topology;
 use crate::sim::{self, Request};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -78,6 +79,12 @@ impl LaunchRequest {
         Ok(())
     }
 
+    /// What to look for.
+    fn set_tools(&mut self, py: Python<'_>, tools: Vec<String>) -> PyResult<()> {
+        self.0.tools = tools.iter().map(|name| named(py, "tool", name)).collect::<PyResult<_>>()?;
+        Ok(())
+    }
+
     /// What `get_coreid()` returns on AIV0.
     fn set_first_vector_core_id(&mut self, id: Option<i64>) {
         self.0.first_vector_core_id = id;
@@ -140,6 +147,11 @@ impl LaunchRequest {
         self.0.ops.get(position).map(|op| op.name.as_str())
     }
 
+    /// The name of a core by its number.
+    fn core_name(&self, number: usize) -> String {
+        Topology::new(self.0.kernel_type, self.0.blocks).name(number)
+    }
+
     /// Runs it in this process.
     fn launch(&self, py: Python<'_>) -> PyResult<SimReport> {
         let request = self.0.clone();
@@ -150,7 +162,7 @@ impl LaunchRequest {
     /// The line that has the worker run it.
     fn work_order(&self, py: Python<'_>, pages: Vec<(u64, u64, bool)>, timeout: Option<f64>) -> PyResult<String> {
         let pages = pages.into_iter().map(|(address, size, open)| Pages { address, size, open }).collect();
-        let order = WorkOrder { pages, timeout, launch: self.0.clone() };
+        let order = WorkOrder { pages, launch: Request { timeout, ..self.0.clone() } };
         order.to_line().map_err(|error| to_python(py, error))
     }
 }

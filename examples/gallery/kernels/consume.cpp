@@ -18,9 +18,11 @@ extern "C" __global__ __aicore__ void consume(GM_ADDR y, GM_ADDR weight, GM_ADDR
 
     AscendC::WaitPreTaskEnd();
 
-    for (uint32_t i = AscendC::GetBlockIdx(); i < LENGTH; i += AscendC::GetBlockNum()) {
-        // Elements another core wrote, read from the far end.
-        const uint32_t at = LENGTH - 1 - i;
+    // Whole cache lines for each core: two cores must not write to the same one.
+    const uint32_t piece = LENGTH / AscendC::GetBlockNum();
+    // Elements another core wrote, read from the far end.
+    const uint32_t first = LENGTH - piece * (AscendC::GetBlockIdx() + 1);
+    for (uint32_t at = first; at < first + piece; ++at) {
         output[at] = input[at] + local.GetValue(at);
     }
     dcci((__gm__ int32_t *)0, ENTIRE_DATA_CACHE, CACHELINE_OUT);

@@ -29,9 +29,12 @@ extern "C" __global__ __aicore__ void product_plus_bias(GM_ADDR a, GM_ADDR b, GM
     }
     if ASCEND_IS_AIV {
         const uint32_t block = AscendC::GetBlockIdx() / AscendC::GetTaskRatio();
+        // Each a part of the row, in cache lines of its own.
+        const uint32_t part = SIZE / AscendC::GetTaskRatio();
+        const uint32_t first = part * AscendC::GetSubBlockIdx();
         for (uint32_t row = block; row < SIZE; row += blocks) {
             AscendC::CrossCoreWaitFlag(5);
-            for (uint32_t column = AscendC::GetSubBlockIdx(); column < SIZE; column += AscendC::GetTaskRatio()) {
+            for (uint32_t column = first; column < first + part; ++column) {
                 result[row * SIZE + column] = product[row * SIZE + column] + added[column];
             }
 #if defined(ONE_ANSWERS)

@@ -103,6 +103,8 @@ def _run(options: argparse.Namespace, output: _output.Output) -> int:
     from superkernel.cli._settings import given_settings
 
     print_to_stderr(verbosity(options))
+    # A command whose answer may be "no" has another status for having none.
+    failed: int = getattr(options, "failed", FAILED)
     try:
         with settings_are_flags():
             # At once, before files are read.
@@ -116,7 +118,7 @@ def _run(options: argparse.Namespace, output: _output.Output) -> int:
     except OSError as error:
         if output.failure is not None:
             # Told by the caller, who sees also what is noticed at the end only.
-            return FAILED
+            return failed
         place = f" `{error.filename}`" if error.filename is not None else ""
         say("SK0001", f"cannot use{place}: {error.strerror or error}", "check the path and this user's permissions")
     except UnicodeEncodeError as error:
@@ -131,7 +133,7 @@ def _run(options: argparse.Namespace, output: _output.Output) -> int:
             f"{type(error).__name__}: {error}",
             "this is a mistake of superkernel: please report it, with the output of the same command and `-vv`",
         )
-    return FAILED
+    return failed
 
 
 def report(error: Exception) -> None:

@@ -1,13 +1,14 @@
 """The simulator: builds operators for the host and runs kernels with every AI core simulated."""
 
 from superkernel.sim.agents import Agent, Word, aicpu_tiling, event_partner
-from superkernel.sim.checking import FailedSeed, Variation, Verdict
 from superkernel.sim.device import Device
 from superkernel.sim.kernel import Kernel
 from superkernel.sim.memory import Buffer
 from superkernel.sim.op_builder import INCLUDE_DIR, BuiltOp, build_op
 from superkernel.sim.profiling import ProfilingBuffer, ProfilingRecord
 from superkernel.sim.report import CoreReport, Event, Finding, Hazard, Instruction, Report
+from superkernel.sim.variation import Tool, Variation
+from superkernel.sim.verdict import FailedSeed, Verdict
 
 __all__ = [
     "INCLUDE_DIR",
@@ -25,6 +26,7 @@ __all__ = [
     "ProfilingBuffer",
     "ProfilingRecord",
     "Report",
+    "Tool",
     "Variation",
     "Verdict",
     "Word",

@@ -28,6 +28,8 @@ __all__ = ["run_elsewhere", "run_seeds"]
 
 #: Seeds of one task: a worker links the kernel and starts a process first.
 _FEWEST, _MOST_TASKS = 8, 32
+#: What a worker is told of a trial; it has a kernel and memory of its own.
+_CARRIED = ("slots", "expected", "compared", "wanted", "tolerance", "tools", "agents", "options")
 #: Two devices cannot have the same addresses in one process.
 _one_device = threading.Lock()
 
@@ -37,6 +39,7 @@ class Glimpse(NamedTuple):
 
     steps: int
     warnings: tuple[str, ...]
+    unchecked: tuple[str, ...]
     found: bool
 
 
@@ -70,12 +73,12 @@ def _shown(trial: Trial, seeds: range, task: Future[list[Glimpse]] | None) -> It
             glimpses = list(_whole(answer, seeds))
     for seed, glimpse in zip(seeds, glimpses):
         if glimpse is not None and not glimpse.found:
-            yield Seen(glimpse.steps, glimpse.warnings, None, None)
+            yield Seen(glimpse.steps, glimpse.warnings, glimpse.unchecked, None, None)
             continue
         report, found = trial.run(seed)
         if glimpse is not None and found is None:
             logger.warning("%s: what a worker found with seed %d does not show here", trial.kernel.name, seed)
-        yield Seen(report.steps, report.warnings, found, report)
+        yield Seen(report.steps, report.warnings, report.unchecked, found, report)
 
 
 def _whole(answer: Any, seeds: range) -> list[Glimpse]:
@@ -108,9 +111,7 @@ def _packed(trial: Trial) -> bytes:
     buffers = list(trial.before)
     stream = io.BytesIO()
     pickler = _Pickler(stream, trial, buffers)
-    pickler.dump(
-        (trial.slots, trial.expected, trial.compared, trial.tolerance, list(trial.agents), dict(trial.options))
-    )
+    pickler.dump([getattr(trial, name) for name in _CARRIED])
     files = {path.name: path.read_bytes() for path in _files(kernel)}
     memory = [(buffer.name, buffer.address, trial.before[buffer], buffer.dtype) for buffer in buffers]
     place = (device.soc, device._arena.size, device._arena.address, device.timeout)
@@ -180,13 +181,13 @@ def run_seeds(packed: bytes, seeds: list[int]) -> list[Glimpse]:
         buffers = [
             device.buffer(_typed(content, kind), name, _address=address) for name, address, content, kind in memory
         ]
-        slots, expected, compared, tolerance, agents, options = _Unpickler(rest, kernel, buffers).load()
+        carried = dict(zip(_CARRIED, _Unpickler(rest, kernel, buffers).load()))
         before = {buffer: content for buffer, (_, _, content, _) in zip(buffers, memory)}
-        trial = Trial(kernel, slots, before, expected, compared, tolerance, agents, options)
+        trial = Trial(kernel=kernel, before=before, **carried)
         shown = []
         for seed in seeds:
             report, found = trial.run(seed)
-            shown.append(Glimpse(report.steps, report.warnings, found is not None))
+            shown.append(Glimpse(report.steps, report.warnings, report.unchecked, found is not None))
         return shown
 
 

@@ -24,6 +24,8 @@ __all__ = ["Device"]
 
 #: Where the one file that does not depend on a kernel is kept.
 _CACHE = "superkernel/sim"
+#: Seconds that the process of a kernel has to start, and to end a launch whose time is up.
+_GRACE = 20.0
 
 
 class Device:
@@ -193,7 +195,9 @@ class Device:
         pages += [(at, size, True) for at, size in live.items() if self._known_pages.get(at) != size]
         self._known_pages = live
         try:
-            report = self._child.ask(launch.work_order(pages, timeout), timeout, events)
+            # Kernel code is ended over there, which knows where it was; only what cannot be ended is given up here.
+            patience = None if timeout is None else timeout + _GRACE
+            report = self._child.ask(launch.work_order(pages, timeout), patience, events)
         except ChildDied as death:
             self._child = None
             return reports.Report(status="crash", message=f"the process of the kernel {death}{self._where(launch)}")
@@ -208,7 +212,7 @@ class Device:
         except BaseException:
             self._child = None
             raise
-        if report.status == "crash":
+        if report.status in ("crash", "timeout"):
             # Its memory may be damaged: the next launch gets a fresh process.
             self._child.kill()
             self._child = None
@@ -220,7 +224,7 @@ class Device:
             return ", before any core ran"
         name = launch.op_name(op)
         place = "" if name is None else f" in op {op} `{name}`"
-        return f"; core number {core - 1} was running{place} after {steps} steps"
+        return f"; {launch.core_name(core - 1)} was running{place} after {steps} steps"
 
     def close(self) -> None:
         """Ends the child process and gives all memory back; nothing of the device can be used any more."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from superkernel import _core, _files
 from superkernel.sim import _arguments as check
 from superkernel.sim._slots import ArgumentName
 
-__all__ = ["Inputs"]
+__all__ = ["Inputs", "expected"]
 
 #: More is a mistake.
 _MOST_BYTES = 1 << 32
@@ -20,8 +20,9 @@ _MOST_BYTES = 1 << 32
 class Inputs:
     """Values of parameters by name, and of all others."""
 
-    def __init__(self, given: Iterable[str], others: str, seed: int) -> None:
-        self._given: dict[str, str] = {}
+    def __init__(self, given: Iterable[str], others: str, seed: int, shared: Mapping[str, str] | None = None) -> None:
+        """``shared``: parameters that are the memory of another one unless something is given for them."""
+        self._given: dict[str, str] = {name: f"@{other}" for name, other in (shared or {}).items()}
         for text in given:
             name, mark, value = text.partition("=")
             if not mark or not name:
@@ -65,11 +66,7 @@ class Inputs:
         except ValueError:
             pass
         if text.endswith(".npy"):
-            with _files.open_to_read(text) as file:
-                try:
-                    return numpy.load(file, allow_pickle=False)
-                except (ValueError, EOFError, OSError) as error:
-                    raise check.refuse(f"`{text}` is no array: {error}", "save it with `numpy.save`") from None
+            return _array(text)
         zeros = text.startswith("zeros:")
         kind, shape = self._form(name, text[len("zeros:") :] if zeros else text)
         if zeros:
@@ -100,3 +97,24 @@ class Inputs:
                 "write FILE.npy, TYPE:SHAPE (float32:128x64), zeros:TYPE:SHAPE, a number, or @OTHER",
             )
         return kind, shape
+
+
+def _array(path: str) -> Any:
+    import numpy
+
+    with _files.open_to_read(path) as file:
+        try:
+            return numpy.load(file, allow_pickle=False)
+        except (ValueError, EOFError, OSError) as error:
+            raise check.refuse(f"`{path}` is no array: {error}", "save it with `numpy.save`") from None
+
+
+def expected(given: Iterable[str]) -> dict[str, Any]:
+    """What parameters must hold in the end, from words NAME=FILE.npy."""
+    found: dict[str, Any] = {}
+    for text in given:
+        name, _, path = text.partition("=")
+        if not name or not path.endswith(".npy"):
+            raise check.refuse(f"--expect {text}", "write NAME=FILE.npy")
+        found[name] = _array(path)
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,8 +12,10 @@ from superkernel import _core
 from superkernel.sim import _arguments as check
 from superkernel.sim._slots import FFTS_ADDRESS, Argument, Arguments, Slots
 from superkernel.sim.agents import Agent
-from superkernel.sim.checking import Verdict, check_kernel
+from superkernel.sim.checking import Request, check_kernel
 from superkernel.sim.report import Report
+from superkernel.sim.variation import Tools, chosen
+from superkernel.sim.verdict import Verdict
 
 if TYPE_CHECKING:
     from superkernel.sim.device import Device
@@ -90,6 +92,7 @@ class Kernel:
         pipes: str = "in-order",
         cache: str = "coherent",
         auto_sync: bool = True,
+        tools: Tools | None = None,
     ) -> Report:
         """Runs the kernel to its end and reports.
 
@@ -109,7 +112,8 @@ class Kernel:
 
         ``pipes="checked"`` finds accesses of a core's own pipes that nothing orders, ``"reordered"`` lets pipes run
         behind as the seed has it; ``auto_sync`` takes as given what device compilers put in on vector cores by default.
-        ``cache="strict"`` gives every core a data cache that nobody keeps like memory.
+        ``cache="strict"`` gives every core a data cache that nobody keeps like memory. ``tools`` names what to look
+        for, of what these modes find; all of it unless given.
         """
         self._device.require_open()
         keys: Mapping[Any, Any] = {}
@@ -137,6 +141,8 @@ class Kernel:
             request.set_limits(_unsigned("step_limit", step_limit), _unsigned("poll_limit", poll_limit))
             request.set_checks(bool(check_order), bool(poison_local_memory))
             request.set_core(check.choice("pipes", pipes), check.choice("cache", cache), bool(auto_sync))
+            if tools is not None:
+                request.set_tools(sorted(tool.value for tool in chosen(tools)))
             if first_vector_core_id is not None:
                 first = check.integer("first_vector_core_id", first_vector_core_id, -(2**63), 2**63 - 1)
                 request.set_first_vector_core_id(first)
@@ -173,20 +179,27 @@ class Kernel:
         step_limit: int | None = None,
         timeout: float | None = None,
         tiling_key: int | Mapping[int | str, int | tuple[int, int]] | None = None,
+        tools: Tools | None = None,
+        expect: Mapping[str, Any] | None = None,
         poison_local_memory: bool = True,
         events: str = "ops",
         event_limit: int = 50_000,
         executor: Executor | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Verdict:
         """Runs the kernel in many ways and compares it with its ops, each run alone, one after another.
 
         Seed by seed: random and skewed schedules, both rules of counting arrivals, cores that start late, partners of
-        outer events that come late. What a seed does never changes: ``check(args, seeds=1, first_seed=N)`` repeats seed
-        ``N`` exactly. Every run starts from the same memory, which is the same afterwards. ``ignore`` names parameters
-        whose content need not be the same; scratch memory (``workspace``) is never compared; ``rtol`` and ``atol`` are
-        for floats. Stops after ``most_findings`` seeds that found something. With ``executor`` (any
-        ``concurrent.futures.Executor``) its workers run the seeds, from memory that is the same at the same addresses;
-        the verdict is the same. What a worker found is run again here, for its report.
+        outer events that come late; pipes in order, checked and reordered; caches coherent and strict; local memory
+        that holds something else. What a seed does never changes: ``check(args, seeds=1, first_seed=N)`` repeats seed
+        ``N`` exactly. ``tools`` (``"order,race,pipe,cache,init,bounds,autosync"``, all but the last unless given)
+        chooses what to look for. Every run starts from the same memory, which is the same afterwards. ``expect`` gives
+        what parameters must hold in the end. ``ignore`` names parameters whose content need not be the same; scratch
+        memory (``workspace``) is never compared; ``rtol`` and ``atol`` are for floats. Stops after ``most_findings``
+        seeds that found something; ``progress`` is told how many seeds have run, of how many. What could not be looked
+        at is in :attr:`Verdict.unchecked`. With ``executor`` (any ``concurrent.futures.Executor``) its workers run the
+        seeds, from memory that is the same at the same addresses; the verdict is the same. What a worker found is run
+        again here, for its report.
         """
         self._device.require_open()
         keys = _mapping("tiling_key", {} if tiling_key is None or isinstance(tiling_key, int) else tiling_key)
@@ -201,18 +214,21 @@ class Kernel:
             "events": events,
             "event_limit": event_limit,
         }
-        return check_kernel(
-            self,
-            args,
-            seeds=check.integer("seeds", seeds, 1, 2**32),
-            first_seed=check.integer("first_seed", first_seed, 0, 2**63),
+        count = check.integer("seeds", seeds, 1, 2**32)
+        first = check.integer("first_seed", first_seed, 0, 2**63)
+        request = Request(
+            seeds=range(first, first + count),
+            tools=chosen(tools),
             most_findings=check.integer("most_findings", most_findings, 1, 2**32),
             tolerance=(check.number("rtol", rtol), check.number("atol", atol)),
-            ignore=[check.text("ignore", name) for name in check.listed("ignore", ignore)],
+            ignore=frozenset(check.text("ignore", name) for name in check.listed("ignore", ignore)),
+            expect=_mapping("expect", expect or {}),
             tiling_key=keys,
             options=options,
             executor=executor,
+            progress=progress,
         )
+        return check_kernel(self, args, request)
 
     def core_names(self, block_dim: int | None = None) -> tuple[str, ...]:
         """The cores of a launch."""

@@ -91,6 +91,25 @@ class Report:
         """Whether everything went well."""
         return self.status == "ok"
 
+    @property
+    def error_id(self) -> str:
+        """The id of what went wrong first: ``superkernel explain`` knows it."""
+        return self._first_mistake.id if self._first_mistake is not None else _ERRORS[self.status][0]
+
+    @property
+    def tool(self) -> str:
+        """The tool that looks for what went wrong first."""
+        if self._first_mistake is not None:
+            return self._first_mistake.tool
+        return "bounds" if self.status in ("api", "crash", "overrun", "null-call") else "order"
+
+    @property
+    def _first_mistake(self) -> Hazard | Finding | None:
+        """What did not end the run by itself, if that is what it failed by."""
+        if self.status == "hazard" and self.hazards:
+            return self.hazards[0]
+        return self.findings[0] if self.status in ("pipe", "cache") and self.findings else None
+
     def core(self, name: str) -> CoreReport:
         """The report of one core, by its name (``AIC0``)."""
         for report in self.cores:
@@ -132,9 +151,9 @@ class Report:
         """Raises :class:`superkernel.SuperKernelError` unless everything went well; returns itself otherwise."""
         if self.ok:
             return self
-        error_id, solution = _ERRORS[self.status]
+        solution = _ERRORS[self.status][1]
         of = f" of `{self.kernel}`" if self.kernel else ""
-        raise make_error(error_id, f"the simulated run{of} ended with `{self.status}`: {self.message}", solution)
+        raise make_error(self.error_id, f"the simulated run{of} ended with `{self.status}`: {self.message}", solution)
 
     @property
     def _head(self) -> str:

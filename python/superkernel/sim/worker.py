@@ -13,31 +13,16 @@ from superkernel._children import end_with_parent
 
 __all__ = ["main"]
 
-#: Seconds by which the parent's own time limit comes first.
-GRACE = 3.0
-
 
 def main(arguments: list[str]) -> int:
     """Serves requests until the pipe is closed."""
     requests, answers, arena_file, arena_address, arena_size, parent = (int(value) for value in arguments)
     # The parent decides what an interrupt means; it closes the pipe or kills this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A kernel that never comes back must not outlive a parent that died without ending this process.
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     end_with_parent(parent, requests)
     _core.sim_arena_attach(arena_file, arena_address, arena_size)
     with os.fdopen(requests, encoding="utf-8") as lines, os.fdopen(answers, "w", encoding="utf-8") as out:
         for line in lines:
-            out.write(_serve(line) + "\n")
+            out.write(_core.SimWorkOrder(line).carry_out() + "\n")
             out.flush()
     return 0
-
-
-def _serve(line: str) -> str:
-    order = _core.SimWorkOrder(line)
-    if order.timeout is not None:
-        signal.setitimer(signal.ITIMER_REAL, order.timeout + GRACE)
-    try:
-        return order.carry_out()
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)

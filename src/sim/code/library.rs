@@ -73,7 +73,15 @@ fn check_limits(object: &Path) -> Result<(), SimError> {
 
 /// The shim's object, compiled once per content and compiler.
 fn compiled_shim(compiler: &HostCompiler, cache: &Path, cancel: &Cancel) -> Result<PathBuf, SimError> {
-    let command = compiler.command("the simulator's shim").args(["-O2", "-fPIC", "-c", "shim.cpp", "-o", "shim.o"]);
+    let command = compiler.command("the simulator's shim").args([
+        "-O2",
+        "-fPIC",
+        "-fno-omit-frame-pointer",
+        "-c",
+        "shim.cpp",
+        "-o",
+        "shim.o",
+    ]);
     let tools: String = compiler.identity().iter().map(|tool| format!("\n{tool}")).collect();
     let key = ContentDigest::of_all([SHIM, &command.line(), &tools].map(str::as_bytes)).short();
     let ready = cache.join(format!("sk_shim_{key}.o"));
@@ -102,6 +110,8 @@ pub(crate) struct Library {
     has_foreign_headers: bool,
     /// The kernel's per-core variables by name.
     variables: Vec<(String, *mut u8)>,
+    /// Where its code lies.
+    code: Range<u64>,
 }
 
 impl Library {
@@ -126,6 +136,7 @@ impl Library {
             block_local: Vec::new(),
             has_foreign_headers: false,
             variables: Vec::new(),
+            code: 0..0,
         };
         let table = library.symbol("sk_shim_table")?.cast::<*const ()>();
         for (slot, function) in services.iter().enumerate() {
@@ -169,6 +180,11 @@ impl Library {
     /// Do all calls on tensors say so before they load or store? Those of our own headers do.
     pub(super) fn announces_tensors(&self) -> bool {
         !self.has_foreign_headers
+    }
+
+    /// Where its code lies.
+    pub(crate) fn code(&self) -> Range<u64> {
+        self.code.clone()
     }
 
     /// Its file, and the distance between addresses there and those of this process.
@@ -229,6 +245,12 @@ impl Library {
         self.variables =
             variables.filter_map(|symbol| Some((symbol.name().ok()?.to_owned(), loaded(symbol.address())))).collect();
         self.distance = distance as u64;
+        let code = file.sections().filter(|section| section.kind() == object::SectionKind::Text);
+        let code = code.map(|section| {
+            let start = self.distance.wrapping_add(section.address());
+            start..start.wrapping_add(section.size())
+        });
+        self.code = code.reduce(|one, other| one.start.min(other.start)..one.end.max(other.end)).unwrap_or(0..0);
         let scramblers = file
             .symbols()
             .filter(|symbol| symbol.is_definition() && symbol.name().is_ok_and(|name| name.contains(SCRAMBLER)));

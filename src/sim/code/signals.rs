@@ -1,6 +1,8 @@
 //! Crashes of kernel code: the fiber that crashed is ended, the run goes on to its report.
 
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use corosensei::Yielder;
 use corosensei::trap::CoroutineTrapHandler;
@@ -27,7 +29,12 @@ pub(crate) struct Crash {
     pub return_address: u64,
     /// The address lies in the fiber's own stack or its guard page: the stack was too small.
     pub in_stack: bool,
+    /// The calls that led there, innermost first, as far as code keeps frame pointers; the program counter is the first.
+    pub calls: [u64; CALLS],
 }
+
+/// Calls that are followed.
+pub(crate) const CALLS: usize = 8;
 
 impl Crash {
     /// The usual name of the signal.
@@ -41,6 +48,11 @@ impl Crash {
             libc::SIGTRAP => "SIGTRAP",
             _ => "signal",
         }
+    }
+
+    /// Was it no crash, but the end of the time it had?
+    pub(crate) fn is_timeout(&self) -> bool {
+        self.signal == libc::SIGALRM
     }
 }
 
@@ -70,17 +82,28 @@ pub(crate) unsafe fn remember_way_back(yielder: *const Yielder<(), ()>) {
     LINK.store(unsafe { place.read_volatile() }, Ordering::Relaxed);
     RETURNING.store(false, Ordering::Relaxed);
 }
+/// Where kernel code lies: only there a fiber may be ended from outside. Services change what outlives it.
+static CODE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+/// How often time was up and the fiber somewhere else.
+static MISSED: AtomicU32 = AtomicU32::new(0);
+/// Between two attempts to meet kernel code, and how many there are before the process is given up.
+const AGAIN: Duration = Duration::from_millis(1);
+const MOST_ATTEMPTS: u32 = 2000;
 
 /// Handlers installed for the length of a run; the former ones come back when it is dropped.
 pub(crate) struct CrashGuard {
     former: Vec<(i32, libc::sigaction)>,
+    has_timer: bool,
     former_stack: libc::stack_t,
     _stack: Vec<u8>,
 }
 
 impl CrashGuard {
-    /// Installs the handlers on this thread.
-    pub(crate) fn install() -> Self {
+    /// Installs the handlers on this thread. Kernel code, which lies in `code`, is ended when `time` is up.
+    pub(crate) fn install(code: &Range<u64>, time: Option<Duration>) -> Self {
+        CODE[0].store(code.start, Ordering::Relaxed);
+        CODE[1].store(code.end, Ordering::Relaxed);
+        MISSED.store(0, Ordering::Relaxed);
         let mut stack = vec![0u8; ALTERNATE_STACK];
         // SAFETY: plain system calls with valid pointers; the alternate stack lives as long as the guard, which
         // restores the former one before it goes. The handler is async-signal-safe: it only reads atomics and edits the
@@ -93,15 +116,20 @@ impl CrashGuard {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = on_crash as *const () as usize;
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+            let alarm = time.map(|_| libc::SIGALRM);
             let former = SIGNALS
-                .iter()
-                .map(|&signal| {
+                .into_iter()
+                .chain(alarm)
+                .map(|signal| {
                     let mut old: libc::sigaction = std::mem::zeroed();
                     libc::sigaction(signal, &action, &mut old);
                     (signal, old)
                 })
                 .collect();
-            Self { former, former_stack, _stack: stack }
+            if let Some(time) = time {
+                set_timer(time, AGAIN);
+            }
+            Self { former, has_timer: time.is_some(), former_stack, _stack: stack }
         }
     }
 }
@@ -110,12 +138,48 @@ impl Drop for CrashGuard {
     fn drop(&mut self) {
         // SAFETY: puts back exactly what `install` found.
         unsafe {
+            if self.has_timer {
+                set_timer(Duration::ZERO, Duration::ZERO);
+            }
             for (signal, old) in &self.former {
                 libc::sigaction(*signal, old, std::ptr::null_mut());
             }
             libc::sigaltstack(&self.former_stack, std::ptr::null_mut());
         }
     }
+}
+
+/// The process's timer: when it goes off first, and how often then. Zero: never.
+fn set_timer(first: Duration, again: Duration) {
+    let value = |time: Duration| libc::timeval {
+        tv_sec: time.as_secs() as libc::time_t,
+        tv_usec: time.subsec_micros() as libc::suseconds_t,
+    };
+    let timer = libc::itimerval { it_value: value(first), it_interval: value(again) };
+    // SAFETY: a plain system call with a valid pointer.
+    unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
+}
+
+/// Time is up: may the fiber be ended where it is? Otherwise the timer tries again.
+///
+/// # Safety
+/// In a signal handler only.
+unsafe fn ends_here(here: bool, context: &libc::ucontext_t) -> bool {
+    let code = CODE[0].load(Ordering::Relaxed)..CODE[1].load(Ordering::Relaxed);
+    let runs = here && !FIBER.load(Ordering::Relaxed).is_null() && !RETURNING.load(Ordering::Relaxed);
+    if runs && code.contains(&program_counter(context)) {
+        set_timer(Duration::ZERO, Duration::ZERO);
+        return true;
+    }
+    // SAFETY: async-signal-safe calls; the thread that drives the run lives until the guard is dropped.
+    unsafe {
+        if MISSED.fetch_add(1, Ordering::Relaxed) > MOST_ATTEMPTS {
+            libc::signal(libc::SIGALRM, libc::SIG_DFL);
+        } else if !here {
+            libc::pthread_kill(THREAD.load(Ordering::Relaxed) as libc::pthread_t, libc::SIGALRM);
+        }
+    }
+    false
 }
 
 extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
@@ -125,6 +189,9 @@ extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: *mut li
     // which the fiber remembered when it went on.
     unsafe {
         let here = libc::pthread_self() as usize == THREAD.load(Ordering::Relaxed);
+        if signal == libc::SIGALRM && !ends_here(here, &*context.cast::<libc::ucontext_t>()) {
+            return;
+        }
         if fiber.is_null() || !here || RETURNING.load(Ordering::Relaxed) {
             // Not ours, or the way back leads nowhere and every attempt would end here again: the default action, when
             // the instruction is tried again. Some are not: the program counter is behind them already.
@@ -142,12 +209,47 @@ extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: *mut li
             program_counter: program_counter(context),
             return_address: return_address(context, |address| (*fiber).stack_ptr_in_bounds(address)),
             in_stack: (*fiber).stack_ptr_in_bounds(address as usize),
+            calls: calls(context, |address| (*fiber).stack_ptr_in_bounds(address)),
         };
         RETURNING.store(true, Ordering::Relaxed);
         LINK_PLACE.load(Ordering::Relaxed).write_volatile(LINK.load(Ordering::Relaxed));
         let registers = (*fiber).setup_trap_handler(move || Exit::Crashed(crash));
         continue_at(context, &registers);
     }
+}
+
+/// The program counter, as if it were a call's, and the return addresses that frame pointers lead to.
+fn calls(context: &libc::ucontext_t, in_stack: impl Fn(usize) -> bool) -> [u64; CALLS] {
+    let mut found = [0; CALLS];
+    found[0] = program_counter(context).wrapping_add(1);
+    // A function without a frame of its own has nothing on the stack but where it returns to.
+    let caller = return_address(context, &in_stack);
+    let is_code = (CODE[0].load(Ordering::Relaxed)..CODE[1].load(Ordering::Relaxed)).contains(&caller);
+    found[1] = if is_code { caller } else { found[0] };
+    let mut at = frame_pointer(context) as usize;
+    for call in &mut found[2..] {
+        if !at.is_multiple_of(align_of::<usize>()) || !in_stack(at) || !in_stack(at.wrapping_add(15)) {
+            break;
+        }
+        // SAFETY: two aligned words of the fiber's own stack, just checked, above its guard page.
+        let [next, back] = unsafe { *(at as *const [usize; 2]) };
+        *call = back as u64;
+        if next <= at {
+            break;
+        }
+        at = next;
+    }
+    found
+}
+
+#[cfg(target_arch = "x86_64")]
+fn frame_pointer(context: &libc::ucontext_t) -> u64 {
+    context.uc_mcontext.gregs[libc::REG_RBP as usize] as u64
+}
+
+#[cfg(target_arch = "aarch64")]
+fn frame_pointer(context: &libc::ucontext_t) -> u64 {
+    context.uc_mcontext.regs[29]
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -97,6 +97,14 @@ impl Sites {
         self.keep(calls)
     }
 
+    /// Calls by their return addresses, innermost first.
+    pub(crate) fn chain(&self, addresses: &[u64]) -> Site {
+        let mut calls = Calls { code: [0; DEPTH], file: std::ptr::null(), line: 0 };
+        let count = addresses.len().min(DEPTH);
+        calls.code[..count].copy_from_slice(&addresses[..count]);
+        self.keep(calls)
+    }
+
     fn keep(&self, calls: Calls) -> Site {
         let table = &*self.0;
         let id = *table.known.borrow_mut().entry(calls).or_insert_with(|| {

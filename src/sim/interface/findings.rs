@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::status::{Failure, Status, Word};
+use super::tools::Tool;
 
 /// Enough to see the pattern.
 const LIMIT: usize = 100;
@@ -51,6 +52,45 @@ impl FindingKind {
             | Self::QueueLeft => Status::Pipe,
             Self::StaleRead | Self::Unflushed | Self::LostNeighbour => Status::Cache,
         }
+    }
+}
+
+impl FindingKind {
+    /// Its id in the documents.
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Self::Unordered => "SK0928",
+            Self::Unflushed => "SK0929",
+            Self::NeverWritten => "SK0933",
+            Self::Overlap => "SK0934",
+            Self::UnitFlag => "SK0935",
+            Self::EventDoubled => "SK0936",
+            Self::EventLeft => "SK0937",
+            Self::QueueLeft => "SK0938",
+            Self::StaleRead => "SK0939",
+            Self::LostNeighbour => "SK0942",
+            Self::Bounds => "SK0945",
+        }
+    }
+
+    /// Who looks for it; `Autosync` sees what `Pipe` sees.
+    pub(crate) fn tool(self) -> Tool {
+        match self {
+            Self::Unordered
+            | Self::Overlap
+            | Self::UnitFlag
+            | Self::EventDoubled
+            | Self::EventLeft
+            | Self::QueueLeft => Tool::Pipe,
+            Self::NeverWritten => Tool::Init,
+            Self::Bounds => Tool::Bounds,
+            Self::StaleRead | Self::Unflushed | Self::LostNeighbour => Tool::Cache,
+        }
+    }
+
+    /// Do those who look for these things want to know of it?
+    pub(crate) fn is_wanted(self, tools: &[Tool]) -> bool {
+        tools.contains(&self.tool()) || (self.tool() == Tool::Pipe && tools.contains(&Tool::Autosync))
     }
 }
 

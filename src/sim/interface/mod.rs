@@ -5,3 +5,4 @@ pub(crate) mod findings;
 pub(crate) mod report;
 pub(crate) mod request;
 pub(crate) mod status;
+pub(crate) mod tools;

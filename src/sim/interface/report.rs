@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::findings::Finding;
 use super::request::{CacheSpec, PipesSpec};
 use super::status::{Failure, Status, Word};
+use super::tools::Tool;
 
 /// Where a core was when the run ended.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -185,6 +186,18 @@ pub(crate) struct Hazard {
     pub second_site: Option<String>,
     /// The whole story in one sentence.
     pub text: String,
+}
+
+impl Hazard {
+    /// Its id in the documents.
+    pub(crate) fn id(&self) -> &'static str {
+        if self.tool() == Tool::Race { "SK0932" } else { "SK0919" }
+    }
+
+    /// Who looks for it.
+    pub(crate) fn tool(&self) -> Tool {
+        if self.first_op == self.second_op { Tool::Race } else { Tool::Order }
+    }
 }
 
 /// One instruction, and when it would run: a rough model of the pipes, in cycles since the start of its core.

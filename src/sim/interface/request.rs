@@ -1,9 +1,12 @@
 //! What a launch is asked to do. Handed to the worker process as JSON, which only the core writes and reads.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::error::SimError;
+use super::tools::{self, Tool};
 use crate::model::{KernelType, Soc};
 
 /// One launch of one loaded kernel.
@@ -62,6 +65,10 @@ pub(crate) struct Request {
     pub cache: CacheSpec,
     /// Whether barriers between vector instructions and waits around scalar accesses are taken as put in by the compiler.
     pub auto_sync: bool,
+    /// Seconds after which kernel code is ended, in a process of its own only.
+    pub timeout: Option<f64>,
+    /// What to look for, where mistakes do not end the run by themselves.
+    pub tools: Vec<Tool>,
     /// What `get_coreid()` returns on the first AIV; the default keeps AIC and AIV apart.
     pub first_vector_core_id: Option<i64>,
 }
@@ -103,6 +110,8 @@ impl Request {
             pipes: PipesSpec::default(),
             cache: CacheSpec::default(),
             auto_sync: true,
+            timeout: None,
+            tools: tools::all(),
             first_vector_core_id: None,
         }
     }
@@ -115,6 +124,11 @@ impl Request {
             fields.extend(changes);
         }
         serde_json::from_value(fields).map_err(unreadable)
+    }
+
+    /// How long kernel code may run.
+    pub(crate) fn time(&self) -> Option<Duration> {
+        self.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).filter(|time| !time.is_zero())
     }
 }
 
@@ -365,6 +379,7 @@ pub(crate) fn choices(argument: &str) -> Vec<String> {
         "pipes" => names!(PipesSpec::InOrder, PipesSpec::Checked, PipesSpec::Reordered),
         "cache" => names!(CacheSpec::Coherent, CacheSpec::Strict),
         "events" => names!(EventsSpec::None, EventsSpec::Ops, EventsSpec::Sync, EventsSpec::Instructions),
+        "tool" => Tool::ALL.iter().flat_map(|tool| -> Vec<String> { names!(tool) }).collect(),
         "at" => names!(
             DelayPoint::Start,
             DelayPoint::Op,
@@ -404,6 +419,7 @@ mod tests {
             ("cache", expected::<CacheSpec>()),
             ("events", expected::<EventsSpec>()),
             ("at", expected::<DelayPoint>()),
+            ("tool", expected::<Tool>()),
         ];
         for (argument, refusal) in enums {
             let choices = choices(argument);

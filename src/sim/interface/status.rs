@@ -31,6 +31,8 @@ pub(crate) enum Status {
     Crash,
     /// More steps than allowed.
     StepLimit,
+    /// It did not come back in the time it had.
+    Timeout,
     /// The run finished, but the order of two operators that share memory was luck.
     Hazard,
     /// An agent that had to act never could.

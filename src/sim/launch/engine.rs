@@ -1,6 +1,7 @@
 //! Runs a launch: makes machine, observer and driver, and resumes one fiber per core, all on this thread.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
@@ -89,13 +90,16 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
         fibers.push(fiber(entry, args_offset, stack_bytes)?);
     }
     library.log_accesses(run.observer.log.raw())?;
-    drive(&mut run, &mut fibers);
+    drive(&mut run, &mut fibers, &library.code());
     library.log_accesses(std::ptr::null_mut())?;
-    if let (Some(crash), Some((_, failure))) = (run.crash, &mut run.observer.failure)
-        && let Some(place) = library.place(&crash)
-    {
-        failure.function = place.function_text();
-        (failure.file, failure.line) = place.line.map(|line| (line.file, line.line)).unzip();
+    if let (Some(crash), Some((_, failure))) = (run.crash, &mut run.observer.failure) {
+        if crash.is_timeout() {
+            let site = run.observer.sites.chain(&crash.calls);
+            (failure.file, failure.line) = run.observer.sites.resolve(site).unzip();
+        } else if let Some(place) = library.place(&crash) {
+            failure.function = place.function_text();
+            (failure.file, failure.line) = place.line.map(|line| (line.file, line.line)).unzip();
+        }
     }
     if let Some(cache) = &mut run.machine.cache {
         cache.write_back(&run.machine.memory);
@@ -311,9 +315,9 @@ fn fiber(entry: *const (), args_offset: Option<u64>, stack_bytes: usize) -> Resu
 }
 
 /// Resumes core after core until all have finished or one has failed.
-fn drive(run: &mut Run, fibers: &mut [Fiber]) {
+fn drive(run: &mut Run, fibers: &mut [Fiber], code: &Range<u64>) {
     let mut handlers: Vec<CoroutineTrapHandler<Exit>> = fibers.iter().map(Coroutine::trap_handler).collect();
-    let _crashes = CrashGuard::install();
+    let _crashes = CrashGuard::install(code, run.request.time());
     // From here on the run is only reached through this pointer: hooks take it from `RUN` while a fiber runs.
     let run: *mut Run = run;
     RUN.store(run, Ordering::Relaxed);
@@ -403,6 +407,12 @@ impl Run {
 
     fn crashed(&mut self, crash: Crash) {
         self.crash = Some(crash);
+        if crash.is_timeout() {
+            let seconds = self.request.timeout.unwrap_or_default();
+            let text = format!("the kernel did not come back within {seconds} seconds; its code was running");
+            self.fail(Status::Timeout, text, None);
+            return;
+        }
         if crash.signal == libc::SIGSEGV && crash.program_counter < 4096 {
             self.fail(Status::NullCall, "a null function pointer was called".to_owned(), None);
             return;

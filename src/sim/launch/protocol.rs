@@ -25,8 +25,6 @@ pub(crate) struct Pages {
 pub(crate) struct WorkOrder {
     /// What changed in the device's memory since the last one.
     pub pages: Vec<Pages>,
-    /// Seconds after which the device gives the launch up.
-    pub timeout: Option<f64>,
     /// The launch.
     pub launch: Request,
 }
@@ -100,11 +98,11 @@ mod tests {
         let changes = json!({
             "agents": [{"name": "a", "when": {"word": {"address": 1, "equals": 2}}}],
             "delays": [{"core": "AIV0", "steps": 3, "at": "sync-all"}], "schedule": {"policy": "skewed", "seed": 7},
-            "ops": [{"name": "o", "param_offset": 0, "param_count": 1, "reads": [4]}],
+            "timeout": 0.5, "ops": [{"name": "o", "param_offset": 0, "param_count": 1, "reads": [4]}],
         });
         let launch = usual.with(changes.as_object().unwrap().clone()).unwrap();
         assert!(usual.with(json!({"seeds": 3}).as_object().unwrap().clone()).is_err());
-        let order = WorkOrder { pages: vec![Pages { address: 8, size: 4, open: true }], timeout: Some(0.5), launch };
+        let order = WorkOrder { pages: vec![Pages { address: 8, size: 4, open: true }], launch };
         let line = order.to_line().unwrap();
         assert!(!line.contains('\n'));
         assert_eq!(WorkOrder::from_line(&line).unwrap().to_line().unwrap(), line);

@@ -67,6 +67,7 @@ pub(crate) fn report(run: Run) -> Report {
         let (ops, sites) = (&observer.ops, &observer.sites);
         let words = Words { ops, memory: &machine.memory, topology: &machine.topology, sites };
         hazards = words.hazards(order);
+        hazards.retain(|hazard| request.tools.contains(&hazard.tool()));
         let missing = order.missing_writes();
         let missing = missing.iter().map(|&(op, address)| {
             let memory = machine.memory.describe(address);
@@ -82,7 +83,8 @@ pub(crate) fn report(run: Run) -> Report {
         counts.add(&core.counts);
     }
     let ended = observer.failure.take();
-    let findings = std::mem::take(&mut observer.findings).into_findings();
+    let mut findings = std::mem::take(&mut observer.findings).into_findings();
+    findings.retain(|finding| finding.kind.is_wanted(&request.tools));
     let end = End { machine: &machine, observer: &observer, driver: &driver, is_alone: request.args_offset.is_some() };
     let (status, failure) = match ended {
         Some((status, failure)) => (status, Some(failure)),
@@ -322,6 +324,7 @@ fn message(
         | Status::NullCall
         | Status::Crash
         | Status::StepLimit
+        | Status::Timeout
         | Status::Agent
         | Status::Overrun => {}
     }

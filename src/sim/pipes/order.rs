@@ -105,6 +105,14 @@ impl PipeOrder {
         self.known[Pipe::S.index()].reach(Stamp { pipe, number });
     }
 
+    /// All accesses of the scalar unit have ended, whatever pipe goes on.
+    pub(crate) fn scalar_is_over(&mut self) {
+        let latest = self.latest(Pipe::S);
+        for known in &mut self.known {
+            known.reach(latest);
+        }
+    }
+
     /// What is over when all of `pipe` so far is: what a flag for other cores tells, which is raised behind its work.
     pub(crate) fn ended(&mut self, pipe: Pipe) -> PipeClock {
         self.hears_scalar(pipe);

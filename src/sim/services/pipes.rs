@@ -250,6 +250,14 @@ impl Run {
         }
     }
 
+    /// Other cores rely on what the scalar unit did before a flag that they answer; so may the core's own pipes.
+    pub(crate) fn scalar_is_over(&mut self) {
+        let current = self.current();
+        if let Some(watch) = self.observer.pipes.get_mut(current) {
+            watch.order().scalar_is_over();
+        }
+    }
+
     /// The core has heard from others, perhaps of what it told them before.
     pub(crate) fn scalar_hears(&mut self) {
         let current = self.current();

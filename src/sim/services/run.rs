@@ -206,6 +206,7 @@ impl Run {
                 counts.waits += 1;
                 self.observer.waited(self.driver.steps, self.machine.current, flag);
                 self.scalar_hears();
+                self.scalar_is_over();
                 Next::Continue
             }
             Wait::Blocked => {

@@ -204,7 +204,8 @@ def test_superkernel_run_draws_one_run(
     infos = library.infos(library.op("one"), library.op("cube", AIC, 3), options="early-start=0")
     (tmp_path / "infos.json").write_text(json.dumps(infos))
     out = tmp_path / "t.json"
-    assert main(["run", str(tmp_path / "infos.json"), "--seeds", "1", "--trace", str(out), "--gantt"]) == 0
+    given = ["--seeds", "1", "--allow-unchecked", "order", "--trace", str(out)]
+    assert main(["run", str(tmp_path / "infos.json"), *given, "--gantt"]) == 0
     shown = capsys.readouterr().out
     assert "vector busy" in shown and "cube busy" in shown
     (process,) = trace_reader.read(out.read_bytes())
@@ -219,14 +220,15 @@ def test_a_run_that_records_and_one_that_is_not_made(
     infos = library.infos(library.op("one"), library.op("two"), options="profiling=1:feed-sync-all=1")
     (tmp_path / "infos.json").write_text(json.dumps(infos))
     out = tmp_path / "t.json"
-    assert main(["run", str(tmp_path / "infos.json"), "--seeds", "1", "--trace", str(out)]) == 0
+    given = ["--seeds", "1", "--allow-unchecked", "order", "--trace", str(out)]
+    assert main(["run", str(tmp_path / "infos.json"), *given]) == 0
     assert "1 seeds" in capsys.readouterr().out and trace_reader.read(out.read_bytes())
     source = """#include "kernel_operator.h"
     extern "C" __global__ __aicore__ void faulty(GM_ADDR x, GM_ADDR y) { *(__gm__ int *)y = AscendC::GetBlockIdx(); }"""
     faulty = build_op(source, "faulty", None, AIV, 2, out_dir=tmp_path / "ops").entry()
     (tmp_path / "infos.json").write_text(json.dumps({"op_list": [faulty], "super_kernel_options": ""}))
     out.unlink()
-    assert main(["run", str(tmp_path / "infos.json"), "--seeds", "1", "--trace", str(out)]) == 1
+    assert main(["run", str(tmp_path / "infos.json"), *given]) == 1
     shown = capsys.readouterr()
     assert "not run, its ops alone are at fault" in shown.out and "two cores of op 0" in shown.out
     assert "no timeline" in shown.err and not out.exists()
@@ -248,6 +250,7 @@ def test_a_run_with_a_dynamic_op(tmp_path: Path, capsys: pytest.CaptureFixture[s
     infos, out = tmp_path / "infos.json", tmp_path / "t.json"
     infos.write_text(json.dumps({"op_list": [first, second, first], "super_kernel_options": "profiling=1"}))
     command = ["run", str(infos), "--seeds", "2", "--others", "int32:2048", "--trace", str(out)]
+    command += ["--allow-unchecked", "order"]
     assert main([*command, "--tiling-key", "1=9:3"]) == 0
     assert "results as those of the ops alone" in capsys.readouterr().out
     (process,) = trace_reader.read(out.read_bytes())
@@ -255,7 +258,7 @@ def test_a_run_with_a_dynamic_op(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert {(op, track[:3]) for op, track in ran} == {(0, "AIC"), (1, "AIV"), (2, "AIC")}
     assert process.of_kind("barrier"), "after the switch"
     # Without a key nobody knows what to run, and the hint says how to tell.
-    assert main(command) == 1
+    assert main(command) == 2
     assert "--tiling-key 1=KEY[:BLOCKS]" in capsys.readouterr().err
 
 

@@ -1,0 +1,148 @@
+"""What a check found out, and what it could not look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from superkernel._errors import make_error
+from superkernel.sim.report import Report
+from superkernel.sim.variation import DEFAULT_TOOLS, Tool, Variation
+
+__all__ = ["FailedSeed", "Verdict"]
+
+#: Results differ from those of the ops alone.
+DIFFERENT = "different"
+#: Results differ from those that were expected.
+UNEXPECTED = "unexpected"
+_OF_RESULTS = {
+    DIFFERENT: ("SK0925", "look for memory that two ops share without an order"),
+    UNEXPECTED: ("SK0943", "look into the op that computes it, or correct what is expected"),
+}
+
+
+@dataclass(frozen=True)
+class FailedSeed:
+    """What one seed found."""
+
+    variation: Variation
+    #: The status of the run; ``different``: it ended well, and with other results than the ops alone; ``unexpected``:
+    #: with other results than given with ``expect``.
+    status: str
+    message: str
+    report: Report
+    #: Whether a seed found it; otherwise an op that ran alone.
+    repeatable: bool = True
+    #: Tools with which the seed is known to find it again; none: those of the whole check.
+    again_with: tuple[Tool, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The id of what was found: ``superkernel explain`` knows it."""
+        return _OF_RESULTS[self.status][0] if self.status in _OF_RESULTS else self.report.error_id
+
+    @property
+    def tool(self) -> Tool:
+        """The tool that found it."""
+        if self.status not in _OF_RESULTS:
+            return Tool(self.report.tool)
+        # Values tell that something is wrong, and the mode where to look.
+        if self.variation.pipes == "reordered":
+            return Tool.PIPE
+        return Tool.CACHE if self.variation.cache == "strict" else Tool.ORDER
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        where = self.report.failure or {}
+        return {
+            "id": self.id,
+            "tool": str(self.tool),
+            "status": self.status,
+            "message": self.message,
+            "seed": self.variation.seed if self.repeatable else None,
+            "tools": [str(tool) for tool in self.again_with],
+            "variation": str(self.variation),
+            **{key: where.get(key) for key in ("core", "op", "file", "line")},
+        }
+
+    def __str__(self) -> str:
+        where = self.variation if self.repeatable else "an op alone"
+        return f"{where}: [{self.id}] {self.status}\n{self.message}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What :meth:`superkernel.sim.Kernel.check` found out."""
+
+    kernel: str
+    #: Seeds that were run.
+    seeds: tuple[int, ...]
+    #: Whether results were compared with those of the ops one after another.
+    compared: bool
+    findings: tuple[FailedSeed, ...]
+    #: Steps of all runs.
+    steps: int
+    #: What runs that ended well had to say.
+    warnings: tuple[str, ...] = ()
+    #: The last run of the super kernel.
+    last: Report | None = field(default=None, repr=False, compare=False)
+    #: What was looked for.
+    tools: frozenset[Tool] = DEFAULT_TOOLS
+    #: What of it could not be looked at, and why, by tool; ``results``: nothing was there to compare them with.
+    unchecked: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found. What could not be looked at is in :attr:`unchecked`."""
+        return not self.findings
+
+    def not_allowed(self, allowed: frozenset[str] = frozenset()) -> dict[str, str]:
+        """What could not be looked at and nobody accepts."""
+        return {what: why for what, why in self.unchecked.items() if what not in allowed}
+
+    def raise_for_status(self) -> Verdict:
+        """Raises the first finding; returns itself if there is none."""
+        for finding in self.findings:
+            if finding.status in _OF_RESULTS:
+                raise make_error(finding.id, str(finding), _OF_RESULTS[finding.status][1])
+            finding.report.raise_for_status()
+        return self
+
+    def raise_for_unchecked(self, allowed: frozenset[str] = frozenset()) -> Verdict:
+        """Raises an error if something could not be looked at that is not in ``allowed``; returns itself otherwise."""
+        rest = self.not_allowed(allowed)
+        if rest:
+            told = "; ".join(f"{what}: {why}" for what, why in rest.items())
+            raise make_error("SK0944", f"`{self.kernel}` was not checked for {told}", "do that, or allow it unchecked")
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "kernel": self.kernel,
+            "ok": self.ok,
+            "seeds": len(self.seeds),
+            "steps": self.steps,
+            "tools": sorted(map(str, self.tools)),
+            "compared": self.compared,
+            "unchecked": dict(self.unchecked),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "warnings": list(self.warnings),
+        }
+
+    def __str__(self) -> str:
+        runs = f"{len(self.seeds)} seeds, {self.steps} steps"
+        beside = "results as those of the ops alone" if self.compared else "not compared with the ops alone"
+        looked = f"looked for {', '.join(str(tool) for tool in Tool if tool in self.tools)}"
+        rest = [f"not checked: {what}: {why}" for what, why in self.unchecked.items()]
+        rest += [f"warning: {text}" for text in self.warnings]
+        if self.ok:
+            return "\n".join([f"{self.kernel}: ok, {runs}, {beside}, {looked}", *rest])
+        found = f"{self.kernel}: {len(self.findings)} of {len(self.seeds)} seeds found something"
+        if not self.seeds:
+            found = f"{self.kernel}: not run, its ops alone are at fault"
+        return "\n".join([found, *map(str, self.findings), *rest])
+
+    def __repr__(self) -> str:
+        return f"Verdict({self.kernel!r}, ok={self.ok}, {len(self.seeds)} seeds, {len(self.findings)} findings)"
