@@ -26,7 +26,7 @@ def host_library(tmp_path_factory: pytest.TempPathFactory) -> KernelLibrary:
     return KernelLibrary(tmp_path_factory.mktemp("kernel_library"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def library(host_library: KernelLibrary) -> KernelLibrary:
     """Those of a test, unless its file says otherwise."""
     return host_library
