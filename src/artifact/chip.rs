@@ -29,6 +29,14 @@ impl Chip {
         }
     }
 
+    /// The value of `__CCE_AICORE__`, by which sources that are older than `__NPU_ARCH__` tell chips apart.
+    pub(crate) fn cce_aicore(self) -> u32 {
+        match self {
+            Self::C220 => 220,
+            Self::C310 => 310,
+        }
+    }
+
     /// Does parameter slot 0 hold the FFTS address?
     pub(crate) fn has_ffts_slot(self) -> bool {
         match self {

@@ -190,6 +190,7 @@ impl HostToolchain {
             command = command.arg("-I").arg(directory);
         }
         command = command.arg("-D__SK_HOST__=1").arg(format!("-D__NPU_ARCH__={}", job.chip.npu_arch()));
+        command = command.arg("-D__CCE__=1").arg(format!("-D__CCE_AICORE__={}", job.chip.cce_aicore()));
         command = command.arg(match job.kind {
             CoreKind::Aic => "-D__DAV_CUBE__=1",
             CoreKind::Aiv => "-D__DAV_VEC__=1",

@@ -60,6 +60,7 @@ pub(crate) fn compile(
     let mut base =
         vec!["-std=c++17", "-fPIC", "-fno-strict-aliasing", "-O1", "-w", "-D__SK_HOST__=1", "-D__NPU_ARCH__=2201"]
             .into_iter()
+            .chain(["-D__CCE__=1", "-D__CCE_AICORE__=220"])
             .map(str::to_owned)
             .collect::<Vec<_>>();
     let combines = texts.iter().any(|text| STORE_ATOMICS.iter().any(|name| text.contains(name)));

@@ -78,6 +78,15 @@ pub(crate) fn report(run: Run) -> Report {
     }
     let unchecked = unchecked(&observer, &machine, &request);
     observer.warnings.extend(pipe_event_warning(&machine));
+    let idle = observer.idle().into_iter().map(|op| {
+        format!(
+            "{} issued no instruction and touched no global memory on any core: macros may have cut its code out, or no \
+             TILING_KEY_IS names its tiling key",
+            observer.op_name(op)
+        )
+    });
+    let idle: Vec<String> = idle.collect();
+    observer.warnings.extend(idle);
     let mut counts = Counts::default();
     for core in &observer.cores {
         counts.add(&core.counts);
@@ -131,6 +140,10 @@ fn unchecked(observer: &Observer, machine: &Machine, request: &Request) -> Vec<S
         let name = |&at: &usize| format!("`{}`", machine.memory.buffers()[at].name);
         let names: Vec<String> = limits.unwatched.iter().map(name).collect();
         unchecked.push(format!("their stores to {} (too large to compare; declare the accesses)", list(&names)));
+    }
+    let idle: Vec<String> = observer.idle().into_iter().map(|op| observer.op_name(op)).collect();
+    if !idle.is_empty() {
+        unchecked.push(format!("anything of {}, of which no core issued an instruction", list(&idle)));
     }
     if limits.is_full {
         unchecked.push("accesses after the first 4 million pieces of memory".to_owned());

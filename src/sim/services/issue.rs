@@ -46,6 +46,7 @@ impl Run {
             let event = AccessEvent { core, op, access, memory, address, shape, pipe, mark, site };
             observer.accessed(&event, &machine.cores[core].clock, &machine.memory);
         }
+        self.observer.is_busy(self.machine.current);
         self.work(pipe as u32, bytes);
         self.after_move(op_code, issued)
     }

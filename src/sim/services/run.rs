@@ -102,6 +102,7 @@ impl Run {
     /// The point before a synchronisation call.
     pub(crate) fn sync_point(&mut self) -> Next {
         self.settle_accesses();
+        self.observer.is_busy(self.machine.current);
         self.machine.core().announced = 0..0;
         self.active();
         if self.step() == Next::Stop {
@@ -221,6 +222,7 @@ impl Run {
     /// The first half of `dcci`: what the core wrote becomes visible; is it polling?
     pub(crate) fn flush(&mut self, extent: Extent) -> Next {
         self.settle_looks(extent);
+        self.observer.is_busy(self.machine.current);
         self.observer.cores[self.machine.current].counts.dcci += 1;
         if self.step() == Next::Stop {
             return Next::Stop;

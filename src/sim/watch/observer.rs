@@ -1,6 +1,6 @@
 //! The observer: what is recorded and judged about a run. It changes nothing of the machine it watches.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt;
 
 use super::order::{OrderLog, Part, Precision};
@@ -53,6 +53,8 @@ pub(crate) struct Watched {
     pub(crate) exchanges: bool,
     /// It failed: its report says so.
     pub(crate) failed: bool,
+    /// It has done something since it entered its operator.
+    is_busy: bool,
 }
 
 /// Everything that is known about a run.
@@ -73,6 +75,10 @@ pub(crate) struct Observer {
     pub(crate) instructions: Vec<Work>,
     /// Mistakes inside cores.
     pub(crate) findings: FindingLog,
+    /// Operators that a core entered, and whether one did anything in them: issued an instruction, used a flag or memory.
+    pub(crate) entered: BTreeMap<OpPosition, bool>,
+    /// Operators whose scalar accesses are seen.
+    watched: BTreeSet<OpPosition>,
     /// Cores that called `SyncAll`, by the operator they were in.
     pub(crate) sync_alls: BTreeMap<OpPosition, Vec<CoreIndex>>,
     /// Scalar accesses that were not looked at yet.
@@ -124,6 +130,8 @@ impl Observer {
                 .collect(),
             instructions: Vec::new(),
             findings: FindingLog::default(),
+            entered: BTreeMap::new(),
+            watched: BTreeSet::new(),
             sync_alls: BTreeMap::new(),
             failure: None,
             level: request.events,
@@ -264,6 +272,7 @@ impl Observer {
 
     /// Output of the kernel, kept line by line.
     pub(crate) fn print(&mut self, core: CoreIndex, text: &str) {
+        self.is_busy(core);
         const LIMIT: usize = 10_000;
         let mut line = std::mem::take(&mut self.cores[core].line);
         line.push_str(text);
@@ -293,6 +302,8 @@ impl Observer {
         watched.ops.push(position);
         watched.last_op = Some(position);
         if !nested {
+            watched.is_busy = false;
+            self.entered.entry(position).or_default();
             watched.counts.ops += 1;
             watched.entered = step;
             self.event(EventsSpec::Ops, step, core, Happening::OpBegin, || None);
@@ -381,9 +392,29 @@ impl Observer {
 
     /// The scalar accesses of the operator that a core is in are seen.
     pub(crate) fn watches(&mut self, core: CoreIndex) {
-        if let (Some(order), Some(&op)) = (&mut self.order, self.cores[core].ops.last()) {
+        let Some(&op) = self.cores[core].ops.last() else { return };
+        self.watched.insert(op);
+        if let Some(order) = &mut self.order {
             order.watches(op);
         }
+    }
+
+    /// The core does something in its operator.
+    pub(crate) fn is_busy(&mut self, core: CoreIndex) {
+        let watched = &mut self.cores[core];
+        if !watched.is_busy
+            && let Some(&op) = watched.ops.last()
+        {
+            watched.is_busy = true;
+            self.entered.insert(op, true);
+        }
+    }
+
+    /// Operators that ran and did nothing, as far as that can be seen.
+    pub(crate) fn idle(&self) -> Vec<OpPosition> {
+        let sees_scalar = |op: &OpPosition| self.order.is_some() && self.watched.contains(op);
+        let idle = self.entered.iter().filter(|(op, is_busy)| !**is_busy && sees_scalar(op));
+        idle.map(|(op, _)| *op).collect()
     }
 
     /// Takes over what the scalar unit of a core has done since the last time.
@@ -404,6 +435,7 @@ impl Observer {
             return;
         }
         let runs = log.take();
+        self.is_busy(core);
         if let Some((then, looks)) = self.cores[core].looks.take() {
             // The compiler may have made two places of one.
             let again = |look: &&ScalarRun| {

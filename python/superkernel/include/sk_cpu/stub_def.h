@@ -32,8 +32,10 @@
 #define __cb__
 #define __cc__
 #define __fbuf__
+#define __biasbuf__
 #define __ssbuf__
 #define __host__
+#define __host_aicore__
 #define __disable_kernel_type_autoinfer__
 #define ASCENDC_HOST_AICORE
 #define __sync_alias__

@@ -13,6 +13,10 @@
 #define __ca__
 #define __cb__
 #define __cc__
+#define __fbuf__
+#define __biasbuf__
+#define __host__
+#define __host_aicore__
 #define __cube__
 #define __vector__
 #define __mix__(cube, vector)
@@ -37,6 +41,14 @@
 
 #ifndef __NPU_ARCH__
 #define __NPU_ARCH__ 2201
+#endif
+
+#ifndef __CCE_AICORE__
+#if __NPU_ARCH__ == 3510
+#define __CCE_AICORE__ 310
+#else
+#define __CCE_AICORE__ 220
+#endif
 #endif
 
 #if __NPU_ARCH__ != 2201 && __NPU_ARCH__ != 3510
