@@ -19,6 +19,9 @@ const WITH_A_WORD: [&str; 15] = [
     "-x",
 ];
 
+/// Those of them that host compilers take, and whose word names a file or a folder of the user.
+const WITH_A_PATH: [&str; 5] = ["-idirafter", "-imacros", "-include", "-iquote", "-isystem"];
+
 /// One argument with its word, if it has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Argument<'a>(&'a [String]);
@@ -59,13 +62,36 @@ impl<'a> Argument<'a> {
     pub(crate) fn is_for_host(self) -> bool {
         let name = self.name();
         let to_other_tool = ["-Wl,", "-Wa,", "-Wp,"].iter().any(|prefix| name.starts_with(prefix));
-        ["-D", "-U", "-I", "-O", "-g", "-W"].iter().any(|prefix| name.starts_with(prefix)) && !to_other_tool
+        let is_usual = ["-D", "-U", "-I", "-O", "-g", "-W"].iter().any(|prefix| name.starts_with(prefix));
+        (is_usual && !to_other_tool) || self.path().is_some()
+    }
+
+    /// The file or folder that it names in a word of its own.
+    pub(crate) fn path(self) -> Option<&'a str> {
+        self.0.get(1).map(String::as_str).filter(|_| WITH_A_PATH.contains(&self.name()))
+    }
+
+    /// The macro that it defines, and the value.
+    pub(crate) fn definition(self) -> Option<(&'a str, &'a str)> {
+        let text = match self.0 {
+            [name, word] if name == "-D" => word,
+            [name] => name.strip_prefix("-D")?,
+            _ => return None,
+        };
+        Some(text.split_once('=').unwrap_or((text, "1")))
+    }
+
+    /// Macros and places to look for files: nothing that changes what the compiler makes of a text.
+    pub(crate) fn is_about_text(self) -> bool {
+        let name = self.name();
+        ["-D", "-U", "-I", "-l", "-L"].iter().any(|prefix| name.starts_with(prefix)) || self.path().is_some()
     }
 
     /// Can it come from a stranger? Macros, warnings, optimisation and debug information: nothing that names a file
     /// or a program.
     pub(crate) fn is_harmless(self) -> bool {
-        self.is_for_host() && !self.name().starts_with("-I") && self.response_files().next().is_none()
+        let names_files = self.name().starts_with("-I") || self.path().is_some();
+        self.is_for_host() && !names_files && self.response_files().next().is_none()
     }
 }
 
@@ -104,6 +130,18 @@ mod tests {
         for bad in bad.split(';') {
             assert!(arguments(&words(bad)).any(|argument| !argument.is_harmless()), "{bad}");
         }
+    }
+
+    #[test]
+    fn definitions_and_paths_are_found_in_one_word_or_two() {
+        let words = words("-DA=1,-D,B=x=y,-DC,-include,f.h,-O2,-U,D");
+        let found: Vec<_> = arguments(&words).map(|argument| (argument.definition(), argument.path())).collect();
+        let none = (None, None);
+        let defined = |name, value| (Some((name, value)), None);
+        let expected = [defined("A", "1"), defined("B", "x=y"), defined("C", "1"), (None, Some("f.h")), none, none];
+        assert_eq!(found, expected);
+        let code: Vec<bool> = arguments(&words).map(|argument| !argument.is_about_text()).collect();
+        assert_eq!(code, [false, false, false, false, true, false]);
     }
 
     #[test]

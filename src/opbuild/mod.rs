@@ -38,7 +38,7 @@ use request::Unit;
 use scan::{Findings, Foreign};
 
 /// Changes when the builder would make something else of the same request.
-const VERSION: &str = "op-builder-3";
+const VERSION: &str = "op-builder-4";
 
 /// A finished sub-kernel.
 #[derive(Debug, Clone)]
@@ -84,7 +84,7 @@ pub(crate) fn build(request: &OpRequest, host: &HostToolchain, cancel: &Cancel) 
         return Ok(built(true));
     }
 
-    let compiled = compile(request, host, &source, &facts, &units, &functions, &work, cancel)?;
+    let compiled = compile(request, host, &source, &facts, &units, &texts, &functions, &work, cancel)?;
     let (object, built_functions) = objects::assemble(request, &name, compiled, host, &work, cancel)?;
     let json = description::describe(request, &facts, &name, &built_functions, ContentDigest::of(&object), digest);
     let json = format!("{json:#}\n");
@@ -97,6 +97,13 @@ pub(crate) fn build(request: &OpRequest, host: &HostToolchain, cancel: &Cancel) 
     };
     store::publish::publish(&release, &work, cancel)?;
     Ok(built(false))
+}
+
+/// What the preprocessor made of a unit.
+struct Text {
+    text: String,
+    /// It had marks that only device compilers know.
+    has_marks: bool,
 }
 
 /// One unit, compiled.
@@ -123,28 +130,30 @@ fn preprocess(
     units: &[Unit],
     work: &WorkDir,
     cancel: &Cancel,
-) -> Result<Vec<String>, OpBuildError> {
+) -> Result<Vec<Text>, OpBuildError> {
     // In place of the facts that are not known yet: all that can be on.
     let early_start = !request.is_dynamic() && request.early_start != Choice::No;
     for_each_unit(units, |index, unit| {
         let directory = work.subdirectory(format!("scan{index}"))?;
-        fs::write(&directory.join(WRAPPER), wrapper::for_scan(source, unit).as_bytes())?;
+        fs::write(&directory.join(WRAPPER), wrapper::for_scan(source, request, unit).as_bytes())?;
         let mut job = job(request, host, unit, &directory, "look", cancel)?;
         if early_start {
             job.defines.extend([SET_DEFINE, WAIT_DEFINE, EARLY_START_DEFINE].map(str::to_owned));
         }
         let done = host.preprocess(&job, cancel)?;
-        Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+        let text = String::from_utf8_lossy(&done.stdout).into_owned();
+        let unmarked = scan::without_marks(&text);
+        Ok(Text { has_marks: unmarked.is_some(), text: unmarked.unwrap_or(text) })
     })
 }
 
-fn look(request: &OpRequest, host: &HostToolchain, texts: &[String]) -> Findings {
+fn look(request: &OpRequest, host: &HostToolchain, texts: &[Text]) -> Findings {
     let mut directories = vec![host.include_dir().to_path_buf()];
     directories.extend(request.headers.as_ref().map(|headers| headers.root().to_path_buf()));
     let foreign = Foreign { directories, wrapper: WRAPPER.into() };
     let mut findings = Findings::default();
     for text in texts {
-        findings.merge(scan::scan(text, &request.kernel, &foreign));
+        findings.merge(scan::scan(&text.text, &request.kernel, &foreign));
     }
     findings
 }
@@ -156,6 +165,7 @@ fn compile(
     source: &Path,
     facts: &Facts,
     units: &[Unit],
+    texts: &[Text],
     functions: &[String],
     work: &WorkDir,
     cancel: &Cancel,
@@ -170,7 +180,12 @@ fn compile(
         if request.headers.is_some() && facts.matmul_objects {
             job.defines.extend(HeaderTree::both_kinds(unit.kind));
         }
-        if let (Some(headers), Some(cache)) = (&request.headers, &request.cache) {
+        if texts[index].has_marks {
+            let done = host.preprocess(&job, cancel)?;
+            let text = String::from_utf8_lossy(&done.stdout).into_owned();
+            let text = scan::without_marks(&text).unwrap_or(text);
+            fs::write(&directory.join(WRAPPER), text.as_bytes())?;
+        } else if let (Some(headers), Some(cache)) = (&request.headers, &request.cache) {
             let ready = precompiled::for_operator(&job, headers, host, cache, cancel)?;
             job.defines.extend(["-include".to_owned(), ready.display().to_string()]);
         }
@@ -198,6 +213,7 @@ fn job(
     defines.push("-D__ASCENDC_ENABLE_SUPER_KERNEL__".to_owned());
     defines.push(match unit.key {
         Some(_) => "-D__SUPER_KERNEL_DYNAMIC_BLOCK_NUM__".to_owned(),
+        None if request.headers.is_some() => "-D__SUPER_KERNEL_STATIC_BLOCK_NUM__=sk_cpu_static_block_num()".to_owned(),
         None => format!("-D__SUPER_KERNEL_STATIC_BLOCK_NUM__={}", request.block_dim),
     });
     // With the vendor's headers output costs nothing on the simulator, and without it their reasons are silent.
@@ -223,8 +239,12 @@ fn job(
         kind: unit.kind,
         chip: request.chip,
         defines,
-        options: request.compile_options.clone(),
-        entry_defines: vec![format!("-DTILING_KEY_VAR={}UL", unit.key.unwrap_or(0))],
+        options: request.options(),
+        entry_defines: match request.headers {
+            // Behind the headers, which are the same for all keys (`wrapper`).
+            Some(_) => Vec::new(),
+            None => vec![format!("-DTILING_KEY_VAR={}", request.tiling_key(unit))],
+        },
         include_dirs,
         optimization: Optimization::Usual,
         debug_info: DebugInfo::Omit,
@@ -253,14 +273,14 @@ fn fact_defines(facts: &Facts) -> Vec<String> {
 }
 
 /// Over everything the result depends on, and nothing of where it is made.
-fn digest(request: &OpRequest, host: &HostToolchain, source: &Path, work: &WorkDir, texts: &[String]) -> ContentDigest {
+fn digest(request: &OpRequest, host: &HostToolchain, source: &Path, work: &WorkDir, texts: &[Text]) -> ContentDigest {
     // The source counts by what the preprocessor made of it.
     let without_source =
         OpRequest { source: Source::Text(String::new()), cache: None, out_dir: PathBuf::new(), ..request.clone() };
     let is_text = matches!(request.source, Source::Text(_));
     // Preprocessors name the files they read, and with `-g` the folder they run in.
-    let placeless = |text: &String| {
-        let text = text.replace(&*work.path().to_string_lossy(), ".");
+    let placeless = |text: &Text| {
+        let text = text.text.replace(&*work.path().to_string_lossy(), ".");
         if is_text { text.replace(&*source.to_string_lossy(), "source.cpp") } else { text }
     };
     let texts: Vec<String> = texts.iter().map(placeless).collect();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::error::OpBuildError;
 use super::headers::HeaderTree;
 use super::objects::header_checks;
+use crate::arguments::{Argument, arguments};
 use crate::cancel::Cancel;
 use crate::elf::{self, Edits};
 use crate::fs;
@@ -37,6 +38,8 @@ pub(crate) struct Ready {
 const DEFINITIONS: &str = "#include \"sk_cpu/definitions.h\"\n#include \"sk_program/entry.h\"\n";
 const PRELUDE: &str = "prelude.h";
 /// What is read.
+const OPERATOR_TEXT: &str = "#include \"sk_cpu/operator_form.h\"\n#include \"kernel_operator.h\"\n";
+/// The same for programs.
 const TEXT: &str = "#include \"sk_program/launch.h\"\n#include \"kernel_operator.h\"\n";
 
 impl Prelude<'_> {
@@ -48,11 +51,10 @@ impl Prelude<'_> {
         cache: &FolderCache,
         cancel: &Cancel,
     ) -> Result<Ready, OpBuildError> {
-        // Options that are not macros or folders may change how code is compiled at all.
-        let machine: Vec<&String> = options.iter().filter(|option| is_about_code(option)).collect();
+        let machine = about_code(options);
         let place = self.folder.display().to_string();
         let mut parts: Vec<String> = self.arguments.iter().map(|argument| argument.replace(&place, "")).collect();
-        parts.extend(machine.iter().map(ToString::to_string));
+        parts.extend(machine.iter().cloned());
         parts.extend(compiler.identity().iter().map(ToString::to_string));
         for folder in [self.emulation, self.headers.root()] {
             parts.extend(files(folder));
@@ -89,9 +91,8 @@ pub(crate) fn for_operator(
     cache: &FolderCache,
     cancel: &Cancel,
 ) -> Result<PathBuf, OpBuildError> {
-    let CompileJob { defines, options, entry_defines, include_dirs, kind, chip, optimization, debug_info, .. } = job;
-    let arguments = (defines, options, entry_defines, include_dirs, kind, chip, optimization, debug_info);
-    let mut parts = vec![format!("{arguments:?}")];
+    let job = form(job, headers, host.include_dir());
+    let mut parts = vec![key(&job)];
     parts.extend(host.identity().iter().map(ToString::to_string));
     for folder in [host.include_dir(), headers.root()] {
         parts.extend(files(folder));
@@ -99,14 +100,30 @@ pub(crate) fn for_operator(
     let digest = ContentDigest::of_all(parts.iter().flat_map(|part| [part.as_bytes(), b"\n".as_slice()])).short();
     let ready = cache.get(FolderKind::Operator, &digest, cancel, |folder| {
         let source = folder.join(PRELUDE);
-        fs::write(&source, b"#include \"kernel_operator.h\"\n")?;
-        match host.precompile(job, &source, &folder.join(format!("{PRELUDE}.gch")), cancel) {
+        fs::write(&source, OPERATOR_TEXT.as_bytes())?;
+        match host.precompile(&job, &source, &folder.join(format!("{PRELUDE}.gch")), cancel) {
             // A compiler that cannot do it reads the headers each time.
             Ok(_) | Err(ToolchainError::Failed { .. }) => Ok(()),
             Err(other) => Err(OpBuildError::from(other)),
         }
     })?;
     Ok(ready.join(PRELUDE))
+}
+
+/// The part of a job that decides how the headers read. Macros and folders of the user are left out: where they make a
+/// difference, the compiler sees it and reads the headers again.
+fn form(job: &CompileJob, headers: &HeaderTree, emulation: &Path) -> CompileJob {
+    CompileJob {
+        options: about_code(&job.options),
+        entry_defines: Vec::new(),
+        include_dirs: headers.include_dirs(emulation),
+        ..job.clone()
+    }
+}
+
+fn key(form: &CompileJob) -> String {
+    let CompileJob { defines, options, include_dirs, kind, chip, optimization, debug_info, .. } = form;
+    format!("{:?}", (defines, options, include_dirs, kind, chip, optimization, debug_info))
 }
 
 /// Has the simulator answer the argument checks of the headers in an object.
@@ -116,8 +133,11 @@ pub(crate) fn agree_to_checks(object: &Path) -> Result<(), OpBuildError> {
     Ok(fs::write(object, &elf::edit(&bytes, &edits)?)?)
 }
 
-fn is_about_code(option: &str) -> bool {
-    !["-D", "-U", "-I", "-l", "-L"].iter().any(|prefix| option.starts_with(prefix)) && option.starts_with('-')
+/// Options that may change how code is compiled at all.
+fn about_code(options: &[String]) -> Vec<String> {
+    let is_option = |words: &&[String]| words.first().is_some_and(|word| word.starts_with('-'));
+    let about_code = arguments(options).filter(|argument| !argument.is_about_text());
+    about_code.map(Argument::words).filter(is_option).flatten().cloned().collect()
 }
 
 /// Names, sizes and times of all files below a folder.

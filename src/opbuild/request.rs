@@ -1,14 +1,19 @@
 //! What the caller asks the builder for.
 
 use crate::named::named;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::error::OpBuildError;
 use super::headers::HeaderTree;
+use crate::arguments::{Argument, arguments};
 use crate::artifact::half_name;
+use crate::fs::absolute;
 use crate::model::{Chip, CoreKind, DcciFlags, DebugOutput, KernelType};
 use crate::options::SplitCount;
 use crate::store::folders::FolderCache;
+
+/// The macro that tells a source its tiling key.
+const TILING_KEY: &str = "TILING_KEY_VAR";
 
 /// The operator's source.
 #[derive(Debug, Clone)]
@@ -141,6 +146,33 @@ impl OpRequest {
         !self.tiling_keys.is_empty()
     }
 
+    /// What `TILING_KEY_VAR` is while a function is compiled: its key, or what the user says of a static operator.
+    pub(crate) fn tiling_key(&self, unit: &Unit) -> String {
+        match unit.key {
+            Some(key) => format!("{key}UL"),
+            None => self.own_tiling_key().unwrap_or("0UL").to_owned(),
+        }
+    }
+
+    /// The key that the user's options name.
+    fn own_tiling_key(&self) -> Option<&str> {
+        let definitions = arguments(&self.compile_options).filter_map(Argument::definition);
+        definitions.filter(|(name, _)| *name == TILING_KEY).map(|(_, value)| value).last()
+    }
+
+    /// The user's options for the compiler, which runs elsewhere, without the tiling key.
+    pub(crate) fn options(&self) -> Vec<String> {
+        let own = arguments(&self.compile_options)
+            .filter(|argument| argument.definition().is_none_or(|(name, _)| name != TILING_KEY));
+        own.flat_map(|argument| match (argument.path(), argument.words()) {
+            (Some(path), [name, _]) if Path::new(path).exists() => {
+                vec![name.clone(), absolute(Path::new(path)).display().to_string()]
+            }
+            (_, words) => words.to_vec(),
+        })
+        .collect()
+    }
+
     /// The functions to compile, tiling keys in the order given, cube before vector.
     pub(crate) fn units(&self) -> Vec<Unit> {
         let of_type = |key: Option<u64>, kernel_type: KernelType| {
@@ -182,6 +214,10 @@ impl OpRequest {
     fn check_dynamic(&self) -> Result<(), OpBuildError> {
         if !self.is_dynamic() {
             return Ok(());
+        }
+        if let Some(key) = self.own_tiling_key() {
+            let reason = "every function of a dynamic operator is compiled for a key of its own (`tiling_keys`)";
+            return Err(self.refuse("compile_options", &format!("-D{TILING_KEY}={key}"), reason));
         }
         if self.early_start == Choice::Yes {
             return Err(self.refuse("early_start", "True", "a dynamic operator has no early start of its own"));

@@ -71,6 +71,26 @@ impl Foreign {
     }
 }
 
+/// `text` without the marks `[aicore]` and `[host, aicore]`, as device compilers spell function marks: host compilers do
+/// not know them. `None`: there are none.
+pub(crate) fn without_marks(text: &str) -> Option<String> {
+    let mut rest = text;
+    let mut kept = String::new();
+    while let Some(end) = rest.find("aicore") {
+        let open = rest[..end].rfind('[');
+        let close = rest[end..].find(']').map(|at| end + at);
+        let mark = open.zip(close).filter(|(open, close)| {
+            let words = || rest[open + 1..*close].split(',').map(str::trim);
+            words().all(|word| word == "aicore" || word == "host") && words().any(|word| word == "aicore")
+        });
+        let (before, behind) = mark.map_or((end + 6, end + 6), |(open, close)| (open, close + 1));
+        kept.push_str(&rest[..before]);
+        rest = &rest[behind..];
+    }
+    kept.push_str(rest);
+    (kept.len() != text.len()).then_some(kept)
+}
+
 /// Looks through `text`, the preprocessed source that defines `kernel`.
 pub(crate) fn scan(text: &str, kernel: &str, foreign: &Foreign) -> Findings {
     let tokens = own_tokens(text, foreign);
@@ -232,6 +252,16 @@ mod tests {
     fn look(text: &str) -> Findings {
         let foreign = Foreign { directories: vec!["/headers".into()], wrapper: "wrapper.cpp".into() };
         scan(text, "pows", &foreign)
+    }
+
+    #[test]
+    fn marks_of_device_compilers_go_and_nothing_else_does() {
+        let marked =
+            "inline [aicore] int f(); [host, aicore] g(); x[aicore + 1]; [ host,aicore ]h(); [aicores]; aicore;";
+        let kept = "inline  int f();  g(); x[aicore + 1]; h(); [aicores]; aicore;";
+        assert_eq!(without_marks(marked).as_deref(), Some(kept));
+        assert_eq!(without_marks(kept), None);
+        assert_eq!(without_marks("[host]() {}"), None);
     }
 
     #[test]

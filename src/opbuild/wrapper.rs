@@ -8,25 +8,38 @@ use super::request::{OpRequest, Unit};
 use crate::artifact::{CoreClass, meta_declaration};
 
 /// The source alone, to look at.
-pub(crate) fn for_scan(source: &Path, unit: &Unit) -> String {
-    behind_headers("", source, unit)
+pub(crate) fn for_scan(source: &Path, request: &OpRequest, unit: &Unit) -> String {
+    behind_headers("", source, request, unit)
 }
 
 /// The source behind AscendC's headers and what `more` includes.
-fn behind_headers(more: &str, source: &Path, unit: &Unit) -> String {
+fn behind_headers(more: &str, source: &Path, request: &OpRequest, unit: &Unit) -> String {
     let vectors_only = u8::from(unit.kernel_type.class() == CoreClass::Aiv);
-    format!(
-        "#include \"kernel_operator.h\"\n{more}#define SK_OPERATOR_VECTORS_ONLY {vectors_only}\n\
+    let mut text = String::new();
+    if request.headers.is_some() {
+        text.push_str("#include \"sk_cpu/operator_form.h\"\n");
+    }
+    text.push_str("#include \"kernel_operator.h\"\n");
+    if request.headers.is_some() {
+        let (key, blocks) = (request.tiling_key(unit), request.block_dim);
+        text.push_str(&format!(
+            "#include \"sk_cpu/tiling.h\"\n#undef TILING_KEY_VAR\n#define TILING_KEY_VAR {key}\n\
+             static inline unsigned sk_cpu_static_block_num() {{ return {blocks}; }}\n"
+        ));
+    }
+    text.push_str(&format!(
+        "{more}#define SK_OPERATOR_VECTORS_ONLY {vectors_only}\n\
          #include \"sk_host/operator_names.h\"\n#include {}\n",
         quoted(source)
-    )
+    ));
+    text
 }
 
 /// The source and its entry `function`, which takes the index of the operator's first parameter.
 pub(crate) fn for_unit(source: &Path, request: &OpRequest, facts: &Facts, unit: &Unit, function: &str) -> String {
     let has_objects = request.headers.is_some() && facts.matmul_objects;
     let more = if has_objects { "#include \"sk_cpu/matmul_objects.h\"\n" } else { "" };
-    let mut text = behind_headers(more, source, unit);
+    let mut text = behind_headers(more, source, request, unit);
     // The vendor's headers leave some names to be defined, and expect to be told who they run on.
     let (definitions, enter) = match &request.headers {
         None => ("", ""),

@@ -15,7 +15,9 @@ const PREFIXES: [&str; 2] = ["sk_headers_", "sk_operator_headers_"];
 /// A file in them whose time says when they were last used.
 const USED: &str = "used";
 /// A folder used so recently may be in use by a compiler of another process.
-const RECENT: Duration = Duration::from_secs(600);
+const RECENT: Duration = Duration::from_secs(120);
+/// More than this they never take together, whatever the limit of the cache they lie in.
+const MOST: u64 = 1 << 30;
 
 /// A directory of such folders, and how many bytes they may take.
 #[derive(Debug, Clone)]
@@ -121,7 +123,7 @@ impl FolderCache {
         let all = self.list();
         let mut bytes: u64 = all.iter().map(|folder| folder.bytes).sum();
         for folder in all {
-            if bytes <= self.limit {
+            if bytes <= self.limit.min(MOST) {
                 return;
             }
             if folder.path != in_use && folder.idle() > RECENT && fs::remove_directory(&folder.path).is_ok() {

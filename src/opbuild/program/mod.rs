@@ -104,10 +104,11 @@ pub(crate) fn compile(
         // Behind the arguments that the precompiled headers were made with.
         command = command.arg(format!("-DSK_PROGRAM_KERNEL_TYPE=\"{}\"", kernels.kernel_type("")));
         command = command.arg("-iquote").arg(source.folder());
-        command = command.args(&request.options);
+        // Only what is read first may have been read before.
         if let Some(header) = ready.as_ref().filter(|_| source.may_begin_with_headers()) {
             command = command.arg("-include").arg(header);
         }
+        command = command.args(&request.options);
         command.arg("-c").file(&file).arg("-o").file(&object).run(cancel)?;
         if ready.is_some() {
             agree_to_checks(&object)?;

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
+import os
+import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from superkernel.sim import Device, Report, build_op
+import sim_kernels
+import superkernel
+from superkernel import SuperKernelError
+from superkernel.sim import INCLUDE_DIR, Device, Report, build_op
 
 AIV = "KERNEL_TYPE_AIV_ONLY"
 X = np.arange(8, dtype=np.int32)
@@ -18,6 +22,12 @@ X = np.arange(8, dtype=np.int32)
 def device() -> Iterator[Device]:
     with Device("Ascend910_93") as device:
         yield device
+
+
+@pytest.fixture(autouse=True)
+def _built_in_headers() -> Iterator[None]:
+    with superkernel.configure(ascendc=""):
+        yield
 
 
 def run(
@@ -64,3 +74,120 @@ def test_an_operator_that_does_nothing_says_so(device: Device, tmp_path: Path) -
     ):
         report = run(device, tmp_path, busy, y=y)
         assert report.warnings == () and report.unchecked == (), busy
+
+
+def test_the_key_of_a_static_operator_is_what_its_options_say(device: Device, tmp_path: Path) -> None:
+    body = "if (TILING_KEY_IS(13)) { ((int32_t *)y)[0] = TILING_KEY_VAR; }"
+    for options in (["-DTILING_KEY_VAR=13"], ["-D", "TILING_KEY_VAR=13UL"]):
+        y = np.zeros(8, np.int32)
+        run(device, tmp_path, body, options=options, y=y).raise_for_status()
+        assert y[0] == 13
+    with pytest.raises(SuperKernelError, match="every function of a dynamic operator is compiled for a key of its own"):
+        build_op(
+            '#include "kernel_operator.h"\nextern "C" __global__ __aicore__ void made(GM_ADDR y, GM_ADDR t) {}',
+            "made",
+            ["y", "t"],
+            AIV,
+            1,
+            op_type="Made",
+            tiling_keys={1: AIV},
+            out_dir=tmp_path,
+            compile_options=["-DTILING_KEY_VAR=13"],
+        )
+
+
+def test_a_file_of_the_options_is_included(device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a path of where the user is, though the compiler runs elsewhere."""
+    (tmp_path / "number.h").write_text("#define NUMBER 7\n")
+    folder = tmp_path / "more"
+    folder.mkdir()
+    (folder / "other.h").write_text("#define OTHER 5\n")
+    monkeypatch.chdir(tmp_path)
+    y = np.zeros(8, np.int32)
+    options = ["-include", "number.h", "-isystem", "more"]
+    run(device, tmp_path, "((int32_t *)y)[0] = NUMBER + OTHER;", "#include <other.h>", options, y=y).raise_for_status()
+    assert y[0] == 12
+
+
+def test_names_of_device_compilers_are_known(device: Device, tmp_path: Path) -> None:
+    before = """
+    __host_aicore__ inline int one() { return 1; }
+    inline [host, aicore] int two() { return 2; }
+    static [aicore] int three(__biasbuf__ int *, __fbuf__ int *) { return 3; }
+    """
+    body = """
+    __bf16 half = 4.0f;
+    ub_addr8_t first = VA1;
+    ((int32_t *)y)[0] = one() + two() + three(0, 0) + (int)(float)half + first;
+    """
+    y = np.zeros(8, np.int32)
+    run(device, tmp_path, body, before, y=y).raise_for_status()
+    assert y[0] == 1 + 2 + 3 + 4 + 1
+
+
+#: As host code lays them out: a struct in a struct starts at a multiple of 8, and every struct ends at one.
+TILINGS = """
+#include <cstddef>
+#include "register/tilingdata_base.h"
+BEGIN_TILING_DATA_DEF(Inner)
+TILING_DATA_FIELD_DEF(uint32_t, count);
+END_TILING_DATA_DEF;
+BEGIN_TILING_DATA_DEF(Outer)
+TILING_DATA_FIELD_DEF(uint32_t, first);
+TILING_DATA_FIELD_DEF_STRUCT(Inner, inner);
+TILING_DATA_FIELD_DEF(uint32_t, last);
+END_TILING_DATA_DEF;
+BEGIN_TILING_DATA_DEF(Mixed)
+TILING_DATA_FIELD_DEF(uint8_t, flag);
+TILING_DATA_FIELD_DEF_ARR(uint16_t, 3, list);
+TILING_DATA_FIELD_DEF(uint64_t, large);
+TILING_DATA_FIELD_DEF_STRUCT(Outer, outer);
+TILING_DATA_FIELD_DEF(uint8_t, end);
+END_TILING_DATA_DEF;
+static_assert(sizeof(Inner) == 8 && sizeof(Outer) == 24 && offsetof(Outer, inner) == 8 && offsetof(Outer, last) == 16);
+static_assert(offsetof(Mixed, list) == 2 && offsetof(Mixed, large) == 8 && offsetof(Mixed, outer) == 16);
+static_assert(offsetof(Mixed, end) == 40 && sizeof(Mixed) == 48);
+"""
+
+
+def test_tiling_structs_are_laid_out_as_host_code_does(tmp_path: Path) -> None:
+    source = tmp_path / "tilings.cpp"
+    source.write_text(TILINGS)
+    command = [sim_kernels.compiler(), "-std=c++17", "-fsyntax-only", f"-I{INCLUDE_DIR}/sk_cpu", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+TREE = os.environ.get("SUPERKERNEL_ASCENDC", "")
+
+
+@pytest.mark.skipif(not TREE, reason="SUPERKERNEL_ASCENDC names no tree of AscendC headers")
+def test_with_the_tree_tilings_are_read_and_one_form_of_the_headers_serves_all(
+    device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    text = """
+    #include "kernel_operator.h"
+    struct Made { uint32_t first; uint32_t second; };
+    extern "C" __global__ __aicore__ void made(GM_ADDR y, GM_ADDR tiling) {
+        REGISTER_TILING_DEFAULT(Made);
+        GET_TILING_DATA(data, tiling);
+        GET_TILING_DATA_WITH_STRUCT(Made, same, tiling);
+        GET_TILING_DATA_MEMBER(Made, second, second, tiling);
+        if (TILING_KEY_IS(KEY)) {
+            ((__gm__ int32_t *)y)[0] = data.first + same.second + second + AscendC::GetBlockNum();
+        }
+    }
+    """
+    tiling = np.array([100, 10, 0, 0], np.uint32)
+    with superkernel.configure(ascendc=TREE):
+        for key, blocks in ((0, 1), (13, 1), (13, 2)):
+            y = np.zeros(8, np.int32)
+            options = [f"-DKEY={key}", f"-DTILING_KEY_VAR={key}", f"-DMORE_{key}_{blocks}"]
+            op = build_op(
+                text, "made", ["y", "tiling"], AIV, blocks, op_type="Made", out_dir=tmp_path, compile_options=options
+            )
+            device.load(op.json_path).launch({"y": y, "tiling": tiling}, check_order=False).raise_for_status()
+            assert y[0] == 120 + blocks
+    forms = [path for path in tmp_path.rglob("sk_operator_headers_*") if path.is_dir()]
+    assert len(forms) == 1, forms

@@ -141,6 +141,8 @@ template <uint16_t (*Encode)(float, sk_host_float16::Rounding), float (*Decode)(
 using half = SkHostFloat16<sk_host_float16::HalfFromFloat, sk_host_float16::FloatFromHalf>;
 using bfloat16_t = SkHostFloat16<sk_host_float16::BrainFromFloat, sk_host_float16::FloatFromBrain>;
 using float16_t = half;
+// A name of device compilers, which newer host compilers take for a type of their own.
+#define __bf16 bfloat16_t
 
 } // namespace
 

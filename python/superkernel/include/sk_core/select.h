@@ -12,7 +12,6 @@ enum SkRelation : uint64_t {
 };
 
 typedef enum { VALUE_INDEX = 0, INDEX_VALUE = 1, ONLY_VALUE = 2, ONLY_INDEX = 3 } Order_t;
-enum ub_addr8_t { VA0 = 0, VA1 = 1, VA2 = 2, VA3 = 3, VA4 = 4, VA5 = 5, VA6 = 6, VA7 = 7 };
 enum vpart_t { L128 = 0, H128 = 1 };
 
 namespace {

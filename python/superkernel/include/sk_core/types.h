@@ -30,6 +30,9 @@ typedef enum {
 enum cache_line_t { SINGLE_CACHE_LINE = 0, ENTIRE_DATA_CACHE = 1 };
 enum dcci_dst_t { CACHELINE_ALL = 0, CACHELINE_UB = 1, CACHELINE_OUT = 2, CACHELINE_ATOMIC = 3 };
 
+// Pairs of address registers.
+enum ub_addr8_t { VA0 = 0, VA1 = 1, VA2 = 2, VA3 = 3, VA4 = 4, VA5 = 5, VA6 = 6, VA7 = 7 };
+
 // What the fixpipe does to results on their way out of L0C. Names of other chips exist so that code compiles.
 enum QuantMode_t {
     NoQuant = 0,

@@ -28,9 +28,7 @@ __attribute__((used, section("sk_whole_image"))) static const uint8_t sk_cpu_who
 
 int32_t g_coreType = 0;
 int32_t g_matmulCount = 0;
-#ifndef TILING_KEY_VAR
 uint64_t g_tilingKey = 0;
-#endif
 
 uint8_t *GetSysWorkSpacePtr() { return sk_rt_system_workspace(); }
 

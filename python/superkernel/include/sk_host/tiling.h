@@ -1,41 +1,8 @@
-// Tiling data: a plain struct read from GM. An operator says which struct it uses by REGISTER_TILING_DEFAULT.
+// Tiling data, and the workspace beside it.
 #ifndef SK_HOST_TILING_H
 #define SK_HOST_TILING_H
 
-namespace sk_host {
-namespace {
-
-template <class T> inline T ReadTiling(const volatile void *address, Site site = Site::Here()) {
-    if (address == nullptr) {
-        Violation(site, "the tiling pointer is null");
-    }
-    T value;
-    __builtin_memcpy(&value, const_cast<const void *>(address), sizeof(T));
-    sk_rt_work(PIPE_S, sizeof(T));
-    return value;
-}
-
-} // namespace
-} // namespace sk_host
-
-#define REGISTER_TILING_DEFAULT(type) using SkHostDefaultTiling = type
-#define REGISTER_TILING_FOR_TILINGKEY(expression, type) static_assert(true, "")
-#define REGISTER_NONE_TILING static_assert(true, "")
-
-#define GET_TILING_DATA(name, address) auto name = sk_host::ReadTiling<SkHostDefaultTiling>(address)
-#define GET_TILING_DATA_WITH_STRUCT(type, name, address) auto name = sk_host::ReadTiling<type>(address)
-#define GET_TILING_DATA_MEMBER(type, member, name, address) auto name = sk_host::ReadTiling<type>(address).member
-#define GET_TILING_DATA_PTR_WITH_STRUCT(type, name, address)                                                           \
-    const type *name = reinterpret_cast<const type *>(reinterpret_cast<uintptr_t>(address))
-
-#define COPY_TILING_WITH_STRUCT(type, address, name)                                                                   \
-    type name##Copy = sk_host::ReadTiling<type>(address);                                                              \
-    const type *name = &name##Copy
-#define COPY_TILING_WITH_ARRAY(type, count, address, name)                                                             \
-    type name[count];                                                                                                  \
-    __builtin_memcpy(name, (const void *)(address), sizeof(name))
-
-#define TILING_KEY_IS(key) ((TILING_KEY_VAR) == (key))
+#include "sk_host/tiling_macros.h"
 
 namespace AscendC {
 namespace {

@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define BEGIN_TILING_DATA_DEF(name) struct name {
+// As host code lays them out: a struct in a struct starts at a multiple of 8, and every one ends at one.
+#define BEGIN_TILING_DATA_DEF(name) struct alignas(8) name {
 #define TILING_DATA_FIELD_DEF(type, name)                                                                              \
     type name = {};                                                                                                    \
     void set_##name(type value) { name = value; }                                                                      \

@@ -1,0 +1,14 @@
+// How operators read their tiling data, which the vendor's headers leave to the build of an operator.
+#ifndef SK_CPU_TILING_H
+#define SK_CPU_TILING_H
+
+#include "sk_host/check.h"
+
+// There they are marks for that build.
+#undef REGISTER_TILING_DEFAULT
+#undef REGISTER_TILING_FOR_TILINGKEY
+#undef REGISTER_NONE_TILING
+#undef TILING_KEY_IS
+#include "sk_host/tiling_macros.h"
+
+#endif
