@@ -21,6 +21,7 @@ __all__ = [
     "Parameter",
     "Planned",
     "ProfilingDump",
+    "ScopeGraph",
     "ScopePiece",
     "ScopePlanned",
     "ScopeProblem",
@@ -92,7 +93,6 @@ __all__ = [
     "reproducer_write",
     "scope_launch_layout",
     "scope_plan",
-    "scope_read",
     "set_log_level",
     "setting_table",
     "short_soc",
@@ -200,8 +200,6 @@ def header_tree(folder: str) -> tuple[Path, bool, str | None]: ...
 
 # -- scope -----------------------------------------------------------------------------------------------------------
 
-def scope_read(data: bytes, compile_results: bool, folder: str | PathLike[str] | None = None) -> dict[str, Any]: ...
-
 @final
 class ScopeProblem:
     @property
@@ -252,7 +250,16 @@ class ScopePlanned:
     def pieces(self) -> list[ScopePiece]: ...
     def to_dict(self) -> dict[str, Any]: ...
 
-def scope_plan(graph: str, request: dict[str, object]) -> ScopePlanned: ...
+@final
+class ScopeGraph:
+    def __new__(
+        cls, data: bytes, compile_results: bool = False, folder: str | PathLike[str] | None = None
+    ) -> ScopeGraph: ...
+    @property
+    def name(self) -> str: ...
+    def to_dict(self) -> dict[str, Any]: ...
+
+def scope_plan(graph: ScopeGraph, request: dict[str, object]) -> ScopePlanned: ...
 def scope_launch_layout(
     ffts: bool, entries: list[tuple[int, list[str], int | None, list[int], list[int]]], workspace: bool
 ) -> tuple[list[tuple[int, int | None, int, int]], int | None, int, str]: ...
@@ -387,17 +394,23 @@ def locate_log(
 
 def cost_prices(path: str | None) -> tuple[list[tuple[str, float, float, str, str]], str]: ...
 def cost_predict(
-    model: dict[str, Any], request: dict[str, object], profiles: list[str], prices: str | None
+    model: ScopeGraph | tuple[Any, str], request: dict[str, object], profiles: list[str], prices: str | None
 ) -> dict[str, Any]: ...
 def cost_trace(
-    model: dict[str, Any], request: dict[str, object], profiles: list[str], prices: str | None
+    model: ScopeGraph | tuple[Any, str], request: dict[str, object], profiles: list[str], prices: str | None
 ) -> tuple[Traces, list[tuple[str, str]]]: ...
 def cost_tune(
-    model: dict[str, Any], request: dict[str, object], profiles: list[str], prices: str | None, candidates: int
+    model: ScopeGraph | tuple[Any, str],
+    request: dict[str, object],
+    profiles: list[str],
+    prices: str | None,
+    candidates: int,
 ) -> dict[str, Any]: ...
-def cost_suggest(graph: str, request: dict[str, object], profiles: list[str], prices: str | None) -> dict[str, Any]: ...
+def cost_suggest(
+    model: ScopeGraph | tuple[Any, str], request: dict[str, object], profiles: list[str], prices: str | None
+) -> dict[str, Any]: ...
 def cost_calibrate(
-    runs: list[tuple[dict[str, Any], list[str], list[str]]],
+    runs: list[tuple[ScopeGraph | tuple[Any, str], list[str], list[str]]],
     request: dict[str, object],
     prices: str | None,
     made_from: str,

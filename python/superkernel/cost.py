@@ -5,7 +5,6 @@ Everything here is predicted from profiles of the model without super kernels an
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -91,13 +90,13 @@ def _is_buffer(path: Path) -> bool:
         return False
 
 
-def _model(model: Any, name: str) -> dict[str, Any]:
+def _model(model: Any, name: str) -> _core.ScopeGraph | tuple[Any, str]:
     """``kernel_infos`` or a graph as the core takes it."""
     if isinstance(model, (str, os.PathLike)):
         model = _read(model)
     if isinstance(model, Mapping) and "op_list" in model:
-        return {"text": json.dumps(model), "is_graph": False, "name": name}
-    return {"text": as_graph(model).to_json(), "is_graph": True, "name": name}
+        return model, name
+    return as_graph(model).native()
 
 
 def _read(path: PathLike) -> Any:
@@ -169,7 +168,7 @@ def suggest(
 ) -> dict[str, Any]:
     """Which ranges of a graph to mark: what can be fused and pays, and what keeps ranges from being larger."""
     found: dict[str, Any] = _core.cost_suggest(
-        as_graph(graph).to_json(), request_for(**planning), find_profiles(profile), _prices_file(prices)
+        as_graph(graph).native(), request_for(**planning), find_profiles(profile), _prices_file(prices)
     )
     return found
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::convert;
 use super::errors::to_python;
 use super::interrupt::interruptible;
-use super::scope::PlanRequest;
+use super::scope::{PlanRequest, ScopeGraph};
 use super::trace::Traces;
 use crate::Error;
 use crate::cost::CostError;
@@ -46,26 +46,33 @@ fn cost_prices(py: Python<'_>, path: Option<PathBuf>) -> PyResult<(Vec<PriceRow>
     Ok((Price::all().map(row).collect(), prices.origin.clone()))
 }
 
-/// A model as Python gives it: `kernel_infos` with a name, or a graph in JSON form.
-#[derive(FromPyObject)]
-struct GivenModel {
-    #[pyo3(item)]
-    text: String,
-    #[pyo3(item)]
-    is_graph: bool,
-    #[pyo3(item)]
-    name: String,
+/// A model as Python gives it: a graph, or `kernel_infos` with a name.
+enum GivenModel {
+    Graph(Py<ScopeGraph>),
+    Kernel { infos: Value, name: String },
+}
+
+impl<'py> FromPyObject<'_, 'py> for GivenModel {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(graph) = given.cast::<ScopeGraph>() {
+            return Ok(Self::Graph(graph.to_owned().unbind()));
+        }
+        let (infos, name): (Bound<'py, PyAny>, String) = given.extract()?;
+        Ok(Self::Kernel { infos: convert::to_json(&infos)?, name })
+    }
 }
 
 impl GivenModel {
     fn read(self, request: &PlanRequest) -> Result<Model, Error> {
-        if self.is_graph {
-            let settings = request.planning();
-            return Ok(Model::Graph { graph: scope::fill_in(scope::json::read(&self.text)?, &settings)?, settings });
-        }
-        // Python made the text from data it had checked to be JSON.
-        let infos: Value = serde_json::from_str(&self.text).unwrap_or(Value::Null);
-        Ok(Model::Kernel { infos, name: self.name })
+        Ok(match self {
+            Self::Graph(graph) => {
+                let settings = request.planning();
+                Model::Graph { graph: scope::fill_in(graph.get().0.clone(), &settings)?, settings }
+            }
+            Self::Kernel { infos, name } => Model::Kernel { infos, name },
+        })
     }
 }
 
@@ -143,12 +150,11 @@ fn cost_tune<'py>(
 #[pyfunction]
 fn cost_suggest<'py>(
     py: Python<'py>,
-    graph: &str,
+    model: GivenModel,
     request: PlanRequest,
     profiles: Vec<PathBuf>,
     prices: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let model = GivenModel { text: graph.to_owned(), is_graph: true, name: String::new() };
     shown(py, of_model(py, model, &request, &profiles, prices, crate::suggest)?)
 }
 

@@ -15,35 +15,48 @@ use crate::scope::launch::{self, EntryArguments, Ffts, Workspace};
 use crate::scope::{self, Cuts, Hazards, Mode, Order, Orders, Settings, SingleOps, Target};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<ScopeGraph>()?;
     module.add_class::<ScopePlanned>()?;
     module.add_class::<ScopePiece>()?;
     module.add_class::<ScopeProblem>()?;
-    module.add_function(wrap_pyfunction!(scope_read, module)?)?;
     module.add_function(wrap_pyfunction!(scope_plan, module)?)?;
     module.add_function(wrap_pyfunction!(scope_launch_layout, module)?)
 }
 
-/// A graph, JSON or dump, in its JSON form; with `compile_results` completed from the JSONs of its operators. `folder` is
-/// where it was read from: relative paths lead to what is there.
-#[pyfunction]
-#[pyo3(signature = (data, compile_results, folder=None))]
-fn scope_read<'py>(
-    py: Python<'py>,
-    data: &[u8],
-    compile_results: bool,
-    folder: Option<PathBuf>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let graph = interruptible(py, |_| -> Result<_, Error> {
-        let mut graph = scope::read_graph(data)?;
-        if let Some(folder) = &folder {
-            graph.look_for_files(folder);
-        }
-        if compile_results {
-            graph.take_compile_results()?;
-        }
-        Ok(scope::json::write(&graph))
-    })?;
-    convert::to_python(py, &graph)
+/// A graph as the core has it.
+#[pyclass(frozen, module = "superkernel._core")]
+pub(super) struct ScopeGraph(pub(super) scope::Graph);
+
+#[pymethods]
+impl ScopeGraph {
+    /// Reads JSON or a dump; with `compile_results` it is completed from the JSONs of its operators. `folder` is where it
+    /// was read from: relative paths lead to what is there.
+    #[new]
+    #[pyo3(signature = (data, compile_results=false, folder=None))]
+    fn new(py: Python<'_>, data: &[u8], compile_results: bool, folder: Option<PathBuf>) -> PyResult<Self> {
+        let graph = interruptible(py, |_| -> Result<_, Error> {
+            let mut graph = scope::read_graph(data)?;
+            if let Some(folder) = &folder {
+                graph.look_for_files(folder);
+            }
+            if compile_results {
+                graph.take_compile_results()?;
+            }
+            Ok(graph)
+        })?;
+        Ok(Self(graph))
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Its JSON form as plain data.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &py.detach(|| scope::json::write(&self.0)))
+    }
 }
 
 /// What `scope_plan` is told beside the graph, one keyword each.
@@ -278,11 +291,11 @@ impl ScopePiece {
     }
 }
 
-/// The plan of a graph in JSON form.
+/// The plan of a graph.
 #[pyfunction]
-fn scope_plan(py: Python<'_>, graph: &str, request: PlanRequest) -> PyResult<ScopePlanned> {
-    let settings = request.planning();
-    let plan = interruptible(py, |cancel| crate::scope(&scope::json::read(graph)?, &settings, cancel))?;
+fn scope_plan(py: Python<'_>, graph: &Bound<'_, ScopeGraph>, request: PlanRequest) -> PyResult<ScopePlanned> {
+    let (graph, settings) = (&graph.get().0, request.planning());
+    let plan = interruptible(py, |cancel| crate::scope(graph, &settings, cancel))?;
     Ok(ScopePlanned { plan: Arc::new(plan), mode: settings.mode })
 }
 

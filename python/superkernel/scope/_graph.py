@@ -41,7 +41,8 @@ class Graph:
     """
 
     def __init__(self, name: str = "graph", *, unknown_shape: bool = False) -> None:
-        self._content: dict[str, Any] = {
+        #: The JSON form, and the graph as the core has it; one of them is made of the other when it is asked for.
+        self._content: dict[str, Any] | None = {
             "name": name,
             "unknown_shape": unknown_shape,
             "nodes": [],
@@ -49,6 +50,7 @@ class Graph:
             "data": [],
             "control": [],
         }
+        self._native: _core.ScopeGraph | None = None
         #: Above all ids of events.
         self._free_event = 0
         self._labels: dict[str, int] = {}
@@ -80,11 +82,12 @@ class Graph:
         node = {"name": name, "type": type, "stream": stream, **fields}
         if attributes:
             node["attrs"] = attributes
-        self._content["nodes"].append(node)
+        content = self._changing()
+        content["nodes"].append(node)
         for number, source in enumerate(inputs):
             if source is not None:
                 origin, output = source if isinstance(source, tuple) else (source, 0)
-                self._content["data"].append(
+                content["data"].append(
                     {"from": _name(origin), "output": output, "to": name, "input": number},
                 )
         return Node(self, name)
@@ -94,7 +97,7 @@ class Graph:
 
         A branch that is not declared is nested in the root.
         """
-        self._content.setdefault("branches", []).append({"name": name, "parent": parent})
+        self._changing().setdefault("branches", []).append({"name": name, "parent": parent})
         return name
 
     def event(
@@ -108,6 +111,7 @@ class Graph:
         recv_stream: int | None = None,
     ) -> int:
         """Lets ``consumer`` wait for ``producer``; the id of the event."""
+        content = self._changing()
         if id is None:
             id = self._free_event
         self._free_event = max(self._free_event, id + 1)
@@ -116,12 +120,12 @@ class Graph:
             event["send_stream"] = send_stream
         if recv_stream is not None:
             event["recv_stream"] = recv_stream
-        self._content["events"].append(event)
+        content["events"].append(event)
         return id
 
     def control(self, before: Node | str, after: Node | str) -> None:
         """A control edge; between ordinary nodes it carries no order."""
-        self._content["control"].append([_name(before), _name(after)])
+        self._changing()["control"].append([_name(before), _name(after)])
 
     def __enter__(self) -> Graph:
         self._depths.append(_marking.depth())
@@ -159,8 +163,7 @@ class Graph:
         """Like :meth:`read`, from the content of the file; ``folder`` is where that is."""
         graph = cls()
         raw = data.encode() if isinstance(data, str) else data
-        graph._content = {"events": [], **_core.scope_read(raw, compile_results, folder or None)}
-        graph._free_event = 1 + max((event["id"] for event in graph._content["events"]), default=-1)
+        graph._content, graph._native = None, _core.ScopeGraph(raw, compile_results, folder or None)
         return graph
 
     def to_dict(self) -> dict[str, Any]:
@@ -170,7 +173,7 @@ class Graph:
 
     def to_json(self, indent: int | None = None) -> str:
         """The JSON form."""
-        return json.dumps(self._content, indent=indent, ensure_ascii=False)
+        return json.dumps(self._data(), indent=indent, ensure_ascii=False)
 
     def write(self, path: PathLike) -> None:
         """Writes the JSON form."""
@@ -180,12 +183,30 @@ class Graph:
         """A copy whose operators have the flags of the JSONs their ``json_path`` names."""
         return self.parse(self.to_json(), compile_results=True)
 
+    def native(self) -> _core.ScopeGraph:
+        """The graph as the core has it."""
+        if self._native is None:
+            self._native = _core.ScopeGraph(self.to_json().encode())
+        return self._native
+
+    def _data(self) -> dict[str, Any]:
+        if self._content is None:
+            self._content = {"events": [], **self.native().to_dict()}
+            self._free_event = 1 + max((event["id"] for event in self._content["events"]), default=-1)
+        return self._content
+
+    def _changing(self) -> dict[str, Any]:
+        """The content, of which the core has not heard yet."""
+        content = self._data()
+        self._native = None
+        return content
+
     # -- asking ----------------------------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
         """Name of the graph."""
-        name: str = self._content["name"]
+        name: str = self._data()["name"] if self._native is None else self._native.name
         return name
 
     @property
@@ -195,7 +216,7 @@ class Graph:
         return nodes
 
     def __len__(self) -> int:
-        return len(self._content["nodes"])
+        return len(self._data()["nodes"])
 
     def __repr__(self) -> str:
         return f"Graph({self.name!r}, {len(self)} nodes)"

@@ -113,7 +113,7 @@ def plan(
     engine's would cut besides is in :attr:`ScopePlan.findings`.
     """
     request = request_for(compat, fuse_single_ops, hazards, cuts, tiling_on_aicpu, exclude, fusable, not_fusable, order)
-    return ScopePlan(_core.scope_plan(as_graph(graph).to_json(), request))
+    return ScopePlan(_core.scope_plan(as_graph(graph).native(), request))
 
 
 def request_for(
