@@ -18,7 +18,7 @@ RECORD = HERE / "durations.txt"
 LIMIT = 0.5
 
 #: What compiles sub-kernels. A test that is not on record yet is slow if it uses one of these.
-COMPILES = {"library", "workshop"}
+COMPILES = {"library", "host_library", "device_library", "workshop"}
 
 
 def name_of(item: pytest.Item) -> str:
