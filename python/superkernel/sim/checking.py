@@ -98,11 +98,17 @@ class Trial:
         return report, None
 
     def shortened(self, found: FailedSeed) -> FailedSeed:
-        """The same finding, with fewer tools if its seed shows it with them too."""
-        if self.tools != frozenset({found.tool}):
-            _, again = dataclasses.replace(self, tools=frozenset({found.tool})).run(found.variation.seed)
+        """The same finding, with one tool if its seed shows it with that one alone.
+
+        Wrong results say only that something is wrong: the tool whose mode is enough to show them is where to look.
+        """
+        first = [found.tool] if found.status not in (DIFFERENT, UNEXPECTED) else []
+        for tool in dict.fromkeys([*first, Tool.ORDER, Tool.PIPE, Tool.CACHE, Tool.INIT, Tool.AUTOSYNC]):
+            if tool not in self.tools and tool not in first:
+                continue
+            _, again = dataclasses.replace(self, tools=frozenset({tool})).run(found.variation.seed)
             if again is not None and again.id == found.id:
-                return dataclasses.replace(found, again_with=(found.tool,))
+                return dataclasses.replace(found, again_with=(tool,))
         if self.tools == DEFAULT_TOOLS:
             return found
         return dataclasses.replace(found, again_with=tuple(tool for tool in Tool if tool in self.tools))

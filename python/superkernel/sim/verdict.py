@@ -45,12 +45,9 @@ class FailedSeed:
     @property
     def tool(self) -> Tool:
         """The tool that found it."""
-        if self.status not in _OF_RESULTS:
-            return Tool(self.report.tool)
-        # Values tell that something is wrong, and the mode where to look.
-        if self.variation.pipes == "reordered":
-            return Tool.PIPE
-        return Tool.CACHE if self.variation.cache == "strict" else Tool.ORDER
+        if len(self.again_with) == 1:
+            return self.again_with[0]
+        return Tool.ORDER if self.status in _OF_RESULTS else Tool(self.report.tool)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""

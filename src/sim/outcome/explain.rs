@@ -6,7 +6,7 @@ use super::hazards::Words;
 use crate::aicore::Pipe;
 use crate::model::CoreKind;
 use crate::sim::drive::driver::Driver;
-use crate::sim::interface::findings::Finding;
+use crate::sim::interface::findings::{Finding, FindingKind};
 use crate::sim::interface::report::{CoreReport, Counts, Hazard, Report, ReportedOp};
 use crate::sim::interface::request::Request;
 use crate::sim::interface::status::{Failure, Status};
@@ -94,6 +94,8 @@ pub(crate) fn report(run: Run) -> Report {
     let ended = observer.failure.take();
     let mut findings = std::mem::take(&mut observer.findings).into_findings();
     findings.retain(|finding| finding.kind.is_wanted(&request.tools));
+    // What stayed in a cache was never written for others: the cause comes first.
+    findings.sort_by_key(|finding| finding.kind == FindingKind::NeverWritten);
     let end = End { machine: &machine, observer: &observer, driver: &driver, is_alone: request.args_offset.is_some() };
     let (status, failure) = match ended {
         Some((status, failure)) => (status, Some(failure)),

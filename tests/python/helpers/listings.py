@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from kernels.planted import PLANTED
 from superkernel import _core
 
 ROOT = Path(__file__).parents[3]
@@ -76,10 +77,21 @@ def instruction_numbers() -> Iterable[str]:
         yield "};"
 
 
+def planted_mistakes() -> Iterable[str]:
+    """The mistakes that tests plant in kernels, with what finds them."""
+    yield "| kind | mistake | tool | id | command |"
+    yield "|---|---|---|---|---|"
+    for planted in PLANTED:
+        tool = planted.tool
+        command = "superkernel run ops.json" + (f" --tool {tool}" if tool == "autosync" else "")
+        yield f"| {planted.kind} | {planted.what} | `{tool}` | {planted.error_id} | `{command}` |"
+
+
 #: (file, key): the lines between the comments.
 LISTINGS = {
     ("README.md", "options"): options_table,
     ("docs/configuration.md", "settings"): settings_table,
+    ("docs/simulator.md", "mistakes"): planted_mistakes,
     ("python/superkernel/super_kernel_constants.py", "switches"): switch_enums,
     ("python/superkernel/_config.py", "settings"): setting_arguments,
     ("python/superkernel/include/sk_core/issue.h", "numbers"): instruction_numbers,
