@@ -35,7 +35,9 @@ def prepared(library: KernelLibrary, tmp_path_factory: pytest.TempPathFactory) -
         graph.op(name, "Op", stream=0, scope="s", support=1, options="split-mode=1", **files)
     graph.write(folder / "graph.json")
     (folder / "object.cpp").write_text(OBJECT)
-    subprocess.run(["c++", "-c", "object.cpp", "-o", "add.o"], cwd=folder, check=True)
+    (folder / "other.cpp").write_text('extern "C" int mul() { return 2; }\n')
+    for source, output in (("object.cpp", "add.o"), ("other.cpp", "mul.o")):
+        subprocess.run(["c++", "-c", source, "-o", output], cwd=folder, check=True)
     (folder / "add.a").write_bytes(elf.write_archive([("add.o", (folder / "add.o").read_bytes())]))
     with superkernel.configure(kernel_meta_parent_dir=folder, toolchain="host"):
         superkernel.compile(infos, "te_superkernel_ab")
