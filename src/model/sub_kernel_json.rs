@@ -91,7 +91,7 @@ impl SubKernelFile {
             TaskType::Dynamic => {
                 let functions = tiling_functions(&names, chip)?;
                 let kernel_type = match json.optional(KERNEL_TYPE)? {
-                    Some(node) if node.string()? != "" => kernel_type(&node)?,
+                    Some(node) if !node.string()?.is_empty() => kernel_type(&node)?,
                     // Usual for what tiling decides at run time.
                     Some(_) | None => type_of_all(&functions),
                 };

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::artifact::{BLOCK_LOCAL_ROOM, STACK_BYTES};
+use crate::artifact::{BLOCK_LOCAL_ROOM, CALL_REACH, STACK_BYTES};
 use crate::diagnostic::Diagnostic;
 use crate::elf::ElfError;
 use crate::fs::FileError;
@@ -57,9 +57,9 @@ pub enum ObjectError {
     )]
     Stack { op: OpName, origin: String, bytes: u64 },
     #[error(
-        "{op}: in `{origin}` a call of `{callee}` in `{caller}` goes over {distance} bytes, and a call reaches {reach}"
+        "{op}: in `{origin}` a call of `{callee}` in `{caller}` goes over {distance} bytes, and a call reaches {CALL_REACH}"
     )]
-    Reach { op: OpName, origin: String, caller: String, callee: String, distance: u128, reach: u128 },
+    Reach { op: OpName, origin: String, caller: String, callee: String, distance: u64 },
     #[error("cannot make copy {copy} of `{origin}`: {source}")]
     Copy { origin: String, copy: u32, source: ElfError },
 }

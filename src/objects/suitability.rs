@@ -144,14 +144,8 @@ struct FarCall {
 impl FarCall {
     fn error(self, op: OpName, origin: String) -> ObjectError {
         let Self { caller, callee, distance } = self;
-        ObjectError::Reach {
-            op,
-            origin,
-            caller,
-            callee,
-            distance: distance.unsigned_abs(),
-            reach: CALL_REACH.unsigned_abs(),
-        }
+        let distance = u64::try_from(distance.unsigned_abs()).unwrap_or(u64::MAX);
+        ObjectError::Reach { op, origin, caller, callee, distance }
     }
 }
 

@@ -77,12 +77,9 @@ pub(crate) struct Use {
 /// Who uses each symbol, among the sections that stay.
 pub(crate) fn uses(file: &ElfFile<'_>, table: &SymbolTable<'_>, dropped: &[bool]) -> Result<Vec<Use>, ElfError> {
     let mut uses = vec![Use::default(); table.count()];
-    for index in 0..file.sections.len() {
-        if dropped[index] {
-            continue;
-        }
+    for (index, section) in file.sections.iter().enumerate().filter(|(index, _)| !dropped[*index]) {
         let References::Relocations(shape) = of_section(file, table, index)? else { continue };
-        let target = file.sections.get(file.sections[index].info as usize);
+        let target = file.sections.get(section.info as usize);
         // Without a known target, be careful: take it for something loaded.
         let loaded = target.is_none_or(|target| target.is_allocated() || target.kind == kind::NULL);
         for (number, record) in file.contents(index)?.chunks_exact(shape.entry).enumerate() {
