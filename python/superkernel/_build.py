@@ -83,8 +83,14 @@ def cache_directory() -> str | None:
 
 def default_cache_dir() -> str:
     """The user's own cache directory."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "superkernel")
+    return cache_homes()[0]
+
+
+def cache_homes() -> list[str]:
+    """Where this user's caches may be, the best place first."""
+    home = os.path.join(os.path.expanduser("~"), ".cache")
+    bases = [os.environ.get("XDG_CACHE_HOME") or home, home]
+    return [os.path.join(base, "superkernel") for base in dict.fromkeys(bases)]
 
 
 def cache_limit() -> int:

@@ -1,56 +1,18 @@
 //! The bytes of a buffer.
 //!
-//! A buffer starts with 64 bytes, of which the word at 12 is the size of a core's area. An area starts with a magic
-//! word, the address of the next free record and the address of its end; records are two words: a header and a cycle.
-//! Addresses are those of the device; the end of an area tells where it began.
+//! Damaged parts are left out and told.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::layout::{AREA_HEAD, AREA_SIZE_AT, FIRST_RECORD, HEADER, MAGIC, RECORD, Record, word32, word64};
 use super::records::{CoreLog, Decoded, Launch, Span, Subject};
 use super::times::{self, Stamped};
 use super::whereabouts::Whereabouts;
 use super::{Core, Profiled, ProfilingError};
 
-const MAGIC: u64 = 0xbdca_8756;
-const HEADER: usize = 64;
-const AREA_SIZE_AT: usize = 12;
-/// Magic, next, end.
-const AREA_HEAD: usize = 24;
-/// Where records usually start in an area.
-const FIRST_RECORD: usize = 64;
-const RECORD: usize = 16;
 /// More areas than any chip has cores.
 const MOST_AREAS: usize = 4096;
-
-/// A record.
-enum Record {
-    /// The first one of a launch.
-    First { task: u32, core: u32 },
-    /// The start or the end of something.
-    Edge { subject: Subject, is_end: bool },
-}
-
-impl Record {
-    fn read(header: u64) -> Option<Self> {
-        let index = (header >> 32) as u32;
-        let rest = header as u32;
-        if rest & 0xff == 0xff {
-            return Some(Self::First { task: index, core: rest >> 8 });
-        }
-        if rest & !0x1f00 != 0 {
-            return None;
-        }
-        let subject = match (rest >> 8) & 0xf {
-            0x0 if index == 0 => Subject::SuperKernel,
-            0x4 => Subject::Notify(index),
-            0x8 => Subject::Op(index.checked_sub(1)? as usize),
-            0xC => Subject::Wait(index),
-            _ => return None,
-        };
-        Some(Self::Edge { subject, is_end: rest & 0x1000 != 0 })
-    }
-}
 
 /// Reads a buffer. Damaged parts are left out and told.
 pub(crate) fn decode(path: &Path, bytes: &[u8], kernel: &Profiled) -> Result<Decoded, ProfilingError> {
@@ -309,12 +271,4 @@ fn first_record(area: &[u8], core: Core, used: usize) -> Option<usize> {
         at + RECORD <= used && is_first(word64(area, at))
     };
     std::iter::once(FIRST_RECORD).chain((AREA_HEAD..used).step_by(8)).find(|at| names_core(*at))
-}
-
-fn word32(bytes: &[u8], at: usize) -> u32 {
-    bytes.get(at..at + 4).and_then(|word| word.try_into().ok()).map_or(0, u32::from_le_bytes)
-}
-
-fn word64(bytes: &[u8], at: usize) -> u64 {
-    bytes.get(at..at + 8).and_then(|word| word.try_into().ok()).map_or(0, u64::from_le_bytes)
 }

@@ -5,6 +5,7 @@
 
 mod decode;
 mod error;
+mod layout;
 mod records;
 mod show;
 mod table;
@@ -16,6 +17,7 @@ use std::path::Path;
 
 pub(crate) use decode::decode;
 pub(crate) use error::ProfilingError;
+pub(crate) use layout::{Areas, RawRecord};
 pub(crate) use records::Decoded;
 use records::Subject;
 pub(crate) use show::profile_json;

@@ -7,11 +7,12 @@ use pyo3::types::PyBytes;
 
 use super::convert;
 use super::errors::to_python;
-use crate::profiling::{self, Decoded, Profiled, ProfilingError};
+use crate::profiling::{self, Areas, Decoded, Profiled, ProfilingError, RawRecord};
 use crate::trace::{self, Trace, Written};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Traces>()?;
+    module.add_class::<ProfilingAreas>()?;
     module.add_class::<ProfilingDump>()?;
     module.add_function(wrap_pyfunction!(profiling_decode, module)?)
 }
@@ -80,4 +81,42 @@ fn profiling_decode(py: Python<'_>, data: &[u8], path: PathBuf, kernel_json: Pat
         Ok(ProfilingDump { kernel, decoded })
     });
     read.map_err(|error| to_python(py, error))
+}
+
+/// (core, kind, index, is the end, cycle)
+type Record = (String, &'static str, u32, bool, u64);
+
+/// The layout of a profiling buffer of the simulator.
+#[pyclass(frozen, module = "superkernel._core")]
+struct ProfilingAreas(Areas);
+
+#[pymethods]
+impl ProfilingAreas {
+    #[new]
+    fn new(cubes: u32, records: usize) -> Self {
+        Self(Areas { cubes, records })
+    }
+
+    /// Bytes of the buffer.
+    #[getter]
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    /// The bytes of an empty buffer at an address.
+    fn empty<'py>(&self, py: Python<'py>, address: u64) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.empty(address))
+    }
+
+    /// What the cores recorded; the number of an area whose head is overwritten.
+    fn records(&self, address: u64, data: &[u8]) -> (Vec<Record>, Option<usize>) {
+        match self.0.records(address, data) {
+            Err(area) => (Vec::new(), Some(area)),
+            Ok(found) => {
+                let row =
+                    |found: RawRecord| (found.core.to_string(), found.kind, found.index, found.is_end, found.cycle);
+                (found.into_iter().map(row).collect(), None)
+            }
+        }
+    }
 }

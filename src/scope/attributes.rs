@@ -1,7 +1,8 @@
 //! Where each planner field lives among a node's attributes, for every reader of graphs.
 
 use super::error::ScopeError;
-use super::graph::{Node, Role, TaskType};
+use super::graph::{Node, Role};
+use crate::model::TaskType;
 
 /// The value of one attribute, reduced to what the planner can read.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::error::ScopeError;
-use crate::model::{self, Missing};
+use crate::model::{self, Missing, TaskType};
 
 /// A node of one [`Graph`], as its position in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -117,35 +117,6 @@ impl Role {
             "SendMem" => Self::Event(EventKind::Mem, Direction::Send),
             "RecvMem" => Self::Event(EventKind::Mem, Direction::Recv),
             _ => Self::Ordinary,
-        }
-    }
-}
-
-/// Who fixes an op's block count and tiling key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum TaskType {
-    /// Known when the super kernel is built.
-    #[default]
-    Normal,
-    /// Read at run time: the op's tiling runs on the AICPU.
-    Dynamic,
-}
-
-impl TaskType {
-    /// As written in an op list.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::Dynamic => "dynamic",
-        }
-    }
-
-    /// The type written `text`.
-    pub(crate) fn from_name(text: &str) -> Option<Self> {
-        match text {
-            "normal" => Some(Self::Normal),
-            "dynamic" => Some(Self::Dynamic),
-            _ => None,
         }
     }
 }
@@ -469,14 +440,6 @@ mod tests {
             assert_eq!(Role::of_type(source), Role::Source);
         }
         assert_eq!(Role::of_type("Reshape"), Role::Ordinary);
-    }
-
-    #[test]
-    fn task_types_print_as_they_are_read() {
-        for task_type in [TaskType::Normal, TaskType::Dynamic] {
-            assert_eq!(TaskType::from_name(task_type.as_str()), Some(task_type));
-        }
-        assert_eq!(TaskType::from_name("Normal"), None);
     }
 
     #[test]

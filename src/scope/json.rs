@@ -10,10 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::attributes::{self, AttributeValue};
 use super::error::ScopeError;
-use super::graph::{
-    Branch, BranchIndex, ControlEdge, DataEdge, EventKind, Graph, Node, NodeIndex, Origin, Stage, TaskType,
-};
+use super::graph::{Branch, BranchIndex, ControlEdge, DataEdge, EventKind, Graph, Node, NodeIndex, Origin, Stage};
 use super::short_events::{self, ShortEvent};
+use crate::model::TaskType;
 use crate::nearest::nearest;
 
 #[derive(Deserialize)]
@@ -67,7 +66,7 @@ struct RawNode {
     kernel_name: Option<String>,
     bin_path: Option<String>,
     json_path: Option<String>,
-    task_type: Option<RawTaskType>,
+    task_type: Option<TaskType>,
     ai_core: Option<bool>,
     no_task: Option<bool>,
     same_type: Option<bool>,
@@ -86,13 +85,6 @@ struct RawOrigin {
     fx_node: String,
     #[serde(default)]
     line: String,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-enum RawTaskType {
-    Normal,
-    Dynamic,
 }
 
 #[derive(Deserialize, Clone, Copy, Default)]
@@ -221,13 +213,7 @@ fn read_node(raw: RawNode, default_id: i64) -> Result<Node, ScopeError> {
     take(&mut node.no_task, raw.no_task);
     take(&mut node.same_type, raw.same_type);
     take(&mut node.event_id, raw.event_id.map(Some));
-    take(
-        &mut node.task_type,
-        raw.task_type.map(|task_type| match task_type {
-            RawTaskType::Normal => TaskType::Normal,
-            RawTaskType::Dynamic => TaskType::Dynamic,
-        }),
-    );
+    take(&mut node.task_type, raw.task_type);
     node.origin = raw.origin.map(|RawOrigin { torch_op, fx_node, line }| Box::new(Origin { torch_op, fx_node, line }));
     Ok(node)
 }

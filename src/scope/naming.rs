@@ -6,8 +6,9 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::error::ScopeError;
-use super::graph::{Node, TaskType};
+use super::graph::Node;
 use super::settings::Target;
+use crate::model::TaskType;
 use crate::options::{Influence, OptionName, Separator, parse};
 use crate::store::digest::ContentDigest;
 

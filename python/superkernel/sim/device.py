@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from superkernel import _core
+from superkernel._build import cache_homes
 from superkernel._environment import current_config
 from superkernel._errors import SuperKernelError, make_error
 from superkernel._files import checked_path
@@ -23,7 +24,7 @@ from superkernel.sim.memory import PAGE, Arena, Buffer
 __all__ = ["Device"]
 
 #: Where the one file that does not depend on a kernel is kept.
-_CACHE = "superkernel/sim"
+_CACHE = "sim"
 #: Seconds that the process of a kernel has to start, and to end a launch whose time is up.
 _GRACE = 20.0
 
@@ -259,18 +260,15 @@ def _version(path: Path) -> tuple[int, int]:
 
 def cache_directory() -> Path:
     """Where files that do not depend on a kernel are kept."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    candidates = [Path(base)] if base else []
-    candidates.append(Path(os.path.expanduser("~")) / ".cache")
-    for candidate in candidates:
-        folder = candidate / _CACHE
+    for home in cache_homes():
+        folder = Path(home) / _CACHE
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError:
             continue
         if os.access(folder, os.W_OK):
             return folder
-    folder = own_temporary_folder() / _CACHE
+    folder = own_temporary_folder() / "superkernel" / _CACHE
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,16 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ProfilingBuffer", "ProfilingRecord"]
 
-MAGIC = 0xBDCA8756
-HEADER = 64
-#: Magic, next free record, end.
-AREA_HEAD = 24
-FIRST_RECORD = 64
-RECORD = 16
-#: AIC ``b`` has the number ``b + 50``.
-FIRST_CUBE = 50
-
-_KINDS = {0x0: "super-kernel", 0x4: "notify", 0x8: "op", 0xC: "wait"}
+#: Areas of vector cores; those of cube cores are behind them.
+_VECTORS = 50
 
 
 @dataclass(frozen=True)
@@ -49,26 +40,15 @@ class ProfilingBuffer:
     """Device memory in the layout that generated code records into; :attr:`buffer` goes into the profiling slot."""
 
     def __init__(self, device: Device, *, cubes: int = 50, vectors: int = 50, records: int = 1024) -> None:
-        cubes, vectors = integer("cubes", cubes, 0, 1000), integer("vectors", vectors, 0, FIRST_CUBE)
+        cubes, vectors = integer("cubes", cubes, 0, 1000), integer("vectors", vectors, 0, _VECTORS)
         records = integer("records", records, 0, 1 << 24)
-        self._areas = FIRST_CUBE + cubes
-        self._vectors = vectors
-        self._area_size = FIRST_RECORD + RECORD * records
-        self.buffer: Buffer = device.buffer(HEADER + self._areas * self._area_size, "profiling")
+        self._areas = _core.ProfilingAreas(cubes, records)
+        self.buffer: Buffer = device.buffer(self._areas.size, "profiling")
         self.reset()
 
     def reset(self) -> None:
         """Empties all areas."""
-        self.buffer.write(bytes(self.buffer.nbytes))
-        self.buffer.write(struct.pack("<I", self._area_size), 12)
-        for area in range(self._areas):
-            start = self._start(area)
-            address = self.buffer.at(start)
-            head = struct.pack("<QQQ", MAGIC, address + FIRST_RECORD, address + self._area_size)
-            self.buffer.write(head, start)
-
-    def _start(self, area: int) -> int:
-        return HEADER + area * self._area_size
+        self.buffer.write(self._areas.empty(self.buffer.address))
 
     def dump(self) -> bytes:
         """The bytes of the buffer, as a tool on a device would save them."""
@@ -80,23 +60,7 @@ class ProfilingBuffer:
 
     def records(self) -> list[ProfilingRecord]:
         """What the cores recorded, core by core, each in its order."""
-        found = []
-        for area in range(self._areas):
-            start = self._start(area)
-            _, following, _ = struct.unpack("<QQQ", self.buffer.read(start, AREA_HEAD))
-            used = following - self.buffer.at(start) - FIRST_RECORD
-            if not 0 <= used <= self._area_size - FIRST_RECORD or used % RECORD:
-                raise refuse(f"the head of area {area} of the profiling buffer is overwritten", "look who writes there")
-            data = self.buffer.read(start + FIRST_RECORD, used)
-            found += [_decode(area, *struct.unpack_from("<QQ", data, at)) for at in range(0, used, RECORD)]
-        return found
-
-
-def _decode(area: int, info: int, cycle: int) -> ProfilingRecord:
-    core = f"AIC{area - FIRST_CUBE}" if area >= FIRST_CUBE else f"AIV{area}"
-    index = info >> 32
-    if info & 0xFF == 0xFF:
-        return ProfilingRecord(core, "start", index, False, cycle)
-    kind = _KINDS.get(info >> 8 & 0xF, "unknown")
-    # Operators are numbered from 1 in the record.
-    return ProfilingRecord(core, kind, index - 1 if kind == "op" else index, bool(info >> 12 & 1), cycle)
+        found, damaged = self._areas.records(self.buffer.address, self.buffer.read())
+        if damaged is not None:
+            raise refuse(f"the head of area {damaged} of the profiling buffer is overwritten", "look who writes there")
+        return [ProfilingRecord(*record) for record in found]

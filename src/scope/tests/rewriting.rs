@@ -256,7 +256,7 @@ fn an_attached_tiling_stream_gets_an_event_of_its_own() {
     builder.op("P", 1, 1, "S");
     let consumer = builder.op("C", 2, 1, "S");
     consumer.tiling_on_aicpu = true;
-    consumer.task_type = crate::scope::graph::TaskType::Dynamic;
+    consumer.task_type = crate::model::TaskType::Dynamic;
     builder.op("D", 3, 1, "S");
     builder.event_on(EventKind::Normal, 4, "P", "C", (1, 30));
     let plan = builder.plan(Mode::Compat).unwrap();
