@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 import superkernel
-from kernels.planted import PLANTED, N, Planted
+from kernels.planted import PLANTED
+from kernels.planting import N, Planted
 from superkernel.sim import Device, Kernel, Tool, Verdict, build_op
 
 SOC = "Ascend910_93"
