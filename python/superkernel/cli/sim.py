@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
+from superkernel.cli._parser import text
 from superkernel.cli._settings import add_settings, given_settings
 
 
@@ -25,16 +27,22 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     command.add_argument("--seed", type=int, help="let cores go on in a random order")
     command.add_argument(
+        "--tool",
+        type=text,
+        metavar="NAMES",
+        help="what to look for in every launch, with commas between them: race, pipe, cache, init, bounds, autosync "
+        "(kernels of a program run one after another, so `order` has nothing to look at)",
+    )
+    command.add_argument("--timeout", type=float, metavar="SECONDS", help="for each launch (default: none)")
+    command.add_argument(
         "--pipes",
         choices=("in-order", "checked", "reordered"),
-        default="in-order",
         help="how the pipes of a core work: as issued (default), the same with a report of what nothing orders, or "
         "delayed by the seed",
     )
     command.add_argument(
         "--cache",
         choices=("coherent", "strict"),
-        default="coherent",
         help="what scalar accesses to global memory meet: memory as it is (default), or a data cache of each core that "
         "nobody keeps the same",
     )
@@ -52,20 +60,22 @@ def run(options: argparse.Namespace) -> int:
 
     import superkernel
     from superkernel._scratch import ScratchFolder
+    from superkernel.sim import _arguments as check
     from superkernel.sim.program import build_program, run_program
 
+    launch = _launch(options)
+    check.seconds("timeout", options.timeout)
     words = [f"-D{name}" for name in options.D] + [f"-I{os.path.abspath(folder)}" for folder in options.I]
     program = Path(options.file).stem
     with ScratchFolder("program") as folder:
         library = Path(options.keep) if options.keep else Path(folder) / f"{program}.so"
         with superkernel.configure(**given_settings(options)):
             sources = [options.file, *options.source]
-            watched = options.pipes != "in-order" or options.cache != "coherent"
+            watched = bool(launch.keys() - {"timeout"})
             words += options.option
             build_program(sources, library, options=words, libraries=options.library, watch_accesses=watched)
             config = superkernel.current_config()
             chip = {name: config[name] for name in ("soc", "aic_num", "aiv_num")}
-        launch = {"pipes": options.pipes, "cache": options.cache}
         done = run_program(library, options.arguments, name=program, seed=options.seed, launch=launch, **chip)
     if done.returncode < 0:
         import signal
@@ -74,3 +84,26 @@ def run(options: argparse.Namespace) -> int:
         print(f"superkernel: the program was ended by {signal.Signals(-done.returncode).name}", file=sys.stderr)
         return 128 - done.returncode
     return done.returncode
+
+
+def _launch(options: argparse.Namespace) -> dict[str, Any]:
+    """What of a launch is not as usual."""
+    from superkernel.sim.variation import Tool, chosen
+
+    launch: dict[str, Any] = {}
+    if options.tool is not None:
+        tools = chosen(options.tool)
+        launch["tools"] = sorted(tool.value for tool in tools)
+        if tools - {Tool.ORDER, Tool.CACHE}:
+            # The clocks of pipes say what a core tells another one too early.
+            launch["pipes"] = "checked"
+        launch.update({"cache": "strict"} if Tool.CACHE in tools else {})
+        launch.update({"check_order": True} if Tool.RACE in tools else {})
+        launch.update({"poison_local_memory": True} if Tool.INIT in tools else {})
+        launch["auto_sync"] = Tool.AUTOSYNC not in tools
+    usual = {"pipes": "in-order", "cache": "coherent"}
+    given = {name: getattr(options, name) for name in usual}
+    launch.update({name: value for name, value in given.items() if value not in (None, usual[name])})
+    if options.timeout is not None:
+        launch["timeout"] = options.timeout
+    return launch

@@ -134,7 +134,8 @@ fn watch_bits(request: &Request) -> u32 {
         CacheSpec::Coherent => 0,
         CacheSpec::Strict => 2,
     };
-    order | cache
+    let kernel = if request.check_order { 4 } else { 0 };
+    order | cache | kernel
 }
 
 /// A run before its first step.

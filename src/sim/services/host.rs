@@ -9,7 +9,7 @@ use crate::aicore::Memory;
 use crate::model::{CoreKind, KernelType, Platform, Soc};
 use crate::sim::interface::error::SimError;
 use crate::sim::interface::report::Report;
-use crate::sim::interface::request::{BufferSpec, Entries, Request};
+use crate::sim::interface::request::{BufferSpec, Entries, OpSpec, Request};
 use crate::sim::interface::status::Status;
 use crate::sim::machine::arena::{self, Space};
 use crate::sim::machine::core_state::local_memory_sizes;
@@ -97,7 +97,12 @@ impl Program {
         let (kernel, kernel_type) = (text(launch.kernel), text(launch.kernel_type));
         let unknown =
             || SimError::Argument { kernel: kernel.clone(), problem: format!("unknown kernel type `{kernel_type}`") };
+        // One kernel at a time: its cores may race, and nobody else is there.
+        let op =
+            OpSpec { name: kernel.clone(), param_offset: 0, param_count: 0, stream: None, reads: None, writes: None };
+        let ops = if self.settings.launch.check_order { vec![op] } else { Vec::new() };
         Ok(Request {
+            ops,
             kernel_type: KernelType::from_name(&kernel_type).ok_or_else(unknown)?,
             args_offset: Some(launch.call),
             blocks: launch.blocks,

@@ -444,3 +444,68 @@ def test_an_object_of_the_high_level_interface(tmp_path: Path) -> None:
     for seed in (None, 1, 2):
         done = run_program(tmp_path / "object.so", seed=seed, capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, "0 wrong\n"), done.stderr
+
+
+_TOOLS = """
+#include "acl/acl.h"
+#include "kernel_operator.h"
+using namespace AscendC;
+
+__global__ __aicore__ void work(GM_ADDR x, int mistake) {
+    auto *data = (__gm__ int32_t *)x;
+    const int core = (int)GetBlockIdx();
+    data[16 * core] = core;
+    dcci((__gm__ int32_t *)data + 16 * core, 0, 2);
+    if (mistake == 1) {
+        data[64] = core;
+    }
+    if (mistake == 2 && core == 1) {
+        while (core == 1) { asm volatile(""); }
+    }
+    if (core == 0) {
+        TPipe pipe;
+        TBuf<TPosition::VECCALC> first, second;
+        pipe.InitBuffer(first, 64);
+        pipe.InitBuffer(second, 64);
+        LocalTensor<int32_t> a = first.Get<int32_t>(), b = second.Get<int32_t>();
+        GlobalTensor<int32_t> out;
+        out.SetGlobalBuffer(data + 128, 16);
+        if (mistake != 3) { Duplicate(a, (int32_t)1, 16); }
+        if (mistake != 4) { PipeBarrier<PIPE_V>(); }
+        Adds(b, a, (int32_t)1, 16);
+        SetFlag<HardEvent::V_MTE3>(EVENT_ID0);
+        WaitFlag<HardEvent::V_MTE3>(EVENT_ID0);
+        DataCopy(out, b, 16);
+    }
+}
+
+int main(int argc, char **argv) {
+    void *x = nullptr;
+    aclrtMalloc(&x, 1024, ACL_MEM_MALLOC_HUGE_FIRST);
+    work<<<2, nullptr, nullptr>>>((GM_ADDR)x, argv[1][0] - '0');
+    return 0;
+}
+"""
+
+
+def test_tools_look_into_the_kernels_of_a_program(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    source = write(tmp_path, _TOOLS)
+    sim = ["sim", "--ascendc", ""]
+    usual = "race,pipe,cache,init,bounds"
+    assert main([*sim, "--tool", f"{usual},autosync", str(source), "0"]) == 0, capfd.readouterr().err
+    for mistake, tool, told in (
+        ("1", "race", "two cores of op 0 `work` use `memory0`+256 (4 bytes, write after write)"),
+        ("3", "init", "which nothing has written"),
+        ("4", "autosync", "PipeBarrier<PIPE_V> between them is missing"),
+    ):
+        assert main([*sim, str(source), mistake]) == 0
+        assert main([*sim, "--tool", tool, str(source), mistake]) == 1, mistake
+        assert told in capfd.readouterr().err
+        others = ",".join(name for name in usual.split(",") if name != tool)
+        assert main([*sim, "--tool", others, str(source), mistake]) == 0, capfd.readouterr().err
+    assert main([*sim, "--option=-g", "--timeout", "1", str(source), "2"]) == 1
+    line = next(number for number, text in enumerate(_TOOLS.splitlines(), 1) if "asm volatile" in text)
+    told = capfd.readouterr().err
+    assert "AIV1: the kernel did not come back within 1 seconds" in told and f":{line}" in told
+    assert main([*sim, "--tool", "rase", str(source), "0"]) == 1
+    assert "rase" in capfd.readouterr().err

@@ -92,6 +92,7 @@ enum SkAccess : uint32_t {
 enum SkWatch : uint32_t {
     SK_WATCH_ORDER = 1,
     SK_WATCH_CACHE = 2,
+    SK_WATCH_KERNEL = 4, // begin and end of a program's kernel
 };
 
 // Forms of sk_rt_dcci.
