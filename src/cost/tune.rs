@@ -208,6 +208,7 @@ fn contributions(
             OptionName::PreloadCode => without.preload = defaults.preload,
             OptionName::SplitMode => without.split = defaults.split,
             OptionName::StreamFusion => without.stream_fusion = defaults.stream_fusion,
+            OptionName::Sync => without.sync = defaults.sync,
             OptionName::DebugAicNum | OptionName::DebugAivNum => {
                 (without.debug_aic_num, without.debug_aiv_num) = (0, 0);
             }

@@ -3,7 +3,7 @@
 use super::uses;
 use super::writer::CppWriter;
 use super::{functions, profiling};
-use crate::model::{Chip, CoreClass};
+use crate::model::{Chip, CoreClass, SyncMode};
 use crate::program::{Action, Barrier, Direction, Program};
 
 pub(super) fn write(program: &Program, out: &mut CppWriter) {
@@ -155,9 +155,13 @@ fn locks(program: &Program, out: &mut CppWriter) {
     const LOCK: &str = "__gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;";
     let notifies = uses(program, |action| matches!(action, Action::Notify { .. }));
     let waits = uses(program, |action| matches!(action, Action::WaitEvent { .. } | Action::Switch { .. }));
-    let clears = uses(program, |action| matches!(action, Action::ClearEvent { .. }));
     let releases = uses(program, |action| matches!(action, Action::ReleaseLock { .. }));
-    if notifies || releases {
+    let forgets = uses(program, |action| matches!(action, Action::ClearEvent { .. }));
+    let (publishes_release, clears) = match program.sync {
+        SyncMode::Contract => (releases, forgets),
+        SyncMode::Proven => (false, releases || forgets),
+    };
+    if notifies || publishes_release {
         out.block("SK_HELPER void sk_publish(GM_ADDR address, uint64_t value)", |out| {
             out.line(LOCK);
             out.line("*lock = value;");
@@ -177,7 +181,15 @@ fn locks(program: &Program, out: &mut CppWriter) {
     if clears {
         out.block("SK_HELPER void sk_clear(GM_ADDR address)", |out| {
             out.line(LOCK);
-            out.line("*lock = 0;");
+            match program.sync {
+                SyncMode::Contract => out.line("*lock = 0;"),
+                // The line is dropped first: an old neighbour of the word must not be written back with it.
+                SyncMode::Proven => {
+                    out.line("dcci(lock, 0, 2);");
+                    out.line("*lock = 0;");
+                    out.line("dcci(lock, 0, 2);");
+                }
+            }
         });
         out.blank();
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::writer::CppWriter;
-use crate::model::{CoreKind, OpPosition};
+use crate::model::{CoreKind, OpPosition, SyncMode};
 use crate::program::{
     Action, Barrier, CoreIndex, Cores, Direction, FunctionId, Kinds, Part, Program, Property, Reason, RecordEdge, Step,
 };
@@ -167,7 +167,10 @@ pub(super) fn write(place: &Place<'_>, step: &Step, why: &str, out: &mut CppWrit
         Action::CallPicked { offset, .. } => {
             out.line(format_args!("sk_call_picked(picked, {position}, {offset});"));
         }
-        Action::ReleaseLock { slot } => out.line(format_args!("sk_publish(param_base[{slot}], 0);")),
+        Action::ReleaseLock { slot } => match program.sync {
+            SyncMode::Contract => out.line(format_args!("sk_publish(param_base[{slot}], 0);")),
+            SyncMode::Proven => out.line(format_args!("sk_clear(param_base[{slot}]);")),
+        },
     }
 }
 

@@ -42,6 +42,7 @@ pub(crate) use sub_kernel_json::{SubKernelDocument, WrittenCode};
 pub use crate::artifact::{Chip, CoreClass, CoreKind, KernelType, SuperKernelType};
 
 use crate::options::Options;
+pub use crate::options::SyncMode;
 
 /// A super kernel, checked and with everything that follows from its inputs.
 #[derive(Debug, Clone)]

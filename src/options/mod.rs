@@ -12,4 +12,5 @@ pub(crate) use error::{Located, OptionProblem};
 pub use parse::{Separator, parse};
 pub use table::{GivenOption, Options};
 pub(crate) use table::{Influence, OptionName};
+pub use values::SyncMode;
 pub(crate) use values::{EarlyStartMode, PreloadMode, SharedValue, SplitCount};

@@ -6,7 +6,8 @@ use std::fmt;
 use std::ops::Range;
 
 use super::values::{
-    Alignment, CompilerArguments, EarlyStartMode, OpTypes, OptionType, PreloadMode, ScopeCheck, SharedValue, SplitCount,
+    Alignment, CompilerArguments, EarlyStartMode, OpTypes, OptionType, PreloadMode, ScopeCheck, SharedValue,
+    SplitCount, SyncMode,
 };
 
 /// One `name=value` of the string.
@@ -156,6 +157,9 @@ options! {
     /// Op types without any flush.
     DcciDisableOnKernel "dcci-disable-on-kernel" => dcci_disable: OpTypes = OpTypes::default(), Code,
         "never flush around ops of these types";
+    /// Synchronisation that can be proven to be unnecessary is left out, or not.
+    Sync "sync" => sync: SyncMode = SyncMode::Proven, Code,
+        "synchronisation between ops: `contract` keeps every step of the replaced software, `proven` leaves out what is proven to be unnecessary";
     /// Number of code copies.
     SplitMode "split-mode" => split: SplitCount = SplitCount::DEFAULT, Code,
         "number of code copies, so that cores fetch from different addresses";

@@ -125,6 +125,49 @@ impl OptionType for EarlyStartMode {
     }
 }
 
+/// How much synchronisation the super kernel has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncMode {
+    /// `contract`: all that the replaced software has, mended.
+    Contract,
+    /// `proven`: without what the checker proves to be unnecessary.
+    Proven,
+}
+
+impl SyncMode {
+    const ALL: [Self; 2] = [Self::Contract, Self::Proven];
+
+    /// As written in an option string.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Contract => "contract",
+            Self::Proven => "proven",
+        }
+    }
+
+    /// The mode written so.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == name)
+    }
+}
+
+impl OptionType for SyncMode {
+    const ACCEPTS: &'static str = "`contract` or `proven`";
+    const SAMPLES: &'static [&'static str] = &["contract", "proven"];
+
+    fn read(text: &str) -> Option<Self> {
+        Self::from_name(text)
+    }
+
+    fn text(&self) -> String {
+        self.as_str().to_owned()
+    }
+
+    fn shared(&self, _stem: &str, written: &str) -> SharedValue {
+        SharedValue::Text(written.to_owned())
+    }
+}
+
 /// A switch: `0` or `1`.
 impl OptionType for bool {
     const ACCEPTS: &'static str = "`0` or `1`";

@@ -3,23 +3,38 @@
 use super::config;
 use super::ops::OpPlanner;
 use super::steps::{Scope, Steps, whole_barrier};
-use crate::model::{CoreKind, OpPosition, SuperKernel};
+use super::sync::{self, Locking, OpSync, Waiting};
+use crate::model::{ByPosition, CoreKind, OpPosition, SuperKernel};
 use crate::program::{Action, Cores, EarlyStartConfig, Reason, Round};
 
 const SCOPE: Scope = Scope::Everyone;
 
 /// Steps of all ops.
 pub(super) fn plan(ops: &OpPlanner<'_>, steps: &mut Steps) {
+    let mut stored = None;
     for position in ops.kernel.ops.positions() {
         let previous = position.previous();
         let next = Some(position.next()).filter(|next| ops.kernel.ops.get(*next).is_some());
         ops.preloads(steps, SCOPE, previous, position, next);
-        between(ops, steps, previous, position);
-        ops.switch(steps, SCOPE, position);
+        between(ops, steps, &mut stored, previous, position);
+        if ops.sync[position].locking != Locking::PollEarly {
+            ops.switch(steps, SCOPE, position);
+        }
+        ops.meet_after_switch(steps, SCOPE, position);
         ops.run(steps, SCOPE, position);
         if next.is_none() {
-            take_last_set(ops, steps, position);
+            take_last_set(ops, steps, &mut stored, position);
         }
+    }
+}
+
+/// The early-start classes that every core has stored, if any.
+type Stored = Option<EarlyStartConfig>;
+
+/// Stores the classes of a hand-over, unless they are there already.
+fn store(steps: &mut Steps, stored: &mut Stored, reason: Reason, position: OpPosition, config: EarlyStartConfig) {
+    if stored.replace(config) != Some(config) {
+        steps.because(reason, Some(position), SCOPE.every(), Action::EarlyStartConfig { config });
     }
 }
 
@@ -29,49 +44,44 @@ pub(super) struct Between {
     pub(super) config: EarlyStartConfig,
     position: OpPosition,
     is_first: bool,
-    /// The op's code waits itself.
-    waits_itself: bool,
-    /// The op before tells outer events.
-    notifies: bool,
-    /// The op waits for outer events.
-    waits: bool,
+    /// Is something to be done between the hand-over and the op, so that all cores must have finished the hand-over?
+    is_split: bool,
     /// The debug barrier of the op before was put off.
     owes_barrier: bool,
 }
 
 impl Between {
-    pub(super) fn of(kernel: &SuperKernel, position: OpPosition) -> Self {
+    pub(super) fn of(kernel: &SuperKernel, sync: &ByPosition<OpSync>, position: OpPosition) -> Self {
         let op = &kernel.ops[position];
         let previous = position.previous().map(|previous| &kernel.ops[previous]);
+        let waits = sync::waits(op) && sync[position].waiting != Waiting::BeforeSet;
         Self {
             config: config(previous.unwrap_or(op).class(), op.class()),
             position,
             is_first: previous.is_none(),
-            waits_itself: op.kernel.early_start.waits_itself,
-            notifies: previous.is_some_and(|previous| previous.outer_sends().next().is_some()),
-            waits: op.outer_receives().next().is_some(),
-            owes_barrier: kernel.options.debug_sync_all
-                && previous.is_some_and(|previous| previous.kernel.early_start.sets_itself),
+            is_split: sync::is_split(kernel, position, waits),
+            owes_barrier: previous.is_some_and(|previous| sync::owes_barrier(kernel, previous)),
         }
-    }
-
-    /// Is something to be done between the hand-over and the op, so that all cores must have finished the hand-over?
-    fn is_split(&self) -> bool {
-        !self.is_first && self.waits_itself && (self.notifies || self.waits || self.owes_barrier)
     }
 
     /// The hand-over the op's own wait belongs to.
     pub(super) fn own_wait_round(&self) -> Round {
-        if self.is_first || self.is_split() { Round::OwnWait(self.position) } else { Round::Into(self.position) }
+        if self.is_first || self.is_split { Round::OwnWait(self.position) } else { Round::Into(self.position) }
     }
 }
 
-fn between(ops: &OpPlanner<'_>, steps: &mut Steps, previous: Option<OpPosition>, position: OpPosition) {
+fn between(
+    ops: &OpPlanner<'_>,
+    steps: &mut Steps,
+    stored: &mut Stored,
+    previous: Option<OpPosition>,
+    position: OpPosition,
+) {
     match (previous, ops.kernel.has_early_start()) {
         (None, false) => {}
-        (None, true) => give_first_set(ops, steps, position),
+        (None, true) => give_first_set(ops, steps, stored, position),
         (Some(previous), false) => barriers(ops, steps, previous, position),
-        (Some(previous), true) => hand_over(ops, steps, previous, position),
+        (Some(previous), true) => hand_over(ops, steps, stored, previous, position),
     }
 }
 
@@ -79,42 +89,52 @@ fn between(ops: &OpPlanner<'_>, steps: &mut Steps, previous: Option<OpPosition>,
 fn barriers(ops: &OpPlanner<'_>, steps: &mut Steps, previous: OpPosition, position: OpPosition) {
     let barrier = Action::Barrier(whole_barrier(ops.kernel.kernel_type));
     let (notifies, waits) = (ops.notifies(previous), ops.waits(position));
+    if ops.sync[position].locking == Locking::PollEarly {
+        ops.switch(steps, SCOPE, position);
+    }
     if notifies || !waits {
         let reason = if notifies { Reason::BeforeNotify } else { Reason::ListOrder };
-        steps.because(reason, Some(position), SCOPE.every(), barrier.clone());
+        steps.because(reason, Some(position), SCOPE.every(), barrier);
     }
+    ops.release_late(steps, SCOPE, previous);
     ops.notify(steps, SCOPE, previous);
     ops.wait(steps, SCOPE, position);
-    if waits {
-        steps.because(Reason::AfterOuterWait, Some(position), SCOPE.every(), barrier);
-    }
+    ops.meet_after_wait(steps, SCOPE.every(), position);
 }
 
 /// Early start on. The order matters: the partner outside may need the notify before it can answer the wait; no
 /// notify before every core has finished; no op before its events; no barrier while a hand-over is pending.
-fn hand_over(ops: &OpPlanner<'_>, steps: &mut Steps, previous: OpPosition, position: OpPosition) {
-    let between = Between::of(ops.kernel, position);
+fn hand_over(ops: &OpPlanner<'_>, steps: &mut Steps, stored: &mut Stored, previous: OpPosition, position: OpPosition) {
+    let between = Between::of(ops.kernel, ops.sync, position);
+    let sync = ops.sync[position];
     let config = between.config;
     let at = Some(position);
     let barrier = Action::Barrier(whole_barrier(ops.kernel.kernel_type));
     let round = Round::Into(position);
 
+    if sync.waiting == Waiting::BeforeSet {
+        ops.wait(steps, SCOPE, position);
+    }
+    if sync.locking == Locking::PollEarly {
+        ops.switch(steps, SCOPE, position);
+    }
     set_part(ops, steps, previous, round, Reason::ListOrder);
-    steps.because(Reason::ListOrder, at, SCOPE.every(), Action::EarlyStartConfig { config });
-    if between.is_split() {
+    store(steps, stored, Reason::ListOrder, position, config);
+    if between.is_split {
         steps.because(Reason::ListOrder, at, SCOPE.every(), Action::EarlyStartWait { config, round });
     } else {
         wait_part(ops, steps, position, config, round, Reason::ListOrder);
     }
+    ops.release_late(steps, SCOPE, previous);
     if between.owes_barrier {
-        steps.because(Reason::DebugSyncAll, at, SCOPE.every(), barrier.clone());
+        steps.because(Reason::DebugSyncAll, at, SCOPE.every(), barrier);
     }
     ops.notify(steps, SCOPE, previous);
-    ops.wait(steps, SCOPE, position);
-    if between.waits {
-        steps.because(Reason::AfterOuterWait, at, SCOPE.every(), barrier);
+    if sync.waiting != Waiting::BeforeSet {
+        ops.wait(steps, SCOPE, position);
+        ops.meet_after_wait(steps, SCOPE.every(), position);
     }
-    if between.is_split() {
+    if between.is_split {
         let round = Round::OwnWait(position);
         for &kind in ops.op(previous).class().kinds() {
             steps.because(Reason::OwnWait, at, Cores::all_of(kind), Action::EarlyStartSet { round });
@@ -124,14 +144,14 @@ fn hand_over(ops: &OpPlanner<'_>, steps: &mut Steps, previous: OpPosition, posit
 }
 
 /// A first op that waits itself gets the set it waits for.
-fn give_first_set(ops: &OpPlanner<'_>, steps: &mut Steps, position: OpPosition) {
+fn give_first_set(ops: &OpPlanner<'_>, steps: &mut Steps, stored: &mut Stored, position: OpPosition) {
     let op = ops.op(position);
     if !op.kernel.early_start.waits_itself {
         return;
     }
     let (config, round) = (config(op.class(), op.class()), Round::OwnWait(position));
     let reason = Reason::OwnWait;
-    steps.because(reason, Some(position), SCOPE.every(), Action::EarlyStartConfig { config });
+    store(steps, stored, reason, position, config);
     for &kind in op.class().kinds() {
         steps.because(reason, Some(position), Cores::all_of(kind), Action::EarlyStartSet { round });
     }
@@ -139,7 +159,7 @@ fn give_first_set(ops: &OpPlanner<'_>, steps: &mut Steps, position: OpPosition) 
 }
 
 /// A last op that sets itself gets the wait for it.
-fn take_last_set(ops: &OpPlanner<'_>, steps: &mut Steps, position: OpPosition) {
+fn take_last_set(ops: &OpPlanner<'_>, steps: &mut Steps, stored: &mut Stored, position: OpPosition) {
     let op = ops.op(position);
     if !op.kernel.early_start.sets_itself {
         return;
@@ -147,7 +167,7 @@ fn take_last_set(ops: &OpPlanner<'_>, steps: &mut Steps, position: OpPosition) {
     let (config, round) = (config(op.class(), op.class()), Round::AtEnd);
     let (at, every, reason) = (Some(position), SCOPE.every(), Reason::OwnSet);
     set_part(ops, steps, position, round, reason);
-    steps.because(reason, at, every, Action::EarlyStartConfig { config });
+    store(steps, stored, reason, position, config);
     steps.because(reason, at, every, Action::EarlyStartWait { config, round });
     if ops.kernel.options.debug_sync_all {
         let barrier = Action::Barrier(whole_barrier(ops.kernel.kernel_type));

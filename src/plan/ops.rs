@@ -1,9 +1,10 @@
 //! What both forms do for an op: preload, outer events, switch, call.
 
 use super::functions::{Functions, OpCode};
-use super::prologue::{WHOLE_CACHE_UNITS, notifying_kind, releasing_kind, waiting_kind};
+use super::prologue::WHOLE_CACHE_UNITS;
 use super::steps::{Scope, Steps, barrier_of_class, side_barrier, whole_barrier};
-use crate::model::{CoreClass, CoreKind, Op, OpPosition, SuperKernel};
+use super::sync::{self, Locking, OpSync, Waiting, notifying_kind};
+use crate::model::{ByPosition, CoreClass, CoreKind, Op, OpPosition, StreamForm, SuperKernel, SyncMode};
 use crate::objects::TextSizes;
 use crate::options::PreloadMode;
 use crate::program::{
@@ -19,6 +20,7 @@ pub(super) struct OpPlanner<'a> {
     pub(super) kernel: &'a SuperKernel,
     pub(super) functions: &'a Functions,
     pub(super) sizes: &'a TextSizes,
+    pub(super) sync: &'a ByPosition<OpSync>,
 }
 
 impl OpPlanner<'_> {
@@ -70,12 +72,12 @@ impl OpPlanner<'_> {
 
     /// Does the op tell outer events?
     pub(super) fn notifies(&self, position: OpPosition) -> bool {
-        self.op(position).outer_sends().next().is_some()
+        sync::notifies(self.op(position))
     }
 
     /// Does the op wait for outer events?
     pub(super) fn waits(&self, position: OpPosition) -> bool {
-        self.op(position).outer_receives().next().is_some()
+        sync::waits(self.op(position))
     }
 
     /// Tells the op's outer events, if that is for cores in scope.
@@ -95,7 +97,7 @@ impl OpPlanner<'_> {
 
     /// Waits for the op's outer events, if that is for cores in scope.
     pub(super) fn wait(&self, steps: &mut Steps, scope: Scope, position: OpPosition) {
-        let kind = waiting_kind(self.op(position).class());
+        let kind = self.sync[position].waiter;
         if !scope.kinds().contain(kind) {
             return;
         }
@@ -108,7 +110,31 @@ impl OpPlanner<'_> {
         }
     }
 
-    /// A dynamic op's switch, and the meeting of all that polled.
+    /// The meeting of all that need to know that one core has seen the op's outer events.
+    pub(super) fn meet_after_wait(&self, steps: &mut Steps, cores: Cores, position: OpPosition) {
+        let Waiting::Between { meeting: Some(barrier) } = self.sync[position].waiting else { return };
+        let cores = match (self.kernel.form, barrier) {
+            (StreamForm::Several, _) | (StreamForm::One, Barrier::All) => cores,
+            (StreamForm::One, Barrier::Aic | Barrier::AicAfterMte3) => self.every_of(CoreKind::Aic),
+            (StreamForm::One, Barrier::Aiv) => self.every_of(CoreKind::Aiv),
+        };
+        steps.because(Reason::AfterOuterWait, Some(position), cores, Action::Barrier(barrier));
+    }
+
+    /// All cores of a kind; every core where there is no other kind.
+    fn every_of(&self, kind: CoreKind) -> Cores {
+        if self.kernel.kernel_type.is_mix() { Cores::all_of(kind) } else { Cores::EVERY }
+    }
+
+    /// The cores that poll the lock of a dynamic op, and call what was picked.
+    fn polling(&self, scope: Scope, position: OpPosition) -> Cores {
+        match (self.kernel.options.sync, self.kernel.form, self.op(position).class().kinds()) {
+            (SyncMode::Proven, StreamForm::One, [kind]) => self.every_of(*kind),
+            (SyncMode::Proven | SyncMode::Contract, StreamForm::One | StreamForm::Several, _) => scope.every(),
+        }
+    }
+
+    /// A dynamic op's switch.
     pub(super) fn switch(&self, steps: &mut Steps, scope: Scope, position: OpPosition) {
         let (OpCode::Dynamic(table), Some(key_slot)) =
             (self.functions.code(position), self.op(position).offsets.tiling_key)
@@ -116,24 +142,49 @@ impl OpPlanner<'_> {
             return;
         };
         let op = Some(position);
-        steps.because(Reason::Tiling, op, scope.every(), Action::Switch { table, key_slot });
+        steps.because(Reason::Tiling, op, self.polling(scope, position), Action::Switch { table, key_slot });
         if self.kernel.kernel_type.class() == CoreClass::Aiv {
             let running = self.running(position, CoreKind::Aiv);
             steps.push(op, running, Action::PreloadPicked { units: WHOLE_CACHE_UNITS });
         }
-        let reason = Reason::AfterSwitch;
-        let barrier = match scope {
-            Scope::Everyone => {
-                steps.because(reason, op, scope.every(), Action::PipeBarrier);
-                whole_barrier(self.kernel.kernel_type)
-            }
+    }
+
+    /// The meeting of all that polled the lock of a dynamic op, if nothing else tells that they have.
+    pub(super) fn meet_after_switch(&self, steps: &mut Steps, scope: Scope, position: OpPosition) {
+        let op = self.op(position);
+        if !op.is_dynamic() || self.sync[position].locking != Locking::Meet {
+            return;
+        }
+        let (at, reason, polling) = (Some(position), Reason::AfterSwitch, self.polling(scope, position));
+        let barrier = match (scope, self.kernel.options.sync) {
+            (Scope::Everyone, SyncMode::Contract) => whole_barrier(self.kernel.kernel_type),
+            (Scope::Everyone, SyncMode::Proven) => barrier_of_class(op.class()),
             // Both halves of a MIX op polled; otherwise this side alone did.
-            Scope::Side(kind) => match self.op(position).class() {
+            (Scope::Side(kind), _) => match op.class() {
                 CoreClass::Mix => Barrier::All,
                 CoreClass::Aic | CoreClass::Aiv => side_barrier(kind),
             },
         };
-        steps.because(reason, op, scope.every(), Action::Barrier(barrier));
+        // Where a round of the core's kind always stands in front, the pipes have finished.
+        if scope == Scope::Everyone && self.kernel.options.sync == SyncMode::Contract {
+            steps.because(reason, at, polling, Action::PipeBarrier);
+        }
+        steps.because(reason, at, polling, Action::Barrier(barrier));
+    }
+
+    /// Clears the lock of a dynamic op after the synchronisation behind it, if that is when.
+    pub(super) fn release_late(&self, steps: &mut Steps, scope: Scope, position: OpPosition) {
+        if self.sync[position].locking == Locking::ClearLate {
+            self.release(steps, scope, position);
+        }
+    }
+
+    fn release(&self, steps: &mut Steps, scope: Scope, position: OpPosition) {
+        let releaser = self.sync[position].releaser;
+        let lock = self.op(position).offsets.wait_lock();
+        if let Some(slot) = lock.filter(|_| scope.kinds().contain(releaser)) {
+            steps.push(Some(position), Cores::first_of(releaser), Action::ReleaseLock { slot });
+        }
     }
 
     /// The op itself, with feed-sync-all, records and the debug options.
@@ -194,13 +245,13 @@ impl OpPlanner<'_> {
         if op.dcci.flushes_before() {
             steps.push(at, scope.every(), Action::Flush);
         }
-        steps.push(at, scope.every(), Action::CallPicked { table, offset: op.offsets.param });
+        steps.push(at, self.polling(scope, position), Action::CallPicked { table, offset: op.offsets.param });
         if op.dcci.flushes_after() {
             steps.push(at, scope.every(), Action::Flush);
         }
-        let releasing = releasing_kind(op.class());
-        if let Some(slot) = op.offsets.wait_lock().filter(|_| scope.kinds().contain(releasing)) {
-            steps.push(at, Cores::first_of(releasing), Action::ReleaseLock { slot });
+        match self.sync[position].locking {
+            Locking::PollEarly | Locking::Meet => self.release(steps, scope, position),
+            Locking::ClearLate => {}
         }
     }
 
@@ -229,11 +280,6 @@ impl OpPlanner<'_> {
                 steps.because(reason, at, every, Action::Barrier(barrier));
             }
         }
-    }
-
-    /// The barrier in front of an op whose outer events have been waited for on one core only.
-    pub(super) fn barrier_after_wait(&self, position: OpPosition) -> Barrier {
-        barrier_of_class(self.op(position).class())
     }
 
     fn recorded(

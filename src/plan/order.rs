@@ -75,6 +75,12 @@ impl Order {
         self.own_side.get(&(position, kind)).copied()
     }
 
+    /// Why the cores of `kind` meet behind `position`: somebody relies on it, on this side or by a flag.
+    pub(super) fn meets_after(&self, position: OpPosition, kind: CoreKind) -> Option<EdgeOrigin> {
+        let sent = || self.sent(Direction::leaving(kind), position).map(|(_, origin)| origin);
+        self.own_side(position, kind).or_else(sent)
+    }
+
     pub(super) fn into_edges(self) -> Vec<Edge> {
         self.edges
     }

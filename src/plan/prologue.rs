@@ -1,7 +1,8 @@
 //! What happens before the first op and after the last one.
 
 use super::steps::{Steps, side_barrier};
-use crate::model::{CoreClass, CoreKind, OpPosition, SuperKernel, SuperKernelType};
+use super::sync::OpSync;
+use crate::model::{ByPosition, CoreClass, CoreKind, SuperKernel, SuperKernelType};
 use crate::options::PreloadMode;
 use crate::program::{Action, Cores, Direction, Pair, Reason, RecordEdge, RecordSubject};
 
@@ -23,30 +24,14 @@ pub(super) fn several_streams(kernel: &SuperKernel, steps: &mut Steps) {
 }
 
 /// Locks of outer events are free again once all ops are done.
-pub(super) fn epilogue(kernel: &SuperKernel, steps: &mut Steps) {
+pub(super) fn epilogue(kernel: &SuperKernel, sync: &ByPosition<OpSync>, steps: &mut Steps) {
     for (position, op) in kernel.ops.enumerate() {
         for event in op.outer_receives() {
-            let cores = Cores::first_of(waiting_kind(op.class()));
+            let cores = Cores::first_of(sync[position].waiter);
             steps.push(Some(position), cores, Action::ClearEvent { event: event.id, slot: event.slot });
         }
     }
     record(kernel, steps, RecordEdge::End);
-}
-
-/// The kind whose block 0 waits for the outer events of an op.
-pub(super) fn waiting_kind(class: CoreClass) -> CoreKind {
-    match class {
-        CoreClass::Aic => CoreKind::Aic,
-        CoreClass::Aiv | CoreClass::Mix => CoreKind::Aiv,
-    }
-}
-
-/// The kind whose block 0 clears the lock of a dynamic op.
-pub(super) fn releasing_kind(class: CoreClass) -> CoreKind {
-    match class {
-        CoreClass::Aiv => CoreKind::Aiv,
-        CoreClass::Aic | CoreClass::Mix => CoreKind::Aic,
-    }
 }
 
 /// The kind whose cores clear the workspace.
@@ -54,16 +39,6 @@ pub(super) fn clearing_kind(kernel_type: SuperKernelType) -> CoreKind {
     match kernel_type.class() {
         CoreClass::Aic => CoreKind::Aic,
         CoreClass::Aiv | CoreClass::Mix => CoreKind::Aiv,
-    }
-}
-
-/// The kind whose block 0 tells the outer events of an op: the one that knows, behind the sync in front of the next
-/// op, that all cores have ended it.
-pub(super) fn notifying_kind(kernel: &SuperKernel, position: OpPosition) -> CoreKind {
-    let next = kernel.ops.get(position.next()).map(|op| op.class());
-    match (kernel.ops[position].class(), next) {
-        (CoreClass::Aic, _) | (CoreClass::Mix, Some(CoreClass::Aic)) => CoreKind::Aic,
-        (CoreClass::Aiv | CoreClass::Mix, _) => CoreKind::Aiv,
     }
 }
 
@@ -82,6 +57,10 @@ fn set_up(kernel: &SuperKernel, steps: &mut Steps) {
         push(Action::LoadWorkspace { slot });
         if kernel.options.feed_sync_all {
             push(Action::SetSyncAllBase);
+            if kernel.kernel_type.is_mix() {
+                // A barrier in front of the first op is a `SyncAll` too, and reads the variable.
+                push(Action::DisableSyncAll);
+            }
         }
         if kernel.debug_output.is_some() {
             push(Action::InitDump { offset: kernel.workspace_size });

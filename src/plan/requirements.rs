@@ -5,23 +5,26 @@ use std::collections::HashMap;
 use super::config;
 use super::functions::{Functions, OpCode};
 use super::ops::sync_all_records;
-use super::prologue::{clearing_kind, notifying_kind, releasing_kind, waiting_kind};
+use super::prologue::clearing_kind;
+use super::sync::{OpSync, notifying_kind};
 use crate::model::{ByPosition, EventUse, Op, OpPosition, StreamForm, StreamId, SuperKernel};
 use crate::program::{EarlyStartConfig, OpRequirement, OuterEvent, RequiredCode, Requirements};
 
-pub(super) fn of(kernel: &SuperKernel, functions: &Functions) -> Requirements {
+pub(super) fn of(kernel: &SuperKernel, functions: &Functions, sync: &ByPosition<OpSync>) -> Requirements {
     let after = order(kernel);
     let last = kernel.ops.last();
     let clearing_cores = u64::from(kernel.cores(clearing_kind(kernel.kernel_type)).max(1));
     Requirements {
         slots: kernel.slots.clone(),
         debug_output: kernel.debug_output.as_ref().map(|_| kernel.workspace_size),
+        debug_flush: kernel.options.debug_dcci_all,
+        debug_meeting: kernel.options.debug_sync_all,
         cleared_bytes: kernel.options.feed_sync_all.then_some(kernel.workspace_size / clearing_cores),
         ops: kernel
             .ops
             .enumerate()
             .zip(after)
-            .map(|((at, op), after)| of_op(kernel, functions, at, op, after))
+            .map(|((at, op), after)| of_op(kernel, functions, (at, sync[at]), op, after))
             .collect(),
         last_config: last
             .filter(|op| kernel.has_early_start() && op.kernel.early_start.sets_itself)
@@ -32,12 +35,12 @@ pub(super) fn of(kernel: &SuperKernel, functions: &Functions) -> Requirements {
 fn of_op(
     kernel: &SuperKernel,
     functions: &Functions,
-    position: OpPosition,
+    (position, sync): (OpPosition, OpSync),
     op: &Op,
     after: Vec<OpPosition>,
 ) -> OpRequirement {
     let outer = |event: &EventUse, by| OuterEvent { event: event.id, slot: event.slot, by };
-    let (waiter, notifier) = (waiting_kind(op.class()), notifying_kind(kernel, position));
+    let (waiter, notifier) = (sync.waiter, notifying_kind(kernel, position));
     OpRequirement {
         after: after.into(),
         code: match functions.code(position) {
@@ -46,7 +49,7 @@ fn of_op(
                 table,
                 key_slot: op.offsets.tiling_key.unwrap_or_default(),
                 lock: op.offsets.wait_lock().unwrap_or_default(),
-                releaser: releasing_kind(op.class()),
+                releaser: sync.releaser,
             },
         },
         param: op.offsets.param,

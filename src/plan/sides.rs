@@ -3,8 +3,9 @@
 
 use super::ops::OpPlanner;
 use super::order::Order;
-use super::prologue::{notifying_kind, preload_whole};
+use super::prologue::preload_whole;
 use super::steps::{Scope, Steps, side_barrier};
+use super::sync::notifying_kind;
 use crate::model::{ByPosition, CoreClass, CoreKind, OpPosition};
 use crate::program::{Action, Barrier, Cores, Direction, EdgeOrigin, Pair, Reason};
 
@@ -44,6 +45,7 @@ impl Side<'_> {
             }
             self.receive(steps, position);
             ops.switch(steps, scope, position);
+            ops.meet_after_switch(steps, scope, position);
             ops.run(steps, scope, position);
         }
         if let Some(&last) = list.last() {
@@ -55,6 +57,7 @@ impl Side<'_> {
     fn send(&self, steps: &mut Steps, position: OpPosition, is_last_of_side: IsLast) {
         if self.ops.kernel.ops.get(position.next()).is_some() {
             self.meet(steps, position, is_last_of_side);
+            self.ops.release_late(steps, Scope::Side(self.kind), position);
             self.set(steps, position);
         }
         self.ops.notify(steps, Scope::Side(self.kind), position);
@@ -69,12 +72,8 @@ impl Side<'_> {
             return;
         }
         let notifies_here = notifies && notifying_kind(self.ops.kernel, position) == self.kind;
-        let reason = self
-            .order
-            .own_side(position, self.kind)
-            .or_else(|| self.sent(position).map(|(_, origin)| origin))
-            .map(Reason::from)
-            .or(notifies_here.then_some(Reason::BeforeNotify));
+        let reason = self.order.meets_after(position, self.kind).map(Reason::from);
+        let reason = reason.or(notifies_here.then_some(Reason::BeforeNotify));
         match (reason, is_last_of_side) {
             (Some(reason), _) => {
                 steps.because(reason, at, cores, Action::Barrier(side_barrier(self.kind)));
@@ -104,11 +103,8 @@ impl Side<'_> {
             let action = Action::WaitFlag { direction: Direction::entering(self.kind), pair };
             steps.because(origin.into(), at, cores, action);
         }
-        if self.ops.waits(position) {
-            self.ops.wait(steps, Scope::Side(self.kind), position);
-            let barrier = Action::Barrier(self.ops.barrier_after_wait(position));
-            steps.because(Reason::AfterOuterWait, at, cores, barrier);
-        }
+        self.ops.wait(steps, Scope::Side(self.kind), position);
+        self.ops.meet_after_wait(steps, cores, position);
     }
 }
 

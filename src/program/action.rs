@@ -179,7 +179,7 @@ actions! {
     EarlyStartConfig "early-start-config" {
         /// `previous << 2 | current`.
         config: EarlyStartConfig = "config",
-    } => Synchronises Duty Repeatable Common;
+    } => Synchronises Common;
     /// `WaitPreTaskEndImpl`.
     EarlyStartWait "early-start-wait" {
         /// `previous << 2 | current`.

@@ -12,6 +12,7 @@ mod edge;
 mod fields;
 pub mod launch;
 mod parts;
+mod promises;
 mod read;
 mod requires;
 mod show;
@@ -39,6 +40,7 @@ use std::sync::Arc;
 
 use crate::model::{
     ByPosition, Chip, CoreClass, CoreKind, KernelType, OpIndex, OpPosition, StreamForm, StreamId, SuperKernelType,
+    SyncMode,
 };
 
 /// What every core of a super kernel does.
@@ -58,6 +60,8 @@ pub struct Program {
     pub func_align: u64,
     /// One stream, or several side by side.
     pub form: StreamForm,
+    /// Which synchronisation is left out.
+    pub sync: SyncMode,
     /// The ops.
     pub ops: ByPosition<OpFacts>,
     /// The sub-kernel functions it calls, each once, in order of first use.

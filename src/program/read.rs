@@ -13,7 +13,7 @@ use super::{
 use crate::diagnostic::Diagnostic;
 use crate::model::{
     ByPosition, Chip, CoreKind, KernelType, OpIndex, OpPosition, Slot, SlotLayout, SlotNumber, SlotRole, StreamForm,
-    StreamId, SuperKernelType,
+    StreamId, SuperKernelType, SyncMode,
 };
 use values::{by_kind, cores, edge_origin, outer_events, reason, records};
 
@@ -74,6 +74,7 @@ struct Reader {
     split: u32,
     func_align: u64,
     form: StreamForm,
+    sync: SyncMode,
     ops: Vec<OpFacts>,
     names: Names,
     slots: Vec<Slot>,
@@ -82,6 +83,8 @@ struct Reader {
     debug_output: Option<u64>,
     cleared_bytes: Option<u64>,
     last_config: Option<EarlyStartConfig>,
+    debug_flush: bool,
+    debug_meeting: bool,
     requires: Vec<OpRequirement>,
     edges: Vec<Edge>,
     steps: Vec<Step>,
@@ -99,6 +102,7 @@ impl Default for Reader {
             split: 0,
             func_align: 0,
             form: StreamForm::One,
+            sync: SyncMode::Contract,
             ops: Vec::new(),
             names: Names::default(),
             slots: Vec::new(),
@@ -107,6 +111,8 @@ impl Default for Reader {
             debug_output: None,
             cleared_bytes: None,
             last_config: None,
+            debug_flush: false,
+            debug_meeting: false,
             requires: Vec::new(),
             edges: Vec::new(),
             steps: Vec::new(),
@@ -181,6 +187,10 @@ impl Reader {
                     "several" => line.expect("streams,").map(|()| StreamForm::Several)?,
                     other => return Err(format!("`{other}` is neither `one` nor `several`")),
                 };
+                line.expect("sync")?;
+                let sync = line.word("the sync mode")?;
+                let sync = sync.trim_end_matches(',');
+                self.sync = SyncMode::from_name(sync).ok_or_else(|| format!("`{sync}` is no sync mode"))?;
                 line.expect("split")?;
                 self.split = number(line.word("the split")?.trim_end_matches(','), "the split")?;
                 line.expect("align")?;
@@ -262,6 +272,13 @@ impl Reader {
             self.debug_output = line.number_field("debug_output")?;
             self.cleared_bytes = line.number_field("cleared_bytes")?;
             self.last_config = line.field("last_config").map(|text| config(&text)).transpose()?;
+            for word in line.field("debug").iter().flat_map(|words| words.split(',')) {
+                match word {
+                    "flush" => self.debug_flush = true,
+                    "meeting" => self.debug_meeting = true,
+                    other => return Err(format!("`{other}` is no debug option")),
+                }
+            }
             return Ok(());
         }
         let position = self.names.op(&op)?;
@@ -389,6 +406,7 @@ impl Reader {
             split: self.split,
             func_align: self.func_align,
             form: self.form,
+            sync: self.sync,
             ops: self.ops.into(),
             functions: self.functions,
             tables: self.tables,
@@ -396,6 +414,8 @@ impl Reader {
                 slots: SlotLayout::of(self.slots),
                 debug_output: self.debug_output,
                 cleared_bytes: self.cleared_bytes,
+                debug_flush: self.debug_flush,
+                debug_meeting: self.debug_meeting,
                 ops: ByPosition::from(self.requires),
                 last_config: self.last_config,
             },

@@ -14,6 +14,10 @@ pub struct Requirements {
     pub debug_output: Option<u64>,
     /// Bytes of workspace that each clearing core zeroes for feed-sync-all; `None`: no feed-sync-all.
     pub cleared_bytes: Option<u64>,
+    /// `debug-dcci-all`: every core flushes its cache after every op of its scope.
+    pub debug_flush: bool,
+    /// `debug-sync-all`: they all meet after every op.
+    pub debug_meeting: bool,
     /// Op by op.
     pub ops: ByPosition<OpRequirement>,
     /// The early-start classes behind the last op, if its code sets itself.

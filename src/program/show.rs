@@ -28,7 +28,8 @@ impl Program {
         };
         writeln!(out, "super kernel {}", word(&self.kernel_name))?;
         writeln!(out, "  {} on {}, {} blocks", self.kernel_type, self.chip, self.block_num)?;
-        writeln!(out, "  {form}, split {}, align {}", self.split, self.func_align)?;
+        let sync = self.sync.as_str();
+        writeln!(out, "  {form}, sync {sync}, split {}, align {}", self.split, self.func_align)?;
         writeln!(out, "\nops")?;
         for op in &self.ops {
             let (name, blocks) = (word(&op.kernel_name), op.block_num);
@@ -82,10 +83,17 @@ impl Program {
 
     fn write_requirements(&self, out: &mut String) -> std::fmt::Result {
         let requires = &self.requires;
+        let debug = match (requires.debug_flush, requires.debug_meeting) {
+            (false, false) => None,
+            (true, false) => Some("flush"),
+            (false, true) => Some("meeting"),
+            (true, true) => Some("flush,meeting"),
+        };
         let own = [
             requires.debug_output.map(|offset| format!(" debug_output={offset}")),
             requires.cleared_bytes.map(|bytes| format!(" cleared_bytes={bytes}")),
             requires.last_config.map(|config| format!(" last_config={config}")),
+            debug.map(|debug| format!(" debug={debug}")),
         ];
         let own: String = own.into_iter().flatten().collect();
         if !own.is_empty() {

@@ -10,11 +10,13 @@
 //!    waits for ever, no counter runs over 15, nothing is left raised.
 //! 5. Ops that must be ordered are ordered by chains of sets and waits, in every order of the cores and however the
 //!    hardware counts; notifies come after their op has ended on all cores, ops after their outer events, the clearing
-//!    of a dynamic op's lock after all have polled it. No wait for the outside holds up an event that the outside may
-//!    need first.
+//!    of a dynamic op's lock after all have polled it and before any event that may start its next tiling. What a call
+//!    writes counts as written when a set follows the pipe it leaves by, or all pipes have been waited for. No wait for
+//!    the outside holds up an event that the outside may need first.
+//! 6. What the debug options promise after every op is there ([`promises`]).
 
 use super::classes::one_of_each_class;
-use super::{Kinds, Program, Step, Violation, duties, launch};
+use super::{Kinds, Program, Step, Violation, duties, launch, promises};
 use crate::model::CoreKind;
 
 /// Checks a program; reports everything that is wrong with it.
@@ -26,6 +28,7 @@ pub fn verify(program: &Program) -> Result<(), Vec<Violation>> {
         check_step(program, number, step, &mut violations);
     }
     violations.extend(duties::check(program, &one_of_each_class(program)));
+    violations.extend(promises::check(program));
     if violations.is_empty() {
         violations = launch::check(program);
     }

@@ -41,6 +41,12 @@ pub enum Violation {
     EarlyWorkspace { op: OpIndex },
     /// Rule 5: a lock is cleared while a core may still poll it.
     EarlyRelease { op: OpIndex },
+    /// Rule 5: an event is told while the lock of a dynamic op before it is not cleared yet.
+    LockedNotify { op: OpIndex, locked: OpIndex },
+    /// Rule 5: the cache is flushed for an op before all that it reads is written.
+    EarlyFlush { first: OpIndex, op: OpIndex },
+    /// Rule 6: what an option promises after every op is not there.
+    BrokenPromise { op: OpIndex, option: &'static str, lacks: &'static str },
     /// Rule 5: the outside may wait for an event of an earlier op that is told only behind this wait.
     Unanswered { op: OpIndex },
 }
@@ -90,6 +96,15 @@ impl fmt::Display for Violation {
             }
             Self::EarlyRelease { op } => {
                 write!(formatter, "the lock of dynamic op {op} is cleared while a core may still poll it")
+            }
+            Self::LockedNotify { op, locked } => {
+                write!(formatter, "an event of op {op} is told before the lock of dynamic op {locked} is cleared")
+            }
+            Self::EarlyFlush { first, op } => {
+                write!(formatter, "the cache is flushed for op {op} before op {first} has ended")
+            }
+            Self::BrokenPromise { op, option, lacks } => {
+                write!(formatter, "option `{option}` promises {lacks} after op {op}")
             }
             Self::Unanswered { op } => {
                 write!(formatter, "op {op} waits for the outside while an event of an op before it is not told yet")

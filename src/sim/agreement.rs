@@ -13,12 +13,12 @@ use proptest::test_runner::TestRunner;
 
 use crate::model::{
     ByPosition, Chip, CoreClass, CoreKind, KernelType, OpIndex, OpPosition, SlotLayout, SlotNumber, StreamForm,
-    StreamId, SuperKernelType,
+    StreamId, SuperKernelType, SyncMode,
 };
 use crate::program::launch::Accounting;
 use crate::program::launch::clock::Clock;
 use crate::program::launch::flags::{Flags, Received};
-use crate::program::launch::micro::{Flag, Micro, Tag, expand};
+use crate::program::launch::micro::{Flag, Micro, SetPipe, Tag, expand};
 use crate::program::{
     Action, Barrier, CoreId, CoreIndex as IndexRegister, Cores, Direction, EarlyStartConfig, FunctionId, Kinds,
     OpFacts, Pair, Part, Program, Requirements, Round, Step, Violation,
@@ -186,6 +186,8 @@ fn requires() -> Requirements {
         slots: SlotLayout::default(),
         debug_output: None,
         cleared_bytes: None,
+        debug_flush: false,
+        debug_meeting: false,
         ops: ByPosition::from(Vec::new()),
         last_config: None,
     }
@@ -222,6 +224,7 @@ fn program(seed: &Seed) -> Program {
         split: 1,
         func_align: 0,
         form: StreamForm::One,
+        sync: SyncMode::Contract,
         ops: ops(),
         functions: Vec::new(),
         tables: Vec::new(),
@@ -249,6 +252,8 @@ fn signals(program: &Program, core: CoreId) -> Vec<Signal> {
                 Micro::Wait { flag, .. } => found.push(Signal::Wait(flag)),
                 Micro::Start(_)
                 | Micro::End(_)
+                | Micro::Drained
+                | Micro::Flushed(_)
                 | Micro::Waited(..)
                 | Micro::Notify(_)
                 | Micro::Switched(_)
@@ -316,7 +321,7 @@ impl<'a> Both<'a> {
                 first.and_then(|_| self.bank.set_in_block(place, flag.number() + SECOND_VECTOR, &now)).map(drop)
             }
         };
-        let arrival = Received { tag: TAG, carried: self.checker_clocks[core].snapshot() };
+        let arrival = Received { tag: TAG, carried: self.checker_clocks[core].carried_by(core, SetPipe::Other) };
         match (self.checker.set(self.program, core, flag, arrival), simulated) {
             (Ok(_), Ok(())) => Ok(()),
             (Err(Violation::Overflow { core: receiver, .. }), Err(SetError::Overflow(place))) => {

@@ -75,6 +75,8 @@ class Maker:
                 options[name] = 1
         if several:
             options["stream-fusion"] = 1
+        if self.chance(40):
+            options["sync"] = "contract"
         if self.chance(30):
             options["early-start"] = 0
         if self.chance(50):

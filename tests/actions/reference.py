@@ -111,6 +111,16 @@ class Kernel:
     def early(self) -> bool:
         return self.options.get("early-start", 1) != 0 and not self.plan["two_streams"]
 
+    @property
+    def proven(self) -> bool:
+        return self.options.get("sync", "proven") == "proven"
+
+    def before(self, op: Op) -> Op | None:
+        return self.ops[op.position - 1] if op.position else None
+
+    def behind(self, op: Op) -> Op | None:
+        return self.ops[op.position + 1] if op.position + 1 < len(self.ops) else None
+
     def sends(self, op: Op) -> list[tuple[int, str]]:
         """Outer sends: event and lock name."""
         return self._events(op, "send_event_list", "__ac_notify_lock")
@@ -132,6 +142,7 @@ class Trace:
         self.kernel = kernel
         self.core = core
         self.lines: list[str] = []
+        self.stored: int | None = None
         self.records: list[int] = []
 
     # -- primitives ----------------------------------------------------------------------------------------------
@@ -173,6 +184,8 @@ class Trace:
         several = kernel.plan["two_streams"]
         if kernel.on("feed-sync-all"):
             self.add("feed_base = workspace+0")
+            if kernel.cls == "mix":
+                self.add("feed_enable = 0")
         if kernel.plan["debug_option"]:
             self.add(f"init_dump {int(kernel.cls == 'mix')} workspace+{kernel.plan['workspace_size']} 0")
         if kernel.on("profiling"):
@@ -193,9 +206,23 @@ class Trace:
             self.run_one_stream()
         for op in kernel.ops:
             for _, lock in kernel.receives(op):
-                if self.core.kind == waiting_kind(op) and self.core.index == 0:
-                    self.add(f"write {lock} 0")
+                if self.core.kind == events_of(kernel, op).kind and self.core.index == 0:
+                    self.clear(lock, publish=False)
         self.record(0, 0, 1)
+
+    def clear(self, lock: str, publish: bool) -> None:
+        """Writes 0; the proven form drops the line before and writes it back at once."""
+        if self.kernel.proven and self.lines[-1:] != [f"spin {lock}"]:
+            self.add(f"spin {lock}")
+        self.add(f"write {lock} 0")
+        if publish or self.kernel.proven:
+            self.add(f"dcci {lock} 0 2")
+
+    def store(self, code: int) -> None:
+        """The early-start classes, when they change."""
+        if self.stored != code:
+            self.add(f"config = {code}")
+        self.stored = code
 
     def clear_workspace(self) -> None:
         kernel = self.kernel
@@ -241,10 +268,13 @@ class Trace:
                 self.between_early(previous, op)
             else:
                 self.between_plain(previous, op)
-            if op.dynamic:
+            if op.dynamic and not polls_early(kernel, op):
                 self.switch(op)
-                self.add(f"pipe_barrier {ALL}")
-                self.barrier()
+                if not kernel.proven:
+                    self.add(f"pipe_barrier {ALL}")
+                    self.barrier()
+                elif clears_late(kernel, op) is None:
+                    self.barrier_of(op.cls)
             self.feed_config(op)
             self.record(op.position + 1, 8, 0)
             self.call(op, self.core.kind)
@@ -258,7 +288,7 @@ class Trace:
                 code = EARLY_CODE[op.cls] << 2 | EARLY_CODE[op.cls]
                 if op.runs_on(self.core.kind) and not self.core.runs(op):
                     self.add("set_next")
-                self.add(f"config = {code}")
+                self.store(code)
                 self.add(f"wait_prev {code}")
                 if kernel.on("debug-sync-all"):
                     self.barrier()
@@ -281,41 +311,49 @@ class Trace:
         waits = self.kernel.receives(op)
         if previous is None:
             return
+        if polls_early(self.kernel, op):
+            self.switch(op)
         notifies = self.kernel.sends(previous)
         if notifies or not waits:
             self.barrier()
+        self.clear_late(previous)
         self.notify(previous, op)
         if waits:
             self.await_events(op)
-            self.barrier()
+            self.meet_after_events(op)
 
     def between_early(self, previous: Op | None, op: Op) -> None:
         kernel = self.kernel
         if previous is None:
             if op.waits:
                 code = EARLY_CODE[op.cls] << 2 | EARLY_CODE[op.cls]
-                self.add(f"config = {code}")
+                self.store(code)
                 if op.runs_on(self.core.kind):
                     self.add("set_next")
                 self.wait_part(op, code)
             return
         code = EARLY_CODE[previous.cls] << 2 | EARLY_CODE[op.cls]
-        notifies, waits = kernel.sends(previous), kernel.receives(op)
         late_barrier = kernel.on("debug-sync-all") and previous.sets
-        everywhere = op.waits and bool(notifies or waits or late_barrier)
+        everywhere = has_fresh_round(kernel, op)
+        events = events_of(kernel, op)
+        if events.early:
+            self.await_events(op)
+        if polls_early(kernel, op):
+            self.switch(op)
         if previous.runs_on(self.core.kind) and not (previous.sets and self.core.runs(previous)):
             self.add("set_next")
-        self.add(f"config = {code}")
+        self.store(code)
         if everywhere:
             self.add(f"wait_prev {code}")
         else:
             self.wait_part(op, code)
+        self.clear_late(previous)
         if late_barrier:
             self.barrier()
         self.notify(previous, op)
-        if waits:
+        if kernel.receives(op) and not events.early:
             self.await_events(op)
-            self.barrier()
+            self.meet_after_events(op)
         if everywhere:
             if previous.runs_on(self.core.kind):
                 self.add("set_next")
@@ -327,9 +365,17 @@ class Trace:
 
     # -- events --------------------------------------------------------------------------------------------------
 
+    def meet_after_events(self, op: Op) -> None:
+        meeting = events_of(self.kernel, op).meeting
+        if meeting is not None:
+            self.barrier_of(meeting)
+
+    def clear_late(self, op: Op) -> None:
+        if self.core.kind == clears_late(self.kernel, op) and self.core.index == 0:
+            self.clear(f"__ac_wait_lock_{op.plan['index']}", publish=True)
+
     def notify(self, sender: Op, following: Op | None) -> None:
-        kind = "aic" if sender.cls == "aic" or (sender.cls == "mix" and following and following.cls == "aic") else "aiv"
-        if self.core.kind != kind:
+        if self.core.kind != notifying_kind(sender, following):
             return
         for event, lock in self.kernel.sends(sender):
             self.record(event, 4, 0)
@@ -339,7 +385,7 @@ class Trace:
             self.record(event, 4, 1)
 
     def await_events(self, op: Op) -> None:
-        if self.core.kind != waiting_kind(op):
+        if self.core.kind != events_of(self.kernel, op).kind:
             return
         for event, lock in self.kernel.receives(op):
             self.record(event, 0xC, 0)
@@ -362,6 +408,8 @@ class Trace:
             self.add("feed_enable = 0")
 
     def switch(self, op: Op) -> None:
+        if self.kernel.proven and not op.runs_on(self.core.kind):
+            return
         index = op.plan["index"]
         self.add(f"spin __ac_wait_lock_{index}")
         if op.key not in [f["tiling_key"] for f in op.plan["functions"]]:
@@ -398,8 +446,9 @@ class Trace:
         kernel, core = self.kernel, self.core
         if op.before:
             self.add("flush 2")
-        self.add(f"blocks = {op.run_blocks}")
         entry = self.entry(op)
+        if op.runs_on(core.kind) or not kernel.proven:
+            self.add(f"blocks = {op.run_blocks}")
         if entry is not None:
             key_class = CLASS_OF[entry["kernel_type"]]
             index = core.index if key_class == "aiv" else core.block
@@ -408,10 +457,8 @@ class Trace:
                 self.add(f"call {self.copy_of(entry[core.kind])} {op.plan['param_offset']}")
         if op.after:
             self.add("flush 2")
-        if core.kind == ("aiv" if op.cls == "aiv" else "aic") and core.index == 0:
-            lock = f"__ac_wait_lock_{op.plan['index']}"
-            self.add(f"write {lock} 0")
-            self.add(f"dcci {lock} 0 2")
+        if clears_late(kernel, op) is None and core.kind == releasing_kind(op) and core.index == 0:
+            self.clear(f"__ac_wait_lock_{op.plan['index']}", publish=True)
 
     # -- several streams -----------------------------------------------------------------------------------------
 
@@ -431,10 +478,11 @@ class Trace:
             self.receive_code(op, edges)
             if kernel.receives(op):
                 self.await_events(op)
-                self.barrier_of(op.cls)
+                self.meet_after_events(op)
             if op.dynamic:
                 self.switch(op)
-                self.barrier_of(op.cls)
+                if clears_late(kernel, op) is None:
+                    self.barrier_of(op.cls)
             self.feed_config(op)
             self.record(op.position + 1, 8, 0)
             self.call(op, kind)
@@ -458,20 +506,15 @@ class Trace:
         kernel, kind = self.kernel, self.core.kind
         if op is kernel.ops[-1]:
             return
-        direction = "cube_to_vec" if kind == "aic" else "vec_to_cube"
-        cross = [edge for edge in edges if edge["from"] == op.plan["index"] and edge[direction]]
         flag = AIC_AIV_FLAG if kind == "aic" else AIV_FLAG
-        following = kernel.ops[op.position + 1]
-        notifies = kernel.sends(op)
-        here = "aic" if op.cls == "aic" or (op.cls == "mix" and following.cls == "aic") else "aiv"
-        own = any(receiver.runs_on(kind) for sender, receiver in order_edges(kernel) if sender is op)
-        if op.cls == "mix" and notifies:
+        if op.cls == "mix" and kernel.sends(op):
             self.barrier_of("mix")
-        elif cross or own or (notifies and here == kind):
+        elif side_meets(kernel, op, kind):
             self.barrier_of(kind)
         elif op is not side[-1]:
             self.add(f"pipe_barrier {ALL}")
-        for _ in cross:
+        self.clear_late(op)
+        for _ in leaving(kernel, op, kind):
             self.set(MTE3, 2, flag)
 
     def receive_code(self, op: Op, edges: list[dict[str, Any]]) -> None:
@@ -482,8 +525,114 @@ class Trace:
 
 
 def waiting_kind(op: Op) -> str:
-    """The kind that waits for outer events."""
+    """The kind that waits for outer events, as a rule."""
     return "aic" if op.cls == "aic" else "aiv"
+
+
+def releasing_kind(op: Op) -> str:
+    """The kind that clears a dynamic op's lock right after the call."""
+    return "aiv" if op.cls == "aiv" else "aic"
+
+
+def notifying_kind(sender: Op, following: Op | None) -> str:
+    """The kind that tells outer events."""
+    return "aic" if sender.cls == "aic" or (sender.cls == "mix" and following and following.cls == "aic") else "aiv"
+
+
+KINDS = {"aic": ("aic",), "aiv": ("aiv",), "mix": ("aic", "aiv")}
+
+
+def polls_early(kernel: Kernel, op: Op) -> bool:
+    """[D25] (a): the switch stands before the synchronisation with the op before."""
+    previous = kernel.before(op)
+    if not (op.dynamic and kernel.proven) or kernel.plan["two_streams"] or previous is None or kernel.sends(previous):
+        return False
+    return not kernel.early or (not previous.sets and all(previous.runs_on(kind) for kind in KINDS[op.cls]))
+
+
+def clears_late(kernel: Kernel, op: Op) -> str | None:
+    """[D25] (b): the kind that clears the lock behind the synchronisation after the op."""
+    following = kernel.behind(op)
+    if not (op.dynamic and kernel.proven) or following is None or polls_early(kernel, op):
+        return None
+    teller = notifying_kind(op, following) if kernel.sends(op) else None
+    if kernel.plan["two_streams"]:
+        kind = teller if op.cls == "mix" else op.cls if side_meets(kernel, op, op.cls) else None
+        # Two vector cores of a block: the flag of one may be counted for the other.
+        return None if kind == "aiv" and kernel.subs == 2 and leaving(kernel, op, kind) else kind
+    if polls_early(kernel, following):
+        return None
+    busy = None
+    if kernel.early:
+        if following.waits and not has_fresh_round(kernel, following):
+            return None
+        events = events_of(kernel, following)
+        busy = events.kind if kernel.receives(following) and events.early else None
+    elif kernel.receives(following) and teller is None:
+        return None
+    usual = releasing_kind(op)
+    for kind in (usual, "aic" if usual == "aiv" else "aiv"):
+        if following.runs_on(kind) and kind != busy and teller in (None, kind):
+            return kind
+    return None
+
+
+@dataclass
+class Events:
+    """How an op's outer events are waited for."""
+
+    kind: str
+    early: bool
+    meeting: str | None
+
+
+def events_of(kernel: Kernel, op: Op) -> Events:
+    """One poller; who meets behind it."""
+    usual, previous = waiting_kind(op), kernel.before(op)
+    several = kernel.plan["two_streams"]
+    if not kernel.proven:
+        return Events(usual, False, op.cls if several else kernel.cls)
+    meets = op.dynamic and not polls_early(kernel, op) and clears_late(kernel, op) is None
+    behind_switch = Events(usual, False, None if meets else op.cls)
+    if several or previous is None:
+        return behind_switch
+    set_by = usual if previous.runs_on(usual) else KINDS[previous.cls][0]
+    if kernel.early:
+        if hand_over_carries_events(kernel, op):
+            return Events(set_by, True, None)
+        if has_fresh_round(kernel, op):
+            return Events(set_by, False, None)
+    elif not kernel.sends(previous):
+        return Events(usual, False, kernel.cls)
+    return behind_switch
+
+
+def hand_over_carries_events(kernel: Kernel, op: Op) -> bool:
+    """With early start: nothing has to be told before, and the poller sets after it has polled."""
+    previous = kernel.before(op)
+    return bool(kernel.proven and kernel.early and previous and not kernel.sends(previous) and not previous.sets)
+
+
+def has_fresh_round(kernel: Kernel, op: Op) -> bool:
+    """Its own wait gets a round of its own, because something is done behind the hand-over."""
+    previous = kernel.before(op)
+    if previous is None or not op.waits:
+        return False
+    waits = kernel.receives(op) and not hand_over_carries_events(kernel, op)
+    return bool(kernel.sends(previous) or waits or (kernel.on("debug-sync-all") and previous.sets))
+
+
+def leaving(kernel: Kernel, op: Op, kind: str) -> list[dict[str, Any]]:
+    """Cross edges that a side sends after an op."""
+    direction = "cube_to_vec" if kind == "aic" else "vec_to_cube"
+    return [edge for edge in kernel.plan["edges"] if edge["from"] == op.plan["index"] and edge[direction]]
+
+
+def side_meets(kernel: Kernel, op: Op, kind: str) -> bool:
+    """Does the side's barrier stand in the send code of an op?"""
+    own = any(receiver.runs_on(kind) for sender, receiver in order_edges(kernel) if sender is op)
+    tells = kernel.sends(op) and notifying_kind(op, kernel.behind(op)) == kind
+    return bool(leaving(kernel, op, kind) or own or tells)
 
 
 def order_edges(kernel: Kernel) -> list[tuple[Op, Op]]:

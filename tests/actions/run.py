@@ -77,7 +77,9 @@ def run_function(number: int, kernel: Kernel) -> list[str]:
             out.append(f"recorder::slots[{at}] = {fixed[name]};")
         else:
             marks = f"{int('_lock_' in name)}, {int(name in polled)}"
-            out.append(f'recorder::word({at}, "{name}", {values.get(name, 0)}ull, {marks});')
+            # Neither set nor clear at first: a core that has not polled a word may be the one to clear it.
+            value = values.get(name, 7 if name in polled else 0)
+            out.append(f'recorder::word({at}, "{name}", {value}ull, {marks});')
     out += [f'recorder::names[(const void*){function}] = "{function}";' for function in functions_of(kernel)]
     return [*out, f"recorder::run({number}, entry);", "}"]
 

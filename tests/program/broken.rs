@@ -28,12 +28,15 @@ fn folder(violation: &Violation) -> &'static str {
         Violation::EarlyStart { .. } => "early-start",
         Violation::EarlyWorkspace { .. } => "early-workspace",
         Violation::EarlyRelease { .. } => "early-release",
+        Violation::LockedNotify { .. } => "locked-notify",
+        Violation::EarlyFlush { .. } => "early-flush",
+        Violation::BrokenPromise { .. } => "broken-promise",
         Violation::Unanswered { .. } => "unanswered",
     }
 }
 
 /// Kinds of violation: as many as there are arms above.
-const KINDS: usize = 17;
+const KINDS: usize = 20;
 
 /// What a program is an example of.
 fn traits_of(program: &Program) -> Vec<&'static str> {

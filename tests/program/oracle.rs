@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use superkernel::model::{CoreKind, EventId, OpPosition, SlotNumber, StreamForm};
-use superkernel::program::{Action, Barrier, CoreId, EarlyStartConfig, Kinds, Program, Step};
+use superkernel::program::{Action, Barrier, CoreId, EarlyStartConfig, Kinds, Program, Reason, Round, Step};
 
 /// What a core remembers.
 #[derive(Debug, Clone, Default)]
@@ -21,12 +21,44 @@ struct Memory {
     profiling: bool,
     scheduler: Option<SlotNumber>,
     classes: Option<EarlyStartConfig>,
-    followed: Option<(u64, u64)>,
+    /// `None`: not known yet, `Some(None)`: nobody's.
+    followed: Option<Option<(u64, u64)>>,
     picked: Option<OpPosition>,
     /// An op was called and no pipe has been waited for since.
     pipes_run: bool,
     seen: BTreeSet<EventId>,
+    piece: Piece,
     called: BTreeSet<OpPosition>,
+}
+
+/// What has happened on a core since others of its side, or itself, were told to call an op.
+#[derive(Debug, Clone, Copy, Default)]
+struct Piece {
+    op: Option<OpPosition>,
+    /// All pipes were waited for.
+    waited: bool,
+    /// Somebody may have learned that the op has ended.
+    told: bool,
+}
+
+impl Piece {
+    fn pass(&mut self, program: &Program, core: CoreId, step: &Step) {
+        let of_side = match program.form {
+            StreamForm::One => true,
+            StreamForm::Several => step.cores.kinds == Kinds::Only(core.kind) || step.cores.kinds == Kinds::Every,
+        };
+        let taken = step.cores.contain(core);
+        match &step.action {
+            Action::Call { .. } | Action::CallPicked { .. } if of_side => {
+                *self = Self { op: step.op, waited: false, told: false };
+            }
+            Action::PipeBarrier => self.waited |= taken,
+            Action::Barrier(_) | Action::SetFlag { .. } | Action::EarlyStartSet { .. } | Action::Notify { .. } => {
+                self.told |= taken;
+            }
+            _ => {}
+        }
+    }
 }
 
 /// What a core does.
@@ -77,9 +109,15 @@ fn is_for_nobody(program: &Program, step: &Step) -> bool {
 
 fn account(program: &Program, core: CoreId) -> Account {
     let (mut memory, mut account) = (Memory::default(), Account::default());
-    for step in program.steps.iter().filter(|step| step.cores.contain(core)) {
-        account.note(program, step, &memory);
-        memory.take(step);
+    for step in &program.steps {
+        if step.cores.contain(core) {
+            account.note(program, step, &memory);
+            memory.take(program, core, step);
+        }
+        memory.piece.pass(program, core, step);
+    }
+    if program.ops.iter().any(|op| op.own_set == Some(Round::AtEnd)) {
+        account.need(format!("ends with the classes {:?}", memory.classes));
     }
     account
 }
@@ -114,18 +152,28 @@ impl Account {
             Action::Record { .. } => self.circumstance(format!("records with area: {}", memory.profiling)),
             Action::Barrier(barrier) => {
                 self.flags(memory);
+                if step.reason == Some(Reason::DebugSyncAll) {
+                    let Piece { op, waited, .. } = memory.piece;
+                    let waited = waited || program.form == StreamForm::One;
+                    let who = match barrier {
+                        // All pipes have been waited for.
+                        Barrier::Aic | Barrier::AicAfterMte3 => "cubes",
+                        Barrier::Aiv => "vectors",
+                        Barrier::All => "all",
+                    };
+                    self.need(format!("{who} meet for debugging after op {op:?}, pipes waited for: {waited}"));
+                }
                 if *barrier == Barrier::All {
-                    self.circumstance(format!("meets while idle cores follow: {}", memory.followed.is_some()));
+                    self.circumstance(format!(
+                        "meets while idle cores follow: {:?}",
+                        memory.followed.map(|of| of.is_some())
+                    ));
                 }
             }
             Action::SetFlag { .. }
             | Action::WaitFlag { .. }
             | Action::EarlyStartSet { .. }
             | Action::EarlyStartWait { .. } => self.flags(memory),
-            Action::EarlyStartConfig { config } => {
-                self.circumstance(format!("stores {config:?} for op {op:?}"));
-                self.need(format!("stores {config:?} for op {op:?}"));
-            }
             Action::Notify { .. } | Action::WaitEvent { .. } | Action::ReleaseLock { .. } | Action::Switch { .. } => {
                 self.deed(format!("{action:?} of op {op:?} with parameters: {parameters}"));
             }
@@ -148,17 +196,21 @@ impl Account {
                 let picked = memory.picked == Some(op);
                 self.circumstance(format!("preloads what was picked for the op: {picked}"));
             }
-            Action::Flush => {
-                if step.reason.is_none() {
-                    let called = memory.called.contains(&op);
-                    self.need(format!("flushes for op {op:?}, called: {called}"));
+            Action::Flush => match step.reason {
+                None => self.need(format!("flushes for op {op:?}, called: {}", memory.called.contains(&op))),
+                Some(_) => {
+                    self.need(format!("flushes for debugging: {:?}", memory.piece));
                 }
-            }
+            },
             Action::Call { .. } | Action::CallPicked { .. } => {
                 self.flags(memory);
                 self.call(program, op, action, memory);
             }
-            Action::PreloadHere { .. } | Action::Preload { .. } | Action::PipeBarrier | Action::DisableSyncAll => {}
+            Action::PreloadHere { .. }
+            | Action::Preload { .. }
+            | Action::PipeBarrier
+            | Action::EarlyStartConfig { .. }
+            | Action::DisableSyncAll => {}
         }
     }
 
@@ -168,13 +220,12 @@ impl Account {
 
     fn call(&mut self, program: &Program, op: OpPosition, action: &Action, memory: &Memory) {
         let facts = &program.ops[op];
-        let classes = facts.own_wait.map(|_| memory.classes);
+        let waits = facts.own_wait.is_some();
+        // Nothing is handed over to the first op.
+        let classes = (op.place() > 0 || waits).then_some(memory.classes);
         let picked = matches!(action, Action::CallPicked { .. }).then_some(memory.picked);
-        let pipes_run = match program.form {
-            StreamForm::One => None,
-            StreamForm::Several => Some(memory.pipes_run),
-        };
         let Memory { parameters, dump, followed, .. } = memory;
+        let pipes_run = memory.pipes_run && !waits;
         self.deed(format!(
             "{action:?} of op {op:?} with parameters: {parameters}, dump {dump:?}, followed {followed:?}, classes \
              {classes:?}, picked {picked:?}, pipes run {pipes_run:?}"
@@ -183,7 +234,7 @@ impl Account {
 }
 
 impl Memory {
-    fn take(&mut self, step: &Step) {
+    fn take(&mut self, program: &Program, core: CoreId, step: &Step) {
         let op = step.op.unwrap_or(OpPosition::at(0));
         match &step.action {
             Action::LoadParameters => self.parameters = true,
@@ -193,12 +244,16 @@ impl Memory {
             Action::InitProfiling { .. } => self.profiling = true,
             Action::SetFftsBase { slot } => self.scheduler = Some(*slot),
             Action::EarlyStartConfig { config } => self.classes = Some(*config),
-            Action::EnableSyncAll { records } => self.followed = Some((records.aic, records.aiv)),
-            Action::DisableSyncAll => self.followed = None,
+            Action::EnableSyncAll { records } => self.followed = Some(Some((records.aic, records.aiv))),
+            Action::DisableSyncAll => self.followed = Some(None),
             Action::Switch { .. } => self.picked = step.op,
-            Action::PipeBarrier | Action::Barrier(_) => self.pipes_run = false,
+            Action::PipeBarrier | Action::Barrier(Barrier::Aic | Barrier::Aiv | Barrier::All) => self.pipes_run = false,
+            // The core's kind has met, each core after its pipes.
+            Action::EarlyStartWait { config, .. } => {
+                self.pipes_run &= !config.previous.kinds().contains(&core.kind);
+            }
             Action::Call { .. } | Action::CallPicked { .. } => {
-                self.pipes_run = true;
+                self.pipes_run |= program.ops[op].class().kinds().contains(&core.kind);
                 self.called.insert(op);
             }
             Action::WaitEvent { event, .. } => drop(self.seen.insert(*event)),
@@ -210,8 +265,8 @@ impl Memory {
             | Action::Record { .. }
             | Action::SetFlag { .. }
             | Action::WaitFlag { .. }
+            | Action::Barrier(Barrier::AicAfterMte3)
             | Action::EarlyStartSet { .. }
-            | Action::EarlyStartWait { .. }
             | Action::Notify { .. }
             | Action::ClearEvent { .. }
             | Action::EndSyncAll

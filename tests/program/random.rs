@@ -67,6 +67,7 @@ pub(super) struct Seed {
     several: bool,
     early_start: u8,
     switches: [bool; 5],
+    sync: &'static str,
     preload: &'static str,
     split: u32,
     c310: bool,
@@ -78,17 +79,18 @@ pub(super) fn seed(most_ops: usize) -> impl Strategy<Value = Seed> {
         prop::collection::vec((any::<usize>(), any::<usize>()), 0..most_ops),
         any::<bool>(),
         0u8..3,
-        prop::array::uniform5(prop::bool::weighted(0.3)),
+        (prop::array::uniform5(prop::bool::weighted(0.3)), prop::sample::select(&["proven", "proven", "contract"][..])),
         prop::sample::select(&["max", "none", "per-func"][..]),
         1u32..6,
         prop::bool::weighted(0.3),
     )
-        .prop_map(|(ops, events, several, early_start, switches, preload, split, c310)| Seed {
+        .prop_map(|(ops, events, several, early_start, (switches, sync), preload, split, c310)| Seed {
             ops,
             events,
             several,
             early_start,
             switches,
+            sync,
             preload,
             split,
             c310,
@@ -101,7 +103,7 @@ pub(super) fn kernel(seed: &Seed) -> KernelBuilder {
     let [dcci_all, sync_all, feed, profiling, debug] = seed.switches;
     let number = |on: bool| u8::from(on);
     let options = format!(
-        "stream-fusion={}:early-start={}:debug-dcci-all={}:debug-sync-all={}:feed-sync-all={}:profiling={}:preload-code={}:split-mode={}",
+        "stream-fusion={}:early-start={}:debug-dcci-all={}:debug-sync-all={}:feed-sync-all={}:profiling={}:preload-code={}:sync={}:split-mode={}",
         number(seed.several),
         seed.early_start,
         number(dcci_all),
@@ -109,6 +111,7 @@ pub(super) fn kernel(seed: &Seed) -> KernelBuilder {
         number(feed),
         number(profiling),
         seed.preload,
+        seed.sync,
         seed.split
     );
     let mut builder = KernelBuilder::new(&options).cores(4, 8);

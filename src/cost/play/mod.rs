@@ -229,7 +229,7 @@ impl<'a> Player<'a> {
                 let made = self.flags.take(core, flag).carried;
                 self.wait(core, made, hop(flag), part(tag));
             }
-            Micro::Set { flag, tag } => {
+            Micro::Set { flag, tag, .. } => {
                 let made = self.here(core);
                 let set = self.flags.set(self.launch.program, core, flag, Received { tag, carried: made });
                 set.map_err(|violation| self.stuck(violation.to_string()))?;
@@ -240,6 +240,8 @@ impl<'a> Player<'a> {
                 }
             }
             Micro::End(_)
+            | Micro::Drained
+            | Micro::Flushed(_)
             | Micro::Waited(..)
             | Micro::Notify(_)
             | Micro::Switched(_)

@@ -32,9 +32,6 @@ pub(super) fn of_op(program: &Program, core: CoreId, op: OpPosition) -> Vec<Acti
     for &OuterEvent { event, slot, .. } in required.notifies.iter().filter(|outer| is_first_of(core, outer.by)) {
         duties.push(Action::Notify { event, slot });
     }
-    let is_last = program.ops.get(op.next()).is_none();
-    let configs = [required.config, program.requires.last_config.filter(|_| is_last)];
-    duties.extend(configs.into_iter().flatten().map(|config| Action::EarlyStartConfig { config }));
     let offset = required.param;
     match required.code {
         RequiredCode::Static { aic, aiv } => {

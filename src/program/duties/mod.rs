@@ -4,11 +4,12 @@
 mod asked;
 mod of_ops;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::classes::Takers;
+use super::launch::micro::runs;
 use super::{Action, Barrier, CoreId, EarlyStartConfig, Program, Property, Step, SyncAllRecords, Violation};
-use crate::model::{ByPosition, EventId, OpPosition, StreamForm};
+use crate::model::{ByPosition, EventId, OpPosition};
 use asked::setup;
 use of_ops::OpDuties;
 
@@ -49,17 +50,34 @@ struct Walk<'a> {
     config: Option<EarlyStartConfig>,
     /// The dynamic op whose functions have been picked.
     picked: Option<OpPosition>,
-    /// Idle cores follow this op's `SyncAll` calls.
-    fed: Option<SyncAllRecords>,
+    /// Whose `SyncAll` calls idle cores follow.
+    fed: Fed,
+    /// Dynamic ops whose lock this core has yet to clear.
+    locked: BTreeSet<OpPosition>,
     /// The op whose end has yet to be announced to the idle cores.
     unannounced: Option<OpPosition>,
-    /// The last op that was called, if no pipe has been waited for since.
+    /// The last op that was called, if its pipes may still run.
     running: Option<OpPosition>,
     /// Flushes of each op in front of its call, or of an op that this core does not call.
     flushes: ByPosition<u32>,
     /// Flushes behind the call.
     late_flushes: ByPosition<u32>,
     called: ByPosition<bool>,
+}
+
+/// The state of the variables of fed `SyncAll`s. They live in memory that nobody has cleared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fed {
+    Unknown,
+    Off,
+    /// Idle cores follow, with these records.
+    On(SyncAllRecords),
+}
+
+impl Fed {
+    fn wanted(records: Option<SyncAllRecords>) -> Self {
+        records.map_or(Self::Off, Self::On)
+    }
 }
 
 /// A step that must be taken.
@@ -73,7 +91,11 @@ impl<'a> Walk<'a> {
         let duties = OpDuties::of(program, core);
         let mut unseen = HashSet::new();
         let mut uncalled = ByPosition::filled(program.ops.len(), false);
+        let mut locked = BTreeSet::new();
         for (op, action) in duties.actions() {
+            if let Action::ReleaseLock { .. } = action {
+                locked.insert(op);
+            }
             if let Action::WaitEvent { event, .. } = action {
                 unseen.insert((op, *event));
             }
@@ -91,7 +113,9 @@ impl<'a> Walk<'a> {
             uncalled,
             config: None,
             picked: None,
-            fed: None,
+            // Without fed `SyncAll`s the code has no such variables.
+            fed: if program.requires.cleared_bytes.is_some() { Fed::Unknown } else { Fed::Off },
+            locked,
             unannounced: None,
             running: None,
             flushes: ByPosition::filled(program.ops.len(), 0),
@@ -138,6 +162,9 @@ impl<'a> Walk<'a> {
         if let Action::Call { .. } = &step.action {
             self.uncalled[op] = false;
         }
+        if let Action::ReleaseLock { .. } = &step.action {
+            self.locked.remove(&op);
+        }
         first || step.action.is(Property::Repeatable)
     }
 
@@ -169,11 +196,17 @@ impl<'a> Walk<'a> {
             Action::EnableSyncAll { .. } => {
                 (!prepared(&Action::SetSyncAllBase)).then_some("the records' address is set")
             }
-            Action::Barrier(Barrier::All) => self.fed.is_some().then_some("auto sync-all is switched off"),
+            Action::Barrier(Barrier::All) => (self.fed != Fed::Off).then_some("auto sync-all is switched off"),
             Action::Call { .. } | Action::CallPicked { .. } => self.lacks_at_call(op, &step.action),
             Action::PreloadPicked { .. } => (self.picked != Some(op)).then_some("its functions are picked"),
             Action::EndSyncAll => self.uncalled[op].then_some("the call"),
-            Action::ComplementSyncAll => (self.fed != required.records).then_some("auto sync-all is switched on"),
+            Action::ComplementSyncAll => {
+                (self.fed != Fed::wanted(required.records)).then_some("auto sync-all is switched on")
+            }
+            // The world outside may wait for a lock to be cleared before it goes on.
+            Action::WaitEvent { .. } | Action::Switch { .. } => {
+                self.locked.range(..op).next().map(|_| "the lock of a dynamic op before it is cleared")
+            }
             Action::ClearEvent { event, .. } => {
                 self.unseen.contains(&(op, *event)).then_some("the event is waited for")
             }
@@ -192,10 +225,8 @@ impl<'a> Walk<'a> {
             | Action::EarlyStartConfig { .. }
             | Action::EarlyStartWait { .. }
             | Action::Notify { .. }
-            | Action::WaitEvent { .. }
             | Action::DisableSyncAll
             | Action::Flush
-            | Action::Switch { .. }
             | Action::ReleaseLock { .. } => None,
         }
     }
@@ -208,35 +239,36 @@ impl<'a> Walk<'a> {
         if matches!(call, Action::CallPicked { .. }) && self.picked != Some(op) {
             return Some("its functions are picked");
         }
-        if self.fed != required.records {
+        if self.fed != Fed::wanted(required.records) {
             return Some("auto sync-all is switched as the op needs it");
         }
-        if self.program.ops[op].own_wait.is_some_and(|(config, _)| self.config != Some(config)) {
-            return Some("the classes for its own wait are stored");
+        if required.config.is_some() && self.config != required.config {
+            return Some("the classes of its hand-over are stored");
         }
         if required.flush_before && self.flushes[op] == 0 {
             return Some("the cache is flushed");
         }
-        // Between neighbours without an order of their own nothing else makes the pipes finish.
-        match self.program.form {
-            StreamForm::Several => self.running.is_some().then_some("the pipes have finished the op before"),
-            StreamForm::One => None,
-        }
+        // Its own wait is a round of this core's kind, if that kind ran the op before.
+        let waits = self.program.ops[op].own_wait.is_some_and(|(config, _)| config.previous.runs_on(self.core.kind));
+        (self.running.is_some() && !waits).then_some("the pipes have finished the op before")
     }
 
     fn remember(&mut self, step: &Step) {
         match &step.action {
             Action::EarlyStartConfig { config } => self.config = Some(*config),
             Action::Switch { .. } => self.picked = step.op,
-            Action::EnableSyncAll { records } => self.fed = Some(**records),
-            Action::DisableSyncAll => self.fed = None,
+            Action::EnableSyncAll { records } => self.fed = Fed::On(**records),
+            Action::DisableSyncAll => self.fed = Fed::Off,
             Action::Call { .. } => {
                 self.note_call(step.op);
                 self.unannounced = step.op.filter(|op| self.program.requires.ops[*op].records.is_some());
             }
             Action::CallPicked { .. } => self.note_call(step.op),
             Action::EndSyncAll => self.unannounced = None,
-            Action::PipeBarrier | Action::Barrier(_) => self.running = None,
+            Action::PipeBarrier => self.running = None,
+            // A finished round of its kind: every core of the kind has set behind its pipes.
+            Action::Barrier(Barrier::Aic | Barrier::Aiv | Barrier::All) => self.running = None,
+            Action::EarlyStartWait { config, .. } if config.previous.runs_on(self.core.kind) => self.running = None,
             Action::Flush => {
                 if let (Some(op), None) = (step.op, step.reason) {
                     let flushes = if self.called[op] { &mut self.late_flushes } else { &mut self.flushes };
@@ -258,6 +290,8 @@ impl<'a> Walk<'a> {
             | Action::WaitFlag { .. }
             | Action::EarlyStartSet { .. }
             | Action::EarlyStartWait { .. }
+            // A set on MTE3 says nothing about what leaves a cube core by FIX.
+            | Action::Barrier(Barrier::AicAfterMte3)
             | Action::Notify { .. }
             | Action::WaitEvent { .. }
             | Action::ClearEvent { .. }
@@ -266,10 +300,13 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Cores of other kinds may be told to call what was picked for a dynamic op: nothing, for them.
     fn note_call(&mut self, op: Option<OpPosition>) {
-        self.running = op;
         if let Some(op) = op {
             self.called[op] = true;
+            if runs(self.program, self.core, op) {
+                self.running = Some(op);
+            }
         }
     }
 
@@ -286,6 +323,10 @@ impl<'a> Walk<'a> {
 
     fn finish(mut self) {
         let program = self.program;
+        if program.requires.last_config.is_some_and(|config| self.config != Some(config)) {
+            let action = "early-start-config";
+            self.report((None, None, action), |core| Violation::Missing { core, action, op: None });
+        }
         let undone = |duty: &Duty| (!duty.done).then(|| duty.action.name());
         for action in self.setup.iter().filter_map(undone).collect::<Vec<_>>() {
             self.report((None, None, action), |core| Violation::Missing { core, action, op: None });

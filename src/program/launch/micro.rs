@@ -68,12 +68,22 @@ impl Tag {
     }
 }
 
+/// The pipe that a set follows: it takes effect when everything on that pipe before it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SetPipe {
+    /// The one that results leave by: FIX on cube, MTE3 on vector cores.
+    Output,
+    /// Another one.
+    Other,
+}
+
 /// One indivisible thing a core does, as far as order is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Micro {
     Set {
         flag: Flag,
         tag: Tag,
+        pipe: SetPipe,
     },
     Wait {
         flag: Flag,
@@ -81,8 +91,12 @@ pub(crate) enum Micro {
     },
     /// From here on the op touches data.
     Start(OpPosition),
-    /// From here on it does not.
+    /// From here on it issues no more; what it wrote may still be in the pipes.
     End(OpPosition),
+    /// All pipes of the core have finished.
+    Drained,
+    /// The cache is flushed for the op: before it if it has not ended on this core, otherwise after it.
+    Flushed(OpPosition),
     /// An outer event has been seen.
     Waited(OpPosition, EventId),
     /// An outer event is told.
@@ -100,7 +114,7 @@ pub(crate) enum Micro {
 /// A few micro steps, without allocation.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct MicroList {
-    items: [Option<Micro>; 12],
+    items: [Option<Micro>; 14],
     count: usize,
 }
 
@@ -118,8 +132,8 @@ impl MicroList {
         self.count += 1;
     }
 
-    fn set(&mut self, flag: Flag, tag: Tag) {
-        self.push(Micro::Set { flag, tag });
+    fn set(&mut self, flag: Flag, tag: Tag, pipe: SetPipe) {
+        self.push(Micro::Set { flag, tag, pipe });
     }
 
     fn wait(&mut self, flag: Flag, tag: Tag) {
@@ -135,12 +149,20 @@ pub(crate) fn expand(program: &Program, step: &Step, core: CoreId) -> MicroList 
         Action::Barrier(barrier) => {
             let tag = Tag::Barrier(step.op, step.reason);
             match barrier {
-                Barrier::Aic | Barrier::AicAfterMte3 => meet(&mut list, Flag::AllCubes, tag),
-                Barrier::Aiv => meet(&mut list, Flag::AllOfKind, tag),
+                Barrier::Aic => meet(&mut list, Flag::AllCubes, tag, SetPipe::Output),
+                Barrier::AicAfterMte3 => meet(&mut list, Flag::AllCubes, tag, SetPipe::Other),
+                Barrier::Aiv => meet(&mut list, Flag::AllOfKind, tag, SetPipe::Output),
                 Barrier::All => sync_all(program, &mut list, core, tag),
             }
         }
-        Action::SetFlag { direction, pair } => list.set(Flag::of(*direction), Tag::Pair(*pair)),
+        // Always on MTE3.
+        Action::SetFlag { direction, pair } => {
+            let pipe = match core.kind {
+                CoreKind::Aic => SetPipe::Other,
+                CoreKind::Aiv => SetPipe::Output,
+            };
+            list.set(Flag::of(*direction), Tag::Pair(*pair), pipe);
+        }
         Action::WaitFlag { direction, pair } => list.wait(Flag::of(*direction), Tag::Pair(*pair)),
         Action::EarlyStartSet { round } => early_start_set(&mut list, core, *round),
         Action::EarlyStartWait { config, round } => early_start_wait(program, &mut list, core, *config, *round),
@@ -149,6 +171,9 @@ pub(crate) fn expand(program: &Program, step: &Step, core: CoreId) -> MicroList 
         Action::Switch { .. } => list.push(Micro::Switched(position)),
         Action::ClearWorkspace { .. } => list.push(Micro::Cleared),
         Action::ReleaseLock { .. } => list.push(Micro::Release(position)),
+        Action::PipeBarrier => list.push(Micro::Drained),
+        // Around an op; after every op, for debugging, it is an option that asks for it.
+        Action::Flush if step.reason.is_none() => list.push(Micro::Flushed(position)),
         Action::Call { .. } => call(program, &mut list, core, position),
         Action::CallPicked { .. } if runs(program, core, position) => {
             list.push(Micro::Start(position));
@@ -166,7 +191,6 @@ pub(crate) fn expand(program: &Program, step: &Step, core: CoreId) -> MicroList 
         | Action::Preload { .. }
         | Action::PreloadPicked { .. }
         | Action::Record { .. }
-        | Action::PipeBarrier
         | Action::EarlyStartConfig { .. }
         | Action::ClearEvent { .. }
         | Action::EnableSyncAll { .. }
@@ -207,34 +231,38 @@ fn sync_all_in_op(program: &Program, list: &mut MicroList, core: CoreId, op: OpP
     }
     list.push(Micro::UseWorkspace(op));
     match facts.class() {
-        CoreClass::Aic | CoreClass::Aiv => meet(list, Flag::AllOfKind, Tag::InOp(op)),
+        CoreClass::Aic | CoreClass::Aiv => {
+            list.push(Micro::Drained);
+            meet(list, Flag::AllOfKind, Tag::InOp(op), SetPipe::Output);
+        }
         CoreClass::Mix => sync_all(program, list, core, Tag::InOp(op)),
     }
 }
 
-fn meet(list: &mut MicroList, flag: Flag, tag: Tag) {
-    list.set(flag, tag);
+fn meet(list: &mut MicroList, flag: Flag, tag: Tag, pipe: SetPipe) {
+    list.set(flag, tag, pipe);
     list.wait(flag, tag);
 }
 
-/// `SyncAll<false>`.
+/// `SyncAll<false>`. It waits for all pipes of the core first, so the pipes of its sets do not matter.
 fn sync_all(program: &Program, list: &mut MicroList, core: CoreId, tag: Tag) {
     let (arrive, release) = in_block(program);
+    list.push(Micro::Drained);
     match core.kind {
         CoreKind::Aic => {
             list.wait(arrive, tag);
-            meet(list, Flag::AllCubes, tag);
-            list.set(release, tag);
+            meet(list, Flag::AllCubes, tag, SetPipe::Other);
+            list.set(release, tag, SetPipe::Other);
         }
         CoreKind::Aiv => {
-            list.set(arrive, tag);
+            list.set(arrive, tag, SetPipe::Other);
             list.wait(release, tag);
         }
     }
 }
 
 fn early_start_set(list: &mut MicroList, core: CoreId, round: Round) {
-    list.set(own_flag(core.kind), Tag::Round(round));
+    list.set(own_flag(core.kind), Tag::Round(round), SetPipe::Output);
 }
 
 /// The table of `WaitPreTaskEndImpl`.
@@ -249,7 +277,8 @@ fn early_start_wait(program: &Program, list: &mut MicroList, core: CoreId, confi
     if config.previous.runs_on(core.kind) {
         list.wait(own_flag(core.kind), tag);
         if config.current.runs_on(other) {
-            list.set(outgoing, tag);
+            // What this core has written is known since the wait.
+            list.set(outgoing, tag, SetPipe::Other);
         }
     }
     if config.previous.runs_on(other) && config.current.runs_on(core.kind) {

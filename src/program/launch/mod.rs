@@ -10,6 +10,7 @@
 
 pub(crate) mod clock;
 pub(crate) mod flags;
+mod locks;
 pub(crate) mod micro;
 mod script;
 pub(super) mod stall;
@@ -17,8 +18,8 @@ pub(super) mod stall;
 use std::rc::Rc;
 
 use super::requires::is_first_of;
-use super::{CoreId, Direction, OuterEvent, Program, Violation};
-use crate::model::{CoreClass, CoreKind, EventId, OpPosition, StreamForm};
+use super::{CoreId, Direction, OuterEvent, Program, RequiredCode, Violation};
+use crate::model::{CoreClass, CoreKind, EventId, OpPosition, StreamForm, SyncMode};
 use clock::{Clock, Ends, Times};
 pub use flags::Accounting;
 use flags::{Flags, Received};
@@ -75,6 +76,8 @@ struct Launch<'a> {
     ends: Ends,
     waited: Times<(OpPosition, EventId)>,
     switched: Times<OpPosition>,
+    released: Times<OpPosition>,
+    flushed: Times<OpPosition>,
     cleared: Times<Workspace>,
     most_ahead: usize,
     violations: Vec<Violation>,
@@ -105,6 +108,8 @@ impl<'a> Launch<'a> {
             ends: Ends::new(program.ops.len(), count),
             waited: Times::default(),
             switched: Times::default(),
+            released: Times::default(),
+            flushed: Times::default(),
             cleared: Times::default(),
             most_ahead: 0,
             violations: Vec::new(),
@@ -163,8 +168,8 @@ impl<'a> Launch<'a> {
 
     fn take(&mut self, core: usize, micro: Micro) {
         match micro {
-            Micro::Set { flag, tag } => {
-                let arrival = Received { tag, carried: self.cores[core].clock.snapshot() };
+            Micro::Set { flag, tag, pipe } => {
+                let arrival = Received { tag, carried: self.cores[core].clock.carried_by(core, pipe) };
                 match self.flags.set(self.program, core, flag, arrival) {
                     Ok(most) => self.most_ahead = self.most_ahead.max(most),
                     Err(problem) => self.report(problem),
@@ -186,11 +191,20 @@ impl<'a> Launch<'a> {
             }
             Micro::Start(op) => self.check_start(core, op),
             Micro::End(op) => self.ends.note(op, core, self.cores[core].clock.own(core)),
+            Micro::Drained => self.cores[core].clock.drain(core),
+            Micro::Flushed(op) => self.check_flush(core, op),
             Micro::Waited(op, event) => self.waited.note((op, event), core, self.cores[core].clock.own(core)),
             Micro::Switched(op) => self.switched.note(op, core, self.cores[core].clock.own(core)),
             Micro::Notify(op) => {
                 if !self.knows_end(core, op) {
                     self.report(Violation::EarlyNotify { op: self.program.index(op) });
+                }
+                for locked in self.cast.locks.before_notify(op) {
+                    let clock = &self.cores[core].clock;
+                    if !(0..self.cores.len()).any(|other| self.released.before(*locked, other, clock)) {
+                        let [op, locked] = [op, *locked].map(|op| self.program.index(op));
+                        self.report(Violation::LockedNotify { op, locked });
+                    }
                 }
             }
             Micro::Cleared => self.cleared.note(Workspace, core, self.cores[core].clock.own(core)),
@@ -207,6 +221,7 @@ impl<'a> Launch<'a> {
                 if !pollers.into_iter().all(|(other, _)| self.switched.before(op, other, clock)) {
                     self.report(Violation::EarlyRelease { op: self.program.index(op) });
                 }
+                self.released.note(op, core, self.cores[core].clock.own(core));
             }
         }
     }
@@ -231,12 +246,29 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Does this core know that every core that runs `op` has ended it?
+    /// The cache is flushed for an op. Before the op, what it reads must have been written, unless its own code waits
+    /// for that later.
+    fn check_flush(&mut self, core: usize, op: OpPosition) {
+        if !self.cast.script(core).runs(op) {
+            return;
+        }
+        if self.ends.is_noted(op, core) {
+            self.flushed.note(op, core, self.cores[core].clock.own(core));
+        } else if self.program.ops[op].own_wait.is_none()
+            && let Some(first) = self.program.requires.ops[op].after.iter().find(|first| !self.knows_end(core, **first))
+        {
+            let [first, op] = [*first, op].map(|op| self.program.index(op));
+            self.report(Violation::EarlyFlush { first, op });
+        }
+    }
+
+    /// Does this core know that every core that runs `op` has ended it, and has flushed its cache if it must?
     fn knows_end(&self, core: usize, op: OpPosition) -> bool {
         let clock = &self.cores[core].clock;
+        let flushes = ends_with_flush(self.program, op);
         (0..self.cores.len())
             .filter(|&other| self.cast.script(other).runs(op))
-            .all(|other| self.ends.before(op, other, clock))
+            .all(|other| self.ends.before(op, other, clock) && (!flushes || self.flushed.before(op, other, clock)))
     }
 
     fn report(&mut self, violation: Violation) {
@@ -271,10 +303,23 @@ impl<'a> Launch<'a> {
 
 /// Does this core poll the lock of a dynamic op?
 pub(super) fn polls(program: &Program, core: CoreId, op: OpPosition) -> bool {
-    match program.form {
-        StreamForm::One => true,
-        StreamForm::Several => program.ops[op].class().runs_on(core.kind),
+    match (program.form, program.sync) {
+        (StreamForm::One, SyncMode::Contract) => true,
+        (StreamForm::One, SyncMode::Proven) | (StreamForm::Several, _) => program.ops[op].class().runs_on(core.kind),
     }
+}
+
+/// Does this core clear the lock of a dynamic op?
+fn releases(program: &Program, core: CoreId, op: OpPosition) -> bool {
+    match program.requires.ops[op].code {
+        RequiredCode::Static { .. } => false,
+        RequiredCode::Dynamic { releaser, .. } => is_first_of(core, releaser),
+    }
+}
+
+/// Is the op over only when the cache is flushed after it? (If its code tells the next op itself, nobody waits for that.)
+fn ends_with_flush(program: &Program, op: OpPosition) -> bool {
+    program.requires.ops[op].flush_after && program.ops[op].own_set.is_none()
 }
 
 /// Does this core clear a share of the workspace?

@@ -8,6 +8,7 @@
 
 use super::super::classes::{Takers, block_groups};
 use super::super::{CoreId, Program};
+use super::locks::Locks;
 use super::micro::{Micro, expand, runs};
 use crate::model::{ByPosition, CoreKind, OpPosition};
 
@@ -35,6 +36,8 @@ pub(super) struct Cast {
     scripts: Vec<Script>,
     /// By core: its script.
     roles: Vec<usize>,
+    /// Who has to be done before an outer event is told.
+    pub locks: Locks,
 }
 
 impl Cast {
@@ -43,7 +46,7 @@ impl Cast {
         let casting = Casting::of(program);
         let cores = program.cores(blocks.iter().copied());
         let scripts: Vec<Script> = cores.iter().map(|core| casting.script(*core)).collect();
-        Self { roles: (0..cores.len()).collect(), cores, written: casting.written, scripts }
+        Self { roles: (0..cores.len()).collect(), cores, locks: Locks::of(program), written: casting.written, scripts }
     }
 
     /// At most two blocks for all that set and wait alike.
@@ -70,7 +73,7 @@ impl Cast {
             }
             scripts.extend(class.scripts);
         }
-        Self { cores, written: casting.written, scripts, roles }
+        Self { cores, written: casting.written, scripts, roles, locks: Locks::of(program) }
     }
 
     pub(super) fn script(&self, core: usize) -> &Script {

@@ -12,9 +12,9 @@ use std::collections::HashSet;
 use super::super::requires::is_first_of;
 use super::super::{OuterEvent, Program, Violation};
 use super::flags::{Carried, Flags, Received};
-use super::micro::{Flag, Micro, Tag};
+use super::micro::{Flag, Micro, SetPipe, Tag};
 use super::script::Cast;
-use super::{Accounting, clears, polls};
+use super::{Accounting, clears, ends_with_flush, polls, releases};
 use crate::model::{ByPosition, EventId, OpPosition};
 
 /// Nothing travels with the sets: what the slow core has done is looked up.
@@ -25,10 +25,12 @@ impl Carried for () {
 /// What matters about a micro step here.
 #[derive(Clone, Copy)]
 enum Move {
-    Set(Flag),
+    Set(Flag, SetPipe),
     Wait(Flag),
     Start(OpPosition),
     End(OpPosition),
+    Drained,
+    Flushed(OpPosition),
     Waited(OpPosition, EventId),
     Notify(OpPosition),
     Switched(OpPosition),
@@ -40,10 +42,12 @@ enum Move {
 impl From<Micro> for Move {
     fn from(micro: Micro) -> Self {
         match micro {
-            Micro::Set { flag, .. } => Self::Set(flag),
+            Micro::Set { flag, pipe, .. } => Self::Set(flag, pipe),
             Micro::Wait { flag, .. } => Self::Wait(flag),
             Micro::Start(op) => Self::Start(op),
             Micro::End(op) => Self::End(op),
+            Micro::Drained => Self::Drained,
+            Micro::Flushed(op) => Self::Flushed(op),
             Micro::Waited(op, event) => Self::Waited(op, event),
             Micro::Notify(op) => Self::Notify(op),
             Micro::Switched(op) => Self::Switched(op),
@@ -120,9 +124,15 @@ struct Stalled<'a> {
     places: Vec<usize>,
     flags: Flags<()>,
     outside: Outside,
+    /// Ops that the slow core has left while its pipes may still run.
+    in_pipes: Vec<OpPosition>,
+    /// Ops with a flush that a core has ended.
+    left: HashSet<(OpPosition, usize)>,
     /// What the slow core has done, by op.
     ended: ByPosition<bool>,
+    flushed: ByPosition<bool>,
     switched: ByPosition<bool>,
+    released: ByPosition<bool>,
     waited: HashSet<(OpPosition, EventId)>,
     cleared: bool,
     violations: Vec<Violation>,
@@ -137,8 +147,12 @@ impl<'a> Stalled<'a> {
             places: vec![0; scripts.cast.cores.len()],
             flags: Flags::new(scripts.cast.cores.clone(), Accounting::Summed),
             outside: Outside::new(scripts),
+            in_pipes: Vec::new(),
+            left: HashSet::new(),
             ended: ByPosition::filled(count, false),
+            flushed: ByPosition::filled(count, false),
             switched: ByPosition::filled(count, false),
+            released: ByPosition::filled(count, false),
             waited: HashSet::new(),
             cleared: false,
             violations: Vec::new(),
@@ -162,11 +176,13 @@ impl<'a> Stalled<'a> {
             // Only a set or a notify can let others go on.
             loop {
                 match self.advance(self.slow) {
-                    Some(Move::Set(_) | Move::Notify(_)) => break,
+                    Some(Move::Set(..) | Move::Notify(_)) => break,
                     Some(
                         Move::Wait(_)
                         | Move::Start(_)
                         | Move::End(_)
+                        | Move::Drained
+                        | Move::Flushed(_)
                         | Move::Waited(..)
                         | Move::Switched(_)
                         | Move::Release(_)
@@ -185,10 +201,12 @@ impl<'a> Stalled<'a> {
         match next {
             Move::Wait(flag) if self.flags.count(core, flag) == 0 => return None,
             Move::Waited(op, _) | Move::Switched(op) if !self.outside.answers(op) => return None,
-            Move::Set(_)
+            Move::Set(..)
             | Move::Wait(_)
             | Move::Start(_)
             | Move::End(_)
+            | Move::Drained
+            | Move::Flushed(_)
             | Move::Waited(..)
             | Move::Notify(_)
             | Move::Switched(_)
@@ -204,16 +222,18 @@ impl<'a> Stalled<'a> {
     /// The slow core has done something that others may rely on too early.
     fn note(&mut self, done: Move) {
         match done {
-            Move::End(op) => self.ended[op] = true,
+            Move::End(op) => self.in_pipes.push(op),
+            // What the pipe carries is written before the set takes effect.
+            Move::Set(_, SetPipe::Output) | Move::Drained => {
+                self.in_pipes.drain(..).for_each(|op| self.ended[op] = true);
+            }
+            Move::Flushed(op) => self.flushed[op] |= self.ended[op] || self.in_pipes.contains(&op),
             Move::Waited(op, event) => drop(self.waited.insert((op, event))),
             Move::Switched(op) => self.switched[op] = true,
+            Move::Release(op) => self.released[op] = true,
             Move::Cleared => self.cleared = true,
-            Move::Set(_)
-            | Move::Wait(_)
-            | Move::Start(_)
-            | Move::Notify(_)
-            | Move::Release(_)
-            | Move::UseWorkspace(_) => {}
+            Move::Set(_, SetPipe::Other) | Move::Wait(_) | Move::Start(_) | Move::Notify(_) | Move::UseWorkspace(_) => {
+            }
         }
     }
 
@@ -224,9 +244,11 @@ impl<'a> Stalled<'a> {
         let program = self.scripts.program;
         let slow = self.scripts.cast.cores[self.slow];
         let script = self.scripts.cast.script(self.slow);
-        let unended = |ended: &ByPosition<bool>, op| script.runs(op) && !ended[op];
+        let unended = |this: &Self, op: OpPosition| {
+            script.runs(op) && (!this.ended[op] || (ends_with_flush(program, op) && !this.flushed[op]))
+        };
         match next {
-            Move::Set(flag) => {
+            Move::Set(flag, _) => {
                 let arrival = Received { tag: Tag::Barrier(None, None), carried: () };
                 if let Err(problem) = self.flags.set(program, core, flag, arrival) {
                     self.report(problem);
@@ -236,7 +258,10 @@ impl<'a> Stalled<'a> {
             Move::Start(op) => {
                 let second = program.index(op);
                 let required = &program.requires.ops[op];
-                for &first in required.after.iter().filter(|first| unended(&self.ended, **first)) {
+                for &first in &required.after {
+                    if !unended(self, first) {
+                        continue;
+                    }
                     report(&mut self.violations, Violation::Unordered { first: program.index(first), second });
                 }
                 let unseen =
@@ -245,10 +270,32 @@ impl<'a> Stalled<'a> {
                     self.report(Violation::EarlyStart { op: second });
                 }
             }
-            Move::End(_) | Move::Waited(..) | Move::Switched(_) | Move::Cleared => {}
+            Move::End(op) => {
+                let required = &program.requires.ops[op];
+                if required.flush_before || required.flush_after {
+                    self.left.insert((op, core));
+                }
+            }
+            Move::Drained | Move::Waited(..) | Move::Switched(_) | Move::Cleared => {}
+            Move::Flushed(op) => {
+                let is_before = self.scripts.cast.script(core).runs(op)
+                    && program.ops[op].own_wait.is_none()
+                    && !self.left.contains(&(op, core));
+                let open = program.requires.ops[op].after.iter().find(|first| is_before && unended(self, **first));
+                if let Some(first) = open {
+                    let [first, op] = [*first, op].map(|op| program.index(op));
+                    self.report(Violation::EarlyFlush { first, op });
+                }
+            }
             Move::Notify(op) => {
-                if unended(&self.ended, op) {
+                if unended(self, op) {
                     self.report(Violation::EarlyNotify { op: program.index(op) });
+                }
+                for &locked in self.scripts.cast.locks.before_notify(op) {
+                    if releases(program, slow, locked) && !self.released[locked] {
+                        let [op, locked] = [op, locked].map(|op| program.index(op));
+                        self.report(Violation::LockedNotify { op, locked });
+                    }
                 }
                 self.outside.hears(op, self.scripts);
             }
@@ -278,10 +325,12 @@ impl<'a> Stalled<'a> {
                 }
                 // Stuck for that reason, or found by the play that counts core by core.
                 Some(
-                    Move::Set(_)
+                    Move::Set(..)
                     | Move::Wait(_)
                     | Move::Start(_)
                     | Move::End(_)
+                    | Move::Drained
+                    | Move::Flushed(_)
                     | Move::Notify(_)
                     | Move::Release(_)
                     | Move::Cleared
@@ -361,7 +410,9 @@ mod tests {
             | Violation::EarlyNotify { .. }
             | Violation::EarlyStart { .. }
             | Violation::EarlyWorkspace { .. }
-            | Violation::EarlyRelease { .. } => true,
+            | Violation::EarlyRelease { .. }
+            | Violation::LockedNotify { .. }
+            | Violation::EarlyFlush { .. } => true,
             Violation::NoReason { .. }
             | Violation::NoSuchKind { .. }
             | Violation::OtherKind { .. }
@@ -373,6 +424,7 @@ mod tests {
             | Violation::Overflow { .. }
             | Violation::Stuck { .. }
             | Violation::LeftRaised { .. }
+            | Violation::BrokenPromise { .. }
             | Violation::Unanswered { .. } => false,
         }
     }

@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 use super::{Orders, answers};
 use crate::model::{ByPosition, OpPosition, SlotNumber};
 use crate::program::launch::clears;
-use crate::program::launch::micro::{Flag, Micro, expand, runs};
+use crate::program::launch::micro::{Flag, Micro, SetPipe, expand, runs};
 use crate::program::{Action, CoreId, Program, Step};
 
 /// What others feel, or what waits for them.
@@ -223,12 +223,18 @@ struct Words {
     cleared: HashSet<SlotNumber>,
     /// Words that the outside reads.
     heard: HashSet<SlotNumber>,
+    /// Some core clears a word that it has not waited for: the outside may write it before or after.
+    blind: bool,
 }
 
 impl Words {
     fn of(program: &Program, items: &[Vec<Item>]) -> Self {
         let heard = answers(program).into_iter().flat_map(|(_, wanted)| wanted).collect();
-        let mut words = Self { users: HashMap::new(), writers: HashMap::new(), cleared: HashSet::new(), heard };
+        let mut words =
+            Self { users: HashMap::new(), writers: HashMap::new(), cleared: HashSet::new(), heard, blind: false };
+        for items in items {
+            words.blind |= clears_blindly(items);
+        }
         for (core, item) in
             items.iter().enumerate().flat_map(|(core, items)| items.iter().map(move |item| (core, item)))
         {
@@ -257,7 +263,8 @@ impl Words {
         match deed {
             // Nobody else can take it back.
             Deed::Spin(slot) => only(self.writers.get(&slot)),
-            Deed::Write(slot, 1) => !self.cleared.contains(&slot),
+            // The outside answers it by other words.
+            Deed::Write(slot, 1) => !self.cleared.contains(&slot) && !(self.blind && self.heard.contains(&slot)),
             // What was waited for has been written by the outside, which writes once.
             Deed::Write(slot, _) => only(self.users.get(&slot)) && !self.heard.contains(&slot) && spun.contains(&slot),
             Deed::Set(_) | Deed::Wait(_) | Deed::Announce(_) | Deed::Follow(_) => true,
@@ -265,16 +272,35 @@ impl Words {
     }
 }
 
+/// Does the core clear a word without having waited for it?
+fn clears_blindly(items: &[Item]) -> bool {
+    let mut spun: HashSet<SlotNumber> = HashSet::new();
+    items.iter().any(|item| match item {
+        Item::Deed(Deed::Spin(slot)) => {
+            spun.insert(*slot);
+            false
+        }
+        Item::Deed(Deed::Write(slot, 0)) => !spun.remove(slot),
+        Item::Deed(Deed::Write(..) | Deed::Set(_) | Deed::Wait(_) | Deed::Announce(_) | Deed::Follow(_))
+        | Item::Mark(_)
+        | Item::Look(_)
+        | Item::Called(..) => false,
+    })
+}
+
 /// What a core does from its first step to its last.
 fn items(program: &Program, core: CoreId) -> Vec<Item> {
-    let mut items = Vec::new();
+    let (mut items, mut in_pipes) = (Vec::new(), Vec::new());
     for step in program.steps.iter().filter(|step| step.cores.contain(core)) {
-        add_step(program, core, step, &mut items);
+        add_step(program, core, step, &mut in_pipes, &mut items);
     }
+    items.extend(in_pipes);
     items
 }
 
-fn add_step(program: &Program, core: CoreId, step: &Step, items: &mut Vec<Item>) {
+/// `in_pipes`: ops that the core has left while its pipes may still run. Others see them end when a set follows the pipe
+/// that results leave by, or all pipes have been waited for.
+fn add_step(program: &Program, core: CoreId, step: &Step, in_pipes: &mut Vec<Item>, items: &mut Vec<Item>) {
     let op = step.op.unwrap_or(OpPosition::FIRST);
     let spin = |slot: SlotNumber| [Item::Deed(Deed::Spin(slot)), Item::Mark(Mark::Seen(slot))];
     match &step.action {
@@ -293,6 +319,7 @@ fn add_step(program: &Program, core: CoreId, step: &Step, items: &mut Vec<Item>)
         | Action::WaitFlag { .. }
         | Action::EarlyStartSet { .. }
         | Action::EarlyStartWait { .. }
+        | Action::PipeBarrier
         | Action::ClearWorkspace { .. } => {}
         Action::LoadParameters
         | Action::LoadWorkspace { .. }
@@ -304,7 +331,6 @@ fn add_step(program: &Program, core: CoreId, step: &Step, items: &mut Vec<Item>)
         | Action::Preload { .. }
         | Action::PreloadPicked { .. }
         | Action::Record { .. }
-        | Action::PipeBarrier
         | Action::EarlyStartConfig { .. }
         | Action::EnableSyncAll { .. }
         | Action::DisableSyncAll
@@ -313,14 +339,20 @@ fn add_step(program: &Program, core: CoreId, step: &Step, items: &mut Vec<Item>)
     let micros = expand(program, step, core);
     for micro in (0..micros.len()).filter_map(|place| micros.get(place)) {
         match micro {
-            Micro::Set { flag, .. } => items.push(Item::Deed(Deed::Set(flag))),
+            Micro::Set { flag, pipe, .. } => {
+                if pipe == SetPipe::Output {
+                    items.append(in_pipes);
+                }
+                items.push(Item::Deed(Deed::Set(flag)));
+            }
             Micro::Wait { flag, .. } => items.push(Item::Deed(Deed::Wait(flag))),
             Micro::Start(op) => items.push(Item::Look(Look::Start(op))),
-            Micro::End(op) => items.push(Item::Mark(Mark::Ended(op))),
+            Micro::End(op) => in_pipes.push(Item::Mark(Mark::Ended(op))),
+            Micro::Drained => items.append(in_pipes),
             Micro::Cleared => items.push(Item::Mark(Mark::Cleared)),
             Micro::UseWorkspace(_) => items.push(Item::Look(Look::Workspace)),
             // Words do these here.
-            Micro::Waited(..) | Micro::Notify(_) | Micro::Switched(_) | Micro::Release(_) => {}
+            Micro::Waited(..) | Micro::Notify(_) | Micro::Switched(_) | Micro::Release(_) | Micro::Flushed(_) => {}
         }
     }
     if let Action::Call { function, offset } = &step.action {

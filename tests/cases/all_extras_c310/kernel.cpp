@@ -110,7 +110,9 @@ SK_HELPER void sk_wait_until_set(GM_ADDR address) {
 
 SK_HELPER void sk_clear(GM_ADDR address) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    dcci(lock, 0, 2);
     *lock = 0;
+    dcci(lock, 0, 2);
 }
 
 // Writes back and drops the whole data cache.
@@ -191,6 +193,7 @@ extern "C" __global__ __aicore__ void auto_gen_te_superkernel_test_kernel(void) 
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
     [[maybe_unused]] GM_ADDR workspace = param_base[5];
     AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr = workspace;
+    AscendC::g_superKernelAutoSyncAllEnable = false;
 #if defined ASCENDC_DUMP || defined ASCENDC_TIME_STAMP_ON
     constexpr uint32_t ASCENDC_DUMP_SIZE = 0;
     AscendC::InitDump(true, workspace + 4096, ASCENDC_DUMP_SIZE);
@@ -253,6 +256,7 @@ extern "C" __global__ __aicore__ void auto_gen_te_superkernel_test_kernel(void) 
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
     [[maybe_unused]] GM_ADDR workspace = param_base[5];
     AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr = workspace;
+    AscendC::g_superKernelAutoSyncAllEnable = false;
 #if defined ASCENDC_DUMP || defined ASCENDC_TIME_STAMP_ON
     constexpr uint32_t ASCENDC_DUMP_SIZE = 0;
     AscendC::InitDump(true, workspace + 4096, ASCENDC_DUMP_SIZE);

@@ -58,6 +58,18 @@ SK_HELPER void sk_meet_all() {
     AscendC::SyncAll<false>();
 }
 
+// All cube cores meet.
+SK_HELPER void sk_meet_aic() {
+    ffts_cross_core_sync(PIPE_FIX, AscendC::GetffstMsg(0x0, AscendC::SYNC_AIC_FLAG));
+    wait_flag_dev(AscendC::SYNC_AIC_FLAG);
+}
+
+// All vector cores meet.
+SK_HELPER void sk_meet_aiv() {
+    ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0x0, AscendC::SYNC_AIV_ONLY_ALL));
+    wait_flag_dev(AscendC::SYNC_AIV_ONLY_ALL);
+}
+
 SK_HELPER void sk_publish(GM_ADDR address, uint64_t value) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
     *lock = value;
@@ -73,7 +85,9 @@ SK_HELPER void sk_wait_until_set(GM_ADDR address) {
 
 SK_HELPER void sk_clear(GM_ADDR address) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    dcci(lock, 0, 2);
     *lock = 0;
+    dcci(lock, 0, 2);
 }
 
 #if defined(__DAV_CUBE__) && __NPU_ARCH__ == 2201
@@ -95,7 +109,7 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
         sk_publish(param_base[2], 1); // outer event 7
         sk_wait_until_set(param_base[5]); // outer event 8
     }
-    sk_meet_all(); // after outer wait
+    sk_meet_aic(); // after outer wait
     const uint64_t sk_code_k1_aic = SK_COPY(k1_aic);
     sk_call(sk_code_k1_aic, block_index, 8, 1, 3);
     // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
@@ -104,7 +118,6 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
         sk_publish(param_base[4], 1); // outer event 9
     }
     // op 3: k3 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
-    sk_meet_all(); // after outer wait
     sk_meet_all(); // list order
     if (block_index == 0) {
         sk_clear(param_base[5]); // outer event 8
@@ -129,12 +142,11 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     // op 1: k1 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
     // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
     sk_meet_all(); // before outer notify
-    sk_meet_all(); // after outer wait
     sk_meet_all(); // before outer notify
     if (core_index == 0) {
         sk_wait_until_set(param_base[7]); // outer event 10
     }
-    sk_meet_all(); // after outer wait
+    sk_meet_aiv(); // after outer wait
     const uint64_t sk_code_k2_aiv = SK_COPY(k2_aiv);
     sk_call(sk_code_k2_aiv, core_index, 8, 2, 6);
     // op 3: k3 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)

@@ -83,7 +83,9 @@ SK_HELPER void sk_wait_until_set(GM_ADDR address) {
 
 SK_HELPER void sk_clear(GM_ADDR address) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    dcci(lock, 0, 2);
     *lock = 0;
+    dcci(lock, 0, 2);
 }
 
 // Writes back and drops the whole data cache.
@@ -149,19 +151,6 @@ SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
     return SkPicked{0, 0xffULL << 32 | blocks};
 }
 
-SK_HELPER SkPicked sk_switch_1(GM_ADDR *slots) {
-    sk_wait_until_set(slots[2]);
-    [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
-    const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
-    if (key == 3ULL) {
-        // KERNEL_TYPE_MIX_AIV_1_0
-        return SkPicked{0, 4ULL << 32 | blocks};
-    }
-    SK_UNKNOWN_KEY(slots);
-    trap();
-    return SkPicked{0, 0xffULL << 32 | blocks};
-}
-
 // All cores of the picked type's kinds call; those beyond its block count leave by themselves.
 SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
     g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;
@@ -182,21 +171,15 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     g_super_kernel_early_start_config = 6;
     sk_wait_previous<6>(); // list order
     picked = sk_switch_0(param_base + 4); // tiling at run time
-    pipe_barrier(PIPE_ALL); // all have polled
     sk_meet_all(); // all have polled
     sk_flush();
     sk_call_picked(picked, 1, 3);
     sk_flush();
-    if (block_index == 0) { sk_publish(param_base[6], 0); }
+    if (block_index == 0) { sk_clear(param_base[6]); }
     // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 48 blocks, stream 0)
     sk_set_next(); // list order
     g_super_kernel_early_start_config = 9;
     sk_wait_previous<9>(); // list order
-    sk_meet_all(); // after outer wait
-    picked = sk_switch_1(param_base + 8); // tiling at run time
-    pipe_barrier(PIPE_ALL); // all have polled
-    sk_meet_all(); // all have polled
-    sk_call_picked(picked, 2, 7);
 }
 #endif
 #if defined(__DAV_VEC__) && __NPU_ARCH__ == 2201
@@ -302,25 +285,21 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
         sk_publish(param_base[2], 1); // outer event 7
     }
     picked = sk_switch_0(param_base + 4); // tiling at run time
-    pipe_barrier(PIPE_ALL); // all have polled
     sk_meet_all(); // all have polled
     sk_flush();
     sk_call_picked(picked, 1, 3);
-    // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 48 blocks, stream 0)
     sk_flush();
-    sk_set_next(); // list order
-    g_super_kernel_early_start_config = 9;
-    sk_wait_previous<9>(); // list order
+    // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 48 blocks, stream 0)
     if (core_index == 0) {
         sk_wait_until_set(param_base[11]); // outer event 9
     }
-    sk_meet_all(); // after outer wait
     picked = sk_switch_1(param_base + 8); // tiling at run time
-    pipe_barrier(PIPE_ALL); // all have polled
-    sk_meet_all(); // all have polled
+    sk_set_next(); // list order
+    g_super_kernel_early_start_config = 9;
+    sk_wait_previous<9>(); // list order
     sk_call_picked(picked, 2, 7);
     if (core_index == 0) {
-        sk_publish(param_base[10], 0);
+        sk_clear(param_base[10]);
         sk_clear(param_base[11]); // outer event 9
     }
 }

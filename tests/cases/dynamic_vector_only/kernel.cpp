@@ -56,23 +56,18 @@ SK_HELPER void sk_wait_previous() {
     AscendC::WaitPreTaskEndImpl<config>();
 }
 
-// All vector cores meet.
-SK_HELPER void sk_meet_aiv() {
-    ffts_cross_core_sync(PIPE_MTE3, AscendC::GetffstMsg(0x0, AscendC::SYNC_AIV_ONLY_ALL));
-    wait_flag_dev(AscendC::SYNC_AIV_ONLY_ALL);
-}
-
-SK_HELPER void sk_publish(GM_ADDR address, uint64_t value) {
-    __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
-    *lock = value;
-    dcci(lock, 0, 2);
-}
-
 SK_HELPER void sk_wait_until_set(GM_ADDR address) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
     do {
         dcci(lock, 0, 2);
     } while (*lock != 1);
+}
+
+SK_HELPER void sk_clear(GM_ADDR address) {
+    __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    dcci(lock, 0, 2);
+    *lock = 0;
+    dcci(lock, 0, 2);
 }
 
 SK_FUNCTION(k0_3_aiv)
@@ -134,14 +129,12 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 48 blocks, stream 0)
     picked = sk_switch_0(param_base + 2); // tiling at run time
     sk_preload(picked.code, core_index, 48, 8);
-    pipe_barrier(PIPE_ALL); // all have polled
-    sk_meet_aiv(); // all have polled
     sk_call_picked(picked, 0, 1);
-    if (core_index == 0) { sk_publish(param_base[4], 0); }
     // op 1: k1 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
     sk_set_next(); // list order
     g_super_kernel_early_start_config = 5;
     sk_wait_previous<5>(); // list order
+    if (core_index == 0) { sk_clear(param_base[4]); }
     sk_call(sk_code_k1_aiv, core_index, 8, 1, 5);
 }
 

@@ -59,11 +59,6 @@ SK_HELPER void sk_wait_previous() {
     AscendC::WaitPreTaskEndImpl<config>();
 }
 
-// All cores of both kinds meet.
-SK_HELPER void sk_meet_all() {
-    AscendC::SyncAll<false>();
-}
-
 SK_HELPER void sk_publish(GM_ADDR address, uint64_t value) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
     *lock = value;
@@ -79,7 +74,9 @@ SK_HELPER void sk_wait_until_set(GM_ADDR address) {
 
 SK_HELPER void sk_clear(GM_ADDR address) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    dcci(lock, 0, 2);
     *lock = 0;
+    dcci(lock, 0, 2);
 }
 
 #if defined(__DAV_CUBE__) && __NPU_ARCH__ == 2201
@@ -103,7 +100,6 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     // op 1: k1 (KERNEL_TYPE_MIX_AIC_1_2, 8 blocks, stream 0)
     g_super_kernel_early_start_config = 6;
     sk_wait_previous<6>(); // list order
-    sk_meet_all(); // after outer wait
     if (block_index >= 8) {
         sk_wait_previous<6>(); // the op waits itself
     }
@@ -171,7 +167,6 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
         sk_publish(param_base[2], 1); // outer event 7
         sk_wait_until_set(param_base[4]); // outer event 8
     }
-    sk_meet_all(); // after outer wait
     sk_set_next(); // the op waits itself
     if (block_index >= 8) {
         sk_wait_previous<6>(); // the op waits itself

@@ -125,6 +125,13 @@ SK_HELPER void sk_wait_until_set(GM_ADDR address) {
     } while (*lock != 1);
 }
 
+SK_HELPER void sk_clear(GM_ADDR address) {
+    __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    dcci(lock, 0, 2);
+    *lock = 0;
+    dcci(lock, 0, 2);
+}
+
 // Writes back and drops the whole data cache.
 SK_HELPER void sk_flush() {
     dcci((__gm__ uint64_t *)0, cache_line_t::ENTIRE_DATA_CACHE, dcci_dst_t::CACHELINE_OUT);
@@ -254,6 +261,7 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
     [[maybe_unused]] GM_ADDR workspace = param_base[10];
     AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr = workspace;
+    AscendC::g_superKernelAutoSyncAllEnable = false;
     sk_profile_start(profile, param_base[11], (uint64_t)param_base[12]);
     if (param_base[0] != nullptr) {
         set_ffts_base_addr((uint64_t)param_base[0]);
@@ -299,7 +307,7 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     AscendC::g_superKernelAutoSyncAllEnable = false;
     sk_record(profile, 4u, 0x8, 0);
     sk_call_picked(picked, 3, 5);
-    if (block_index == 0) { sk_publish(param_base[8], 0); }
+    if (block_index == 0) { sk_clear(param_base[8]); }
     sk_between_0(); // debug-dcci-all, debug-sync-all
     sk_record(profile, 4u, 0x8, 1);
     // op 4: k4 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
@@ -370,6 +378,7 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
     [[maybe_unused]] GM_ADDR workspace = param_base[10];
     AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr = workspace;
+    AscendC::g_superKernelAutoSyncAllEnable = false;
     sk_profile_start(profile, param_base[11], (uint64_t)param_base[12]);
     if (param_base[0] != nullptr) {
         set_ffts_base_addr((uint64_t)param_base[0]);

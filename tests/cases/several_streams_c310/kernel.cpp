@@ -97,7 +97,9 @@ SK_HELPER void sk_wait_until_set(GM_ADDR address) {
 
 SK_HELPER void sk_clear(GM_ADDR address) {
     __gm__ volatile uint64_t *lock = (__gm__ volatile uint64_t *)address;
+    dcci(lock, 0, 2);
     *lock = 0;
+    dcci(lock, 0, 2);
 }
 
 #if defined(__DAV_CUBE__) && __NPU_ARCH__ == 3510
