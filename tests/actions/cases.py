@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from reference import Kernel, Op
+from shape import Kernel, Op
 
 TYPES = (
     "KERNEL_TYPE_AIV_ONLY",
@@ -124,7 +124,7 @@ class Maker:
 
     def tiling_keys(self, kind: str, size: int) -> dict[str, Any]:
         fits = {"aiv": TYPES[0:3:2], "aic": TYPES[1:4:2], "mix": TYPES}
-        from reference import CLASS_OF
+        from shape import CLASS_OF
 
         table: dict[str, Any] = {}
         for _ in range(self.random.randint(1, 3)):

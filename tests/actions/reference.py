@@ -7,132 +7,24 @@ action, in the words of ``recorder/kernel_operator.h``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+from shape import CLASS_OF, Core, Kernel, Op, order_edges
+from synchronisation import (
+    clears_late,
+    events_of,
+    has_fresh_round,
+    leaving,
+    notifying_kind,
+    polls_early,
+    releasing_kind,
+    side_meets,
+)
 
 FIX, MTE3, ALL = 10, 5, 6
 AIC_FLAG, AIV_FLAG, AIC_AIV_FLAG, AIV_ALL_FLAG = 11, 12, 13, 14
-CLASS_OF = {
-    "KERNEL_TYPE_AIV_ONLY": "aiv",
-    "KERNEL_TYPE_MIX_AIV_1_0": "aiv",
-    "KERNEL_TYPE_AIC_ONLY": "aic",
-    "KERNEL_TYPE_MIX_AIC_1_0": "aic",
-    "KERNEL_TYPE_MIX_AIC_1_1": "mix",
-    "KERNEL_TYPE_MIX_AIC_1_2": "mix",
-}
 EARLY_CODE = {"aic": 0, "aiv": 1, "mix": 2}
 AIV_TYPES = ("KERNEL_TYPE_AIV_ONLY", "KERNEL_TYPE_MIX_AIV_1_0")
-
-
-@dataclass
-class Op:
-    """One op as the rules see it."""
-
-    position: int
-    plan: dict[str, Any]
-    sets: bool
-    waits: bool
-    before: bool
-    after: bool
-    key: int | None = None
-    run_blocks: int = 0
-
-    @property
-    def cls(self) -> str:
-        return CLASS_OF[self.plan["kernel_type"]]
-
-    @property
-    def blocks(self) -> int:
-        return int(self.plan["block_num"])
-
-    @property
-    def dynamic(self) -> bool:
-        return bool(self.plan["task_type"] == "dynamic")
-
-    def runs_on(self, kind: str) -> bool:
-        return self.cls in (kind, "mix")
-
-
-@dataclass
-class Core:
-    """One core of the launch."""
-
-    kind: str
-    block: int
-    sub: int
-    subs: int
-    number: int
-
-    @property
-    def index(self) -> int:
-        """``AscendC::GetBlockIdx()``."""
-        return self.block if self.kind == "aic" else self.block * self.subs + self.sub
-
-    def op_index(self, op: Op) -> int:
-        return self.index if op.cls == "aiv" else self.block
-
-    def runs(self, op: Op) -> bool:
-        return op.runs_on(self.kind) and self.op_index(op) < op.blocks
-
-
-@dataclass
-class Kernel:
-    """A super kernel, by its plan, and what the plan does not say."""
-
-    plan: dict[str, Any]
-    options: dict[str, Any]
-    ops: list[Op]
-    outer: set[int] = field(default_factory=set)
-
-    @property
-    def cls(self) -> str:
-        return CLASS_OF[self.plan["kernel_type"]]
-
-    @property
-    def subs(self) -> int:
-        return 2 if self.plan["kernel_type"].endswith("1_2") else 1
-
-    def cores(self, kind: str) -> int:
-        if self.cls not in (kind, "mix"):
-            return 0
-        return int(self.plan["block_num"]) * (self.subs if kind == "aiv" else 1)
-
-    def slot(self, name: str) -> int | None:
-        for slot in self.plan["slots"]:
-            if slot["name"] == name:
-                return int(slot["slot"])
-        return None
-
-    def on(self, option: str) -> bool:
-        return bool(self.options.get(option, 0) == 1)
-
-    @property
-    def early(self) -> bool:
-        return self.options.get("early-start", 1) != 0 and not self.plan["two_streams"]
-
-    @property
-    def proven(self) -> bool:
-        return self.options.get("sync", "proven") == "proven"
-
-    def before(self, op: Op) -> Op | None:
-        return self.ops[op.position - 1] if op.position else None
-
-    def behind(self, op: Op) -> Op | None:
-        return self.ops[op.position + 1] if op.position + 1 < len(self.ops) else None
-
-    def sends(self, op: Op) -> list[tuple[int, str]]:
-        """Outer sends: event and lock name."""
-        return self._events(op, "send_event_list", "__ac_notify_lock")
-
-    def receives(self, op: Op) -> list[tuple[int, str]]:
-        """Outer receives: event and lock name."""
-        return self._events(op, "recv_event_list", "__ac_wait_lock")
-
-    def _events(self, op: Op, key: str, lock: str) -> list[tuple[int, str]]:
-        inner = set(self.plan["inner_events"])
-        events = enumerate(op.plan[key])
-        return [(event, f"{lock}_{op.plan['index']}_{number}") for number, event in events if event not in inner]
 
 
 class Trace:
@@ -524,134 +416,6 @@ class Trace:
                 self.wait(flag)
 
 
-def waiting_kind(op: Op) -> str:
-    """The kind that waits for outer events, as a rule."""
-    return "aic" if op.cls == "aic" else "aiv"
-
-
-def releasing_kind(op: Op) -> str:
-    """The kind that clears a dynamic op's lock right after the call."""
-    return "aiv" if op.cls == "aiv" else "aic"
-
-
-def notifying_kind(sender: Op, following: Op | None) -> str:
-    """The kind that tells outer events."""
-    return "aic" if sender.cls == "aic" or (sender.cls == "mix" and following and following.cls == "aic") else "aiv"
-
-
-KINDS = {"aic": ("aic",), "aiv": ("aiv",), "mix": ("aic", "aiv")}
-
-
-def polls_early(kernel: Kernel, op: Op) -> bool:
-    """[D25] (a): the switch stands before the synchronisation with the op before."""
-    previous = kernel.before(op)
-    if not (op.dynamic and kernel.proven) or kernel.plan["two_streams"] or previous is None or kernel.sends(previous):
-        return False
-    return not kernel.early or (not previous.sets and all(previous.runs_on(kind) for kind in KINDS[op.cls]))
-
-
-def clears_late(kernel: Kernel, op: Op) -> str | None:
-    """[D25] (b): the kind that clears the lock behind the synchronisation after the op."""
-    following = kernel.behind(op)
-    if not (op.dynamic and kernel.proven) or following is None or polls_early(kernel, op):
-        return None
-    teller = notifying_kind(op, following) if kernel.sends(op) else None
-    if kernel.plan["two_streams"]:
-        kind = teller if op.cls == "mix" else op.cls if side_meets(kernel, op, op.cls) else None
-        # Two vector cores of a block: the flag of one may be counted for the other.
-        return None if kind == "aiv" and kernel.subs == 2 and leaving(kernel, op, kind) else kind
-    if polls_early(kernel, following):
-        return None
-    busy = None
-    if kernel.early:
-        if following.waits and not has_fresh_round(kernel, following):
-            return None
-        events = events_of(kernel, following)
-        busy = events.kind if kernel.receives(following) and events.early else None
-    elif kernel.receives(following) and teller is None:
-        return None
-    usual = releasing_kind(op)
-    for kind in (usual, "aic" if usual == "aiv" else "aiv"):
-        if following.runs_on(kind) and kind != busy and teller in (None, kind):
-            return kind
-    return None
-
-
-@dataclass
-class Events:
-    """How an op's outer events are waited for."""
-
-    kind: str
-    early: bool
-    meeting: str | None
-
-
-def events_of(kernel: Kernel, op: Op) -> Events:
-    """One poller; who meets behind it."""
-    usual, previous = waiting_kind(op), kernel.before(op)
-    several = kernel.plan["two_streams"]
-    if not kernel.proven:
-        return Events(usual, False, op.cls if several else kernel.cls)
-    meets = op.dynamic and not polls_early(kernel, op) and clears_late(kernel, op) is None
-    behind_switch = Events(usual, False, None if meets else op.cls)
-    if several or previous is None:
-        return behind_switch
-    set_by = usual if previous.runs_on(usual) else KINDS[previous.cls][0]
-    if kernel.early:
-        if hand_over_carries_events(kernel, op):
-            return Events(set_by, True, None)
-        if has_fresh_round(kernel, op):
-            return Events(set_by, False, None)
-    elif not kernel.sends(previous):
-        return Events(usual, False, kernel.cls)
-    return behind_switch
-
-
-def hand_over_carries_events(kernel: Kernel, op: Op) -> bool:
-    """With early start: nothing has to be told before, and the poller sets after it has polled."""
-    previous = kernel.before(op)
-    return bool(kernel.proven and kernel.early and previous and not kernel.sends(previous) and not previous.sets)
-
-
-def has_fresh_round(kernel: Kernel, op: Op) -> bool:
-    """Its own wait gets a round of its own, because something is done behind the hand-over."""
-    previous = kernel.before(op)
-    if previous is None or not op.waits:
-        return False
-    waits = kernel.receives(op) and not hand_over_carries_events(kernel, op)
-    return bool(kernel.sends(previous) or waits or (kernel.on("debug-sync-all") and previous.sets))
-
-
-def leaving(kernel: Kernel, op: Op, kind: str) -> list[dict[str, Any]]:
-    """Cross edges that a side sends after an op."""
-    direction = "cube_to_vec" if kind == "aic" else "vec_to_cube"
-    return [edge for edge in kernel.plan["edges"] if edge["from"] == op.plan["index"] and edge[direction]]
-
-
-def side_meets(kernel: Kernel, op: Op, kind: str) -> bool:
-    """Does the side's barrier stand in the send code of an op?"""
-    own = any(receiver.runs_on(kind) for sender, receiver in order_edges(kernel) if sender is op)
-    tells = kernel.sends(op) and notifying_kind(op, kernel.behind(op)) == kind
-    return bool(leaving(kernel, op, kind) or own or tells)
-
-
-def order_edges(kernel: Kernel) -> list[tuple[Op, Op]]:
-    """Stream neighbours and inner events."""
-    last: dict[int, Op] = {}
-    edges = []
-    for op in kernel.ops:
-        stream = op.plan["stream_id"]
-        if stream in last:
-            edges.append((last[stream], op))
-        last[stream] = op
-    senders = {event: op for op in kernel.ops for event in op.plan["send_event_list"]}
-    for op in kernel.ops:
-        for event in op.plan["recv_event_list"]:
-            if event in senders:
-                edges.append((senders[event], op))
-    return edges
-
-
 def cross_edges(kernel: Kernel) -> dict[str, list[tuple[int, int]]]:
     """Cross edges left in each direction, as positions; without flow control (fewer than 14 edges ahead)."""
     result = {}
@@ -670,14 +434,3 @@ def cross_edges(kernel: Kernel) -> dict[str, list[tuple[int, int]]]:
         last = {(s, r) for s, r in first if s == max(s2 for s2, r2 in first if r2 == r)}
         result[direction] = sorted(last)
     return result
-
-
-def all_cores(kernel: Kernel) -> Iterator[Core]:
-    """Every core of a launch."""
-    blocks = kernel.plan["block_num"]
-    for block in range(blocks):
-        if kernel.cores("aic"):
-            yield Core("aic", block, 0, 1, block)
-        if kernel.cores("aiv"):
-            for sub in range(kernel.subs):
-                yield Core("aiv", block, sub, kernel.subs, max(25, blocks) + block * kernel.subs + sub)

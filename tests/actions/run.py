@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from reference import Core, Kernel, all_cores
+from shape import Core, Kernel, all_cores
 
 HERE = Path(__file__).parent
 TASK_ID = 77

@@ -17,8 +17,9 @@ import superkernel
 sys.path.insert(0, str(Path(__file__).parents[2] / "actions"))
 
 from cases import Maker, write_objects
-from reference import all_cores, cross_edges
+from reference import cross_edges
 from run import difference, expected, facts, observe
+from shape import all_cores
 
 CASES = int(os.environ.get("SUPERKERNEL_ACTION_CASES", "60"))
 BATCH = 20
