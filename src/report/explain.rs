@@ -228,11 +228,8 @@ fn early_start(kernel: &SuperKernel, program: &Program) -> EarlyStart {
         StreamForm::Several => "several streams have no early start".to_owned(),
         StreamForm::One => option_text(kernel, OptionName::EarlyStart),
     };
-    let is_hand_over = |step: &&Step| {
-        matches!((&step.action, step.reason), (Action::EarlyStartConfig { .. }, Some(Reason::ListOrder)))
-    };
-    let pairs = program.steps.iter().filter(is_hand_over).filter_map(|step| {
-        let (to, from) = (step.op?, step.op?.previous()?);
+    let pairs = kernel.ops.positions().filter(|_| kernel.has_early_start()).filter_map(|to| {
+        let from = to.previous()?;
         let own_wait = program.ops[to].own_wait;
         Some(HandOver {
             from: program.index(from),
