@@ -260,11 +260,9 @@ impl Action {
         if let Self::Barrier(over) = self { over.needs(kind) } else { self.is(Property::BothKinds) }
     }
 
-    /// The kind it names, if only cores of one kind can take it. (Flags are judged by who can receive them.)
-    pub(crate) fn only_for(&self, program: &Program) -> Option<CoreKind> {
-        if let Self::Call { function, .. } | Self::Preload { function, .. } = self {
-            return Some(program.function(*function).kind);
-        }
+    /// The kind it names, if only cores of one kind can take it. (Flags are judged by who can receive them, calls by what
+    /// is required of whom: ops of both kinds may use one function.)
+    pub(crate) fn only_for(&self) -> Option<CoreKind> {
         let Self::Barrier(over) = self else { return None };
         CoreKind::BOTH.into_iter().find(|kind| !over.needs(kind.other()))
     }

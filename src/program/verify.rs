@@ -2,7 +2,7 @@
 //!
 //! 1. Every synchronisation step says why it is there.
 //! 2. No step is for a core kind that does not exist, no barrier is over one, and none is taken by cores of another kind
-//!    than the one it names: its barrier's or its function's.
+//!    than the one its barrier is over.
 //! 3. Every core takes the steps that the model [requires](super::Requirements) of it: every call with its function
 //!    and slot on exactly its cores, every outer event waited for, told and cleared once by the right core, every lock
 //!    released, every early-start configuration stored before it is read.
@@ -46,7 +46,7 @@ fn check_step(program: &Program, number: usize, step: &Step, violations: &mut Ve
         }
     }
     let takers = program.kinds().iter().copied().filter(|kind| step.cores.kinds.contain(*kind));
-    if let Some(kind) = step.action.only_for(program) {
+    if let Some(kind) = step.action.only_for() {
         let others = takers.filter(|cores| *cores != kind);
         violations.extend(others.map(|cores| Violation::OtherKind { step: number, action, kind, cores }));
     }

@@ -11,7 +11,7 @@ use crate::model::{CoreKind, KernelType, OpIndex, OpPosition, StreamForm, Stream
 use crate::model::{SuperKernelType, TaskType};
 use crate::objects::TextSizes;
 use crate::options::{OptionName, PreloadMode};
-use crate::program::{Action, Program, Reason, Round, Step};
+use crate::program::{Action, Program, Reason, Round};
 
 /// What a super kernel became, and why.
 #[derive(Debug, Serialize)]
