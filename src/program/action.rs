@@ -1,6 +1,8 @@
 //! What a core does in one step: the one table of actions. Names, fields, the text form both ways and what kind of step
 //! each is follow from it.
 
+use std::collections::HashSet;
+
 use super::fields::{FieldValue, Names, Written};
 use super::words::{Line, Read};
 use super::{
@@ -260,10 +262,13 @@ impl Action {
         if let Self::Barrier(over) = self { over.needs(kind) } else { self.is(Property::BothKinds) }
     }
 
-    /// The kind it names, if only cores of one kind can take it. (Flags are judged by who can receive them, calls by what
-    /// is required of whom: ops of both kinds may use one function.)
-    pub(crate) fn only_for(&self) -> Option<CoreKind> {
+    /// The kind whose cores cannot take it, if there is one. (Flags are judged by who can receive them.) `calls`: what
+    /// cores of which kind call; ops of both kinds may use one function.
+    pub(crate) fn not_for(&self, calls: &HashSet<(FunctionId, CoreKind)>) -> Option<CoreKind> {
+        if let Self::Call { function, .. } | Self::Preload { function, .. } = self {
+            return CoreKind::BOTH.into_iter().find(|kind| !calls.contains(&(*function, *kind)));
+        }
         let Self::Barrier(over) = self else { return None };
-        CoreKind::BOTH.into_iter().find(|kind| !over.needs(kind.other()))
+        CoreKind::BOTH.into_iter().find(|kind| !over.needs(*kind))
     }
 }

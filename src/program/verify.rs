@@ -2,7 +2,7 @@
 //!
 //! 1. Every synchronisation step says why it is there.
 //! 2. No step is for a core kind that does not exist, no barrier is over one, and none is taken by cores of another kind
-//!    than the one its barrier is over.
+//!    than the one it names: its barrier's or its function's.
 //! 3. Every core takes the steps that the model [requires](super::Requirements) of it: every call with its function
 //!    and slot on exactly its cores, every outer event waited for, told and cleared once by the right core, every lock
 //!    released, every early-start configuration stored before it is read.
@@ -15,8 +15,10 @@
 //!    the outside holds up an event that the outside may need first.
 //! 6. What the debug options promise after every op is there ([`promises`]).
 
+use std::collections::HashSet;
+
 use super::classes::one_of_each_class;
-use super::{Kinds, Program, Step, Violation, duties, launch, promises};
+use super::{FunctionId, Kinds, Program, RequiredCode, Step, Violation, duties, launch, promises};
 use crate::model::CoreKind;
 
 /// Checks a program; reports everything that is wrong with it.
@@ -24,8 +26,9 @@ use crate::model::CoreKind;
 /// Rules 1, 2 and 3 come first: what breaks them has no business on the flags.
 pub fn verify(program: &Program) -> Result<(), Vec<Violation>> {
     let mut violations: Vec<Violation> = Vec::new();
+    let calls = calls(program);
     for (number, step) in program.steps.iter().enumerate() {
-        check_step(program, number, step, &mut violations);
+        check_step(program, &calls, number, step, &mut violations);
     }
     violations.extend(duties::check(program, &one_of_each_class(program)));
     violations.extend(promises::check(program));
@@ -35,7 +38,26 @@ pub fn verify(program: &Program) -> Result<(), Vec<Violation>> {
     if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
 
-fn check_step(program: &Program, number: usize, step: &Step, violations: &mut Vec<Violation>) {
+/// Which functions cores of each kind are required to call.
+fn calls(program: &Program) -> HashSet<(FunctionId, CoreKind)> {
+    let mut calls = HashSet::new();
+    let mut add = |function: Option<FunctionId>, kind| calls.extend(function.map(|function| (function, kind)));
+    for required in &program.requires.ops {
+        if let RequiredCode::Static { aic, aiv } = required.code {
+            add(aic, CoreKind::Aic);
+            add(aiv, CoreKind::Aiv);
+        }
+    }
+    calls
+}
+
+fn check_step(
+    program: &Program,
+    calls: &HashSet<(FunctionId, CoreKind)>,
+    number: usize,
+    step: &Step,
+    violations: &mut Vec<Violation>,
+) {
     let action = step.action.name();
     if step.action.synchronises() && step.reason.is_none() {
         violations.push(Violation::NoReason { step: number, action });
@@ -45,9 +67,10 @@ fn check_step(program: &Program, number: usize, step: &Step, violations: &mut Ve
             violations.push(Violation::NoSuchKind { step: number, action, kind });
         }
     }
-    let takers = program.kinds().iter().copied().filter(|kind| step.cores.kinds.contain(*kind));
-    if let Some(kind) = step.action.only_for() {
-        let others = takers.filter(|cores| *cores != kind);
-        violations.extend(others.map(|cores| Violation::OtherKind { step: number, action, kind, cores }));
+    if let Some(cores) = step.action.not_for(calls)
+        && program.kinds().contains(&cores)
+        && step.cores.kinds.contain(cores)
+    {
+        violations.push(Violation::OtherKind { step: number, action, kind: cores.other(), cores });
     }
 }
