@@ -71,8 +71,8 @@ def count(mode: str, folder: Path) -> tuple[Counter[str], Counter[str], Counter[
                 continue
             share = share_of_cores(step, {"aic": aic, "aiv": aiv})
             rows[row] += share
-            reason = str(step["reason"]).split(" ")[0] if str(step["reason"]).startswith("outer") else str(step["reason"])
-            reasons[reason if not reason.startswith(("same stream", "event")) else "stream or inner event"] += share
+            reason = str(step["reason"])
+            reasons["stream or inner event" if reason.startswith(("same stream", "event")) else reason] += share
             if row == "full barrier" and step["reason"] in ("all have polled", "after outer wait"):
                 around[str(step["reason"])] += share
     return rows, reasons, around
