@@ -98,6 +98,12 @@ def is_alive(pid: int) -> bool:
     return state != "Z"
 
 
+@pytest.fixture(scope="module")
+def library(device_library: KernelLibrary) -> KernelLibrary:
+    """Objects for a device."""
+    return device_library
+
+
 def mixed(library: KernelLibrary) -> str:
     return json.dumps(library.infos(library.op("mixed", MIX_1_2), options="split-mode=1"))
 

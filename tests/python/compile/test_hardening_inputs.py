@@ -206,13 +206,13 @@ def test_the_host_compiler_gets_no_response_files(op, tmp_path: Path):
         assert error.errorinfo["errId"] == "SK0706" and "x.rsp" in str(error)
 
 
-def test_the_content_of_a_response_file_counts_on_a_device(op, tmp_path: Path, monkeypatch):
+def test_the_content_of_a_response_file_counts_on_a_device(device_library, tmp_path: Path, monkeypatch):
     kit = Toolkit(tmp_path / "cann", _build.INCLUDE_DIR)
     monkeypatch.setenv("PATH", f"{kit.bin}:{os.environ['PATH']}")
     monkeypatch.setenv("ASCEND_HOME_PATH", str(kit.folder))
     monkeypatch.setenv("SUPERKERNEL_SOC", "Ascend910_93")
     monkeypatch.chdir(tmp_path)
-    infos = infos_of(op, options="split-mode=1:compile-options=@x.rsp")
+    infos = device_library.infos(device_library.op("one"), options="split-mode=1:compile-options=@x.rsp")
     assert refused(build, infos, toolchain="cann").errorinfo["errId"] == "SK0001"
     (tmp_path / "x.rsp").write_text("-DX=1")
     assert build(infos, toolchain="cann")["origin"] == "compiled"
