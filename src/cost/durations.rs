@@ -102,6 +102,13 @@ pub struct Durations<'a> {
     by_cores: HashMap<CoreClass, Sample>,
 }
 
+/// The times of a type's tasks.
+#[derive(Default)]
+struct Times {
+    all: Vec<f64>,
+    by_blocks: HashMap<u32, Vec<f64>>,
+}
+
 /// What the tables know of a type.
 #[derive(Default)]
 struct OfType<'a> {
@@ -148,23 +155,23 @@ impl<'a> Durations<'a> {
     /// Those of all these profiles together.
     pub fn new(profiles: &'a [Profile]) -> Self {
         let mut by_name: HashMap<&str, Vec<&Task>> = HashMap::new();
-        let mut times: HashMap<&str, (Vec<f64>, HashMap<u32, Vec<f64>>)> = HashMap::new();
+        let mut times: HashMap<&str, Times> = HashMap::new();
         let mut of_cores: HashMap<CoreClass, Vec<f64>> = HashMap::new();
         let mut by_type: HashMap<&str, OfType<'a>> = HashMap::new();
         let tasks = profiles.iter().flat_map(Profile::tasks);
         for task in tasks.filter(|task| task.op_type != SUPER_KERNEL) {
             by_name.entry(&task.name).or_default().push(task);
-            let (all, by_blocks) = times.entry(&task.op_type).or_default();
-            all.push(task.duration);
+            let of_type = times.entry(&task.op_type).or_default();
+            of_type.all.push(task.duration);
             if let Some(blocks) = task.block_dim {
-                by_blocks.entry(blocks).or_default().push(task.duration);
+                of_type.by_blocks.entry(blocks).or_default().push(task.duration);
             }
             if let Some(class) = task_class(&task.task_type) {
                 of_cores.entry(class).or_default().push(task.duration);
                 by_type.entry(&task.op_type).or_default().example.get_or_insert(task);
             }
         }
-        for (op_type, (all, by_blocks)) in times {
+        for (op_type, Times { all, by_blocks }) in times {
             let found = by_type.entry(op_type).or_default();
             found.all = Sample::of(all);
             found.by_blocks =

@@ -2,6 +2,7 @@
 #ifndef SK_CORE_SCALAR_H
 #define SK_CORE_SCALAR_H
 
+#include "sk_core/cross_core.h"
 #include "sk_core/order.h"
 
 namespace {
@@ -16,13 +17,6 @@ inline int64_t get_arch_ver() { return static_cast<int64_t>(2201ull << 32); }
 inline int64_t get_pc() { return 0; }
 inline int64_t get_imm(int64_t = 0) { return 0; }
 inline int64_t get_icache_prl_st() { return 0; }
-
-// Cross-core flags. Scheduler message: bits 0-3 the constant 1, bits 4-5 the mode, bits 8-11 the flag.
-inline void ffts_cross_core_sync(pipe_t pipe, uint64_t message) {
-    sk_rt_cross_core_set(pipe, static_cast<uint32_t>(message >> 4 & 0x3), static_cast<uint32_t>(message >> 8 & 0xf));
-}
-inline void set_ffts_base_addr(uint64_t address) { sk_rt_set_ffts_base_addr(address); }
-inline void wait_flag_dev(int64_t flag) { sk_rt_wait_flag(PIPE_S, static_cast<uint32_t>(flag & 0xf)); }
 
 template <class Mode> inline void dsb(Mode) { __asm__ volatile("" ::: "memory"); }
 
