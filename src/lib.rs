@@ -140,19 +140,19 @@ pub fn build(request: &build::Request, observer: &dyn Observer, cancel: &Cancel)
 }
 
 /// What would make a build of `request` necessary now: load, read, compare.
-pub fn compare(request: &build::Request, cancel: &Cancel) -> Result<build::manifest::Standing, Error> {
-    Ok(build::compare(request, cancel)?)
+pub fn compare(request: &build::Request) -> Result<build::manifest::Standing, Error> {
+    Ok(build::compare(request)?)
 }
 
 /// What the cache says to a build of `request`, and why.
 #[cfg(feature = "python")]
-pub(crate) fn ask_cache(request: &build::Request, cancel: &Cancel) -> Result<build::cached::CacheAnswer, Error> {
-    Ok(build::ask_cache(request, cancel)?)
+pub(crate) fn ask_cache(request: &build::Request) -> Result<build::cached::CacheAnswer, Error> {
+    Ok(build::ask_cache(request)?)
 }
 
 /// Everything that a build of `request` would refuse before it starts a compiler, found without starting one.
-pub fn refusals(request: &build::Request, cancel: &Cancel) -> Vec<Error> {
-    parallel::with_threads(request.environment.settings.jobs, || build::refusals(request, cancel))
+pub fn refusals(request: &build::Request) -> Vec<Error> {
+    parallel::with_threads(request.environment.settings.jobs, || build::refusals(request))
         .into_iter()
         .map(Error::from)
         .collect()

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::StoredProgram;
+use super::link_inputs::OwnFile;
 use crate::artifact::{SuperKernelSymbols, copy_name};
 use crate::elf::{self, ElfError, Place};
 use crate::locate::{CodeMap, MappedCopy, MappedFunction};
@@ -17,7 +18,7 @@ pub(super) fn add(
     program: &Program,
     symbols: &SuperKernelSymbols,
     used: &[UsedObject<'_>],
-    own: &[OwnObject],
+    own: &[(CoreKind, Vec<OwnFile>)],
 ) -> Result<Vec<u8>, ElfError> {
     let linked = Defined::of(object)?;
     let ops = kernel.ops.iter().map(|op| (op.index.0, op.kernel.kernel_name.to_string())).collect();
@@ -53,7 +54,7 @@ pub(super) fn add(
     }
     for kind in kernel.kernel_type.class().kinds() {
         let mapped = |symbol: String| -> Result<MappedCopy, ElfError> {
-            for object in own.iter().filter(|object| object.kind == *kind) {
+            for object in own.iter().filter(|(owner, _)| owner == kind).flat_map(|(_, files)| files) {
                 let own = Defined::of(&object.bytes)?;
                 if own.places.contains_key(&symbol) {
                     return Ok(MappedCopy { code: placed(&linked, &own, &symbol, &symbol), symbol });
@@ -73,12 +74,6 @@ pub(super) fn add(
     }
     let object = CodeMap::new(&kernel.name, ops, functions).store(object)?;
     StoredProgram::of(program).store(&object)
-}
-
-/// An object with code of the super kernel itself, as it was linked.
-pub(super) struct OwnObject {
-    pub(super) kind: CoreKind,
-    pub(super) bytes: Vec<u8>,
 }
 
 /// The functions of an op with the kinds that run them.

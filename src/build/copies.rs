@@ -12,62 +12,38 @@ use rayon::prelude::*;
 use super::compile::CompiledKind;
 use super::error::BuildError;
 use super::isolation::{Isolation, share, whole_code};
+use super::link_inputs::{Member, OwnFile, SubArchive};
 use super::log::{BuildLog, LogStage};
 use crate::artifact::{META_SECTION_PREFIX, RUN_CONFIG, SuperKernelSymbols, copy_name};
 use crate::elf::{self, Definition, Edits, ElfError, Localize, Missing, SharedPart};
-use crate::environment::Intermediates;
 use crate::fs::absolute;
 use crate::model::{CoreKind, SuperKernel};
 use crate::objects::{Fate, LinkGroup, ObjectBytes, ObjectError, Sharing, UsedObject};
 use crate::store::digest::ContentDigest;
 use crate::store::shelf::Shelf;
 use crate::store::work_dir::WorkDir;
-use crate::toolchain::{LinkInput, Places, quote, shell_line};
+use crate::toolchain::{Places, quote, shell_line};
 
 /// The folder of sub-kernel objects in the work directory, if they are kept.
 const FOLDER: &str = "objects";
-
-/// Files on disk, ready for the linker, as paths relative to the work directory.
-#[derive(Debug)]
-pub(crate) struct LinkInputs {
-    /// The super kernel's own objects: entry, code, copies; per core kind.
-    pub own: Vec<(CoreKind, Vec<PathBuf>)>,
-    /// The sub-kernels' objects with their copies, in op order: an archive per group.
-    pub subs: Vec<(LinkGroup, PathBuf)>,
-}
-
-impl LinkInputs {
-    /// Link order: own cube code, cube ops, own vector code, vector ops, dynamic ops. A kernel with one core kind
-    /// has its own code first.
-    pub(crate) fn in_order(&self) -> Vec<LinkInput> {
-        let own = |kind: CoreKind| {
-            let files = self.own.iter().filter(move |(owner, _)| *owner == kind).flat_map(|(_, files)| files);
-            files.cloned().map(LinkInput::Object)
-        };
-        let subs = |group: LinkGroup| {
-            let archives = self.subs.iter().filter(move |(owner, _)| *owner == group);
-            archives.map(|(_, archive)| LinkInput::Archive(archive.clone()))
-        };
-        let mut order: Vec<LinkInput> = Vec::new();
-        if let [(kind, _)] = self.own.as_slice() {
-            order.extend(own(*kind));
-            LinkGroup::ALL.into_iter().for_each(|group| order.extend(subs(group)));
-        } else {
-            for kind in CoreKind::BOTH {
-                order.extend(own(kind));
-                order.extend(subs(LinkGroup::Static(kind)));
-            }
-            order.extend(subs(LinkGroup::Dynamic));
-        }
-        order
-    }
-}
 
 /// One sub-kernel object and its copies, in memory.
 #[derive(Debug)]
 pub(crate) struct Copied<'a> {
     group: LinkGroup,
+    /// What messages call it.
+    origin: String,
     pieces: Vec<Piece<'a>>,
+}
+
+impl Copied<'_> {
+    fn member(&self, copy: usize) -> Member<'_> {
+        let origin = match copy {
+            0 => self.origin.clone(),
+            copy => format!("{} (copy {copy})", self.origin),
+        };
+        Member { origin, bytes: &self.pieces[copy].bytes }
+    }
 }
 
 /// One object for the linker.
@@ -194,53 +170,73 @@ fn copy_sub<'a>(
         };
         pieces.push(piece);
     }
-    Ok(Copied { group: used.group, pieces })
+    Ok(Copied { group: used.group, origin: used.origin(), pieces })
 }
 
-/// Writes the objects for the linker, equal contents once: an archive per group, since one file is written and read far
+/// The objects for the linker, equal contents once, in an archive per group, since one file is written and read far
 /// faster than hundreds. People who want to see them get each in a file of its own as well.
-pub(crate) fn write_subs(
-    copied: &[Copied<'_>],
-    intermediates: Intermediates,
+pub(crate) fn gather_subs<'c>(
+    copied: &'c [Copied<'_>],
+    wanted: WantedFiles,
     work: &WorkDir,
     places: &Places,
     log: &mut BuildLog,
-) -> Result<Vec<(LinkGroup, PathBuf)>, BuildError> {
+) -> Result<Vec<SubArchive<'c>>, BuildError> {
     let mut written = HashSet::new();
     let mut archives = Vec::new();
-    match intermediates {
-        Intermediates::Remove => {}
-        Intermediates::Keep => crate::fs::create_directories(&work.file(FOLDER))?,
+    match wanted {
+        WantedFiles::None | WantedFiles::Linked => {}
+        WantedFiles::All => crate::fs::create_directories(&work.file(FOLDER))?,
     }
     for group in LinkGroup::ALL {
-        let mut members: Vec<&Piece<'_>> = Vec::new();
-        for piece in copied.iter().filter(|object| object.group == group).flat_map(|object| &object.pieces) {
-            if piece.digest.is_none_or(|digest| written.insert(digest)) {
-                members.push(piece);
+        let mut members: Vec<(&Copied<'_>, usize)> = Vec::new();
+        for object in copied.iter().filter(|object| object.group == group) {
+            for (copy, piece) in object.pieces.iter().enumerate() {
+                if piece.digest.is_none_or(|digest| written.insert(digest)) {
+                    members.push((object, copy));
+                }
             }
         }
         if members.is_empty() {
             continue;
         }
-        for piece in &members {
+        let pieces = || members.iter().map(|(object, copy)| &object.pieces[*copy]);
+        for piece in pieces() {
             piece.log.iter().for_each(|(stage, line)| log.add(*stage, line));
-            match intermediates {
-                Intermediates::Remove => {}
-                Intermediates::Keep => drop(work.write(piece.path(), &piece.bytes)?),
+            match wanted {
+                WantedFiles::None | WantedFiles::Linked => {}
+                WantedFiles::All => drop(work.write(piece.path(), &piece.bytes)?),
             }
         }
         let archive = archive_name(group);
-        let files = members.iter().map(|piece| places.of(&piece.path()));
+        let files = pieces().map(|piece| places.of(&piece.path()));
         // Members are replaced, so that the line may be run again.
         let words = ["llvm-ar", "rcS"].map(OsString::from).into_iter();
         let place = places.of(archive.as_ref()).into_os_string();
         log.add(LogStage::SplitSubObjects, shell_line(words.chain([place]).chain(files.map(PathBuf::into_os_string))));
-        let members: Vec<(&str, &[u8])> = members.iter().map(|piece| (piece.file.as_str(), &*piece.bytes)).collect();
-        let packed = elf::archive::pack(&members).expect("our own short names fit");
-        work.write(archive, &packed)?;
-        archives.push((group, PathBuf::from(archive)));
+        match wanted {
+            WantedFiles::None => {}
+            WantedFiles::Linked | WantedFiles::All => {
+                let members: Vec<(&str, &[u8])> = pieces().map(|piece| (piece.file.as_str(), &*piece.bytes)).collect();
+                let packed = elf::archive::pack(&members).expect("our own short names fit");
+                work.write(archive, &packed)?;
+            }
+        }
+        let members = members.iter().map(|(object, copy)| object.member(*copy)).collect();
+        archives.push(SubArchive { group, file: PathBuf::from(archive), members });
     }
     Ok(archives)
+}
+
+/// Which files of what is linked somebody needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WantedFiles {
+    /// None: everything happens in memory.
+    None,
+    /// Those that a linker reads.
+    Linked,
+    /// All that the log names.
+    All,
 }
 
 fn archive_name(group: LinkGroup) -> &'static str {
@@ -257,10 +253,10 @@ pub(crate) fn own_objects(
     kernel: &SuperKernel,
     symbols: &SuperKernelSymbols,
     sharing: &Sharing<'_>,
-    work: &WorkDir,
+    (wanted, work): (WantedFiles, &WorkDir),
     places: &Places,
     log: &mut BuildLog,
-) -> Result<Vec<PathBuf>, BuildError> {
+) -> Result<Vec<OwnFile>, BuildError> {
     let kind = compiled.kind;
     let stem = symbols.entry(kind);
     let unusable = |error: ElfError| {
@@ -274,7 +270,7 @@ pub(crate) fn own_objects(
     let mut files = Vec::new();
     if let Some(entry) = &compiled.entry {
         debug_assert!(!entry.is_empty(), "the compile step has checked it");
-        files.push(PathBuf::from(format!("{stem}_entry.o")));
+        files.push(OwnFile { file: PathBuf::from(format!("{stem}_entry.o")), bytes: entry.clone() });
     }
     for copy in 0..kernel.options.split.get() {
         let mut edits = own_edits(compiled, symbols, copy, &shared, sharing);
@@ -285,9 +281,12 @@ pub(crate) fn own_objects(
         };
         let (from, to) = (places.of(format!("{stem}.o").as_ref()), places.of(file.as_ref()));
         log.add(LogStage::SplitSubObjects, objcopy(&edits, &from, &to));
-        let bytes = elf::edit(&compiled.object, &edits).map_err(unusable)?;
-        work.write(&file, &bytes).map_err(BuildError::from)?;
-        files.push(PathBuf::from(file));
+        let bytes = elf::edit(&compiled.object, &edits).map_err(unusable)?.into_owned();
+        match wanted {
+            WantedFiles::None => {}
+            WantedFiles::Linked | WantedFiles::All => drop(work.write(&file, &bytes)?),
+        }
+        files.push(OwnFile { file: PathBuf::from(file), bytes });
     }
     Ok(files)
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::diagnostic::Diagnostic;
 use crate::fs::FileError;
 use crate::json::JsonError;
+use crate::link::LinkError;
 use crate::objects::ObjectError;
 use crate::phases::PhaseError;
 use crate::store::StoreError;
@@ -71,6 +72,15 @@ pub enum BuildError {
         /// The name.
         kernel: String,
     },
+    /// The objects cannot be linked in process.
+    #[error("super kernel `{kernel}` cannot be linked: {source}")]
+    Link {
+        /// The kernel's name.
+        kernel: String,
+        /// Why not.
+        #[source]
+        source: Box<LinkError>,
+    },
     /// Checks by the sanitizer were asked for.
     #[error("super kernel `{kernel}` cannot be built with the sanitizer, which {asked} asks for")]
     Sanitizer {
@@ -133,6 +143,7 @@ impl Diagnostic for BuildError {
             Self::Tool { source, .. } => source.id(),
             Self::BadToolOutput { .. } => "SK0802",
             Self::Check { .. } => "SK0803",
+            Self::Link { source, .. } => source.id(),
             Self::Sanitizer { .. } => "SK0808",
             Self::Planned { .. } => "SK1016",
             Self::SameName { .. } => "SK1019",
@@ -152,6 +163,7 @@ impl Diagnostic for BuildError {
             Self::Phase(error) => error.solution(),
             Self::Objects(error) => error.solution(),
             Self::Toolchain(error) => error.solution(),
+            Self::Link { source, .. } => source.solution(),
             Self::Tool { source, .. } => source.solution(),
             Self::BadToolOutput { .. } => {
                 "check the tool's version and whether the disk is full; the build log has the command".to_owned()

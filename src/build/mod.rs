@@ -23,6 +23,7 @@ pub mod files;
 pub(crate) mod fingerprint;
 mod isolation;
 mod keep;
+mod link_inputs;
 mod log;
 pub(crate) mod manifest;
 pub mod model;
@@ -48,14 +49,14 @@ pub(crate) use stored_program::StoredProgram;
 
 use std::path::PathBuf;
 
+use assemble::{Assembly, Linking};
 use cached::CacheAnswer;
 use check::Sizes;
-use code_map::OwnObject;
 use compile::Compilation;
-use copies::LinkInputs;
 use files::KernelFiles;
 use fingerprint::Fingerprint;
 use keep::Keeping;
+use link_inputs::LinkInputs;
 use log::{BuildLog, LogStage};
 use manifest::{Manifest, Notes};
 use stamp::Stamp;
@@ -80,7 +81,7 @@ use crate::toolchain::{Executed, Places, Toolchain, ToolchainKind, Weight};
 pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel) -> Result<Outcome, BuildError> {
     let mut timings = Timings::start(observer);
     // Before anything is read: what changes later is seen by whoever asks next.
-    let stamp = timings.measure(Stage::Load, || Stamp::take(request, cancel));
+    let stamp = timings.measure(Stage::Load, || Stamp::take(request));
     if let Some(outcome) = unchanged(request, stamp, &mut timings) {
         return Ok(outcome);
     }
@@ -88,7 +89,7 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
     let kernel = &prepared.kernel;
     let used = timings.measure(Stage::Read, || objects::used(kernel, &prepared.objects))?;
     let sharing = Sharing::of(&used)?;
-    let last = timings.measure(Stage::Compare, || Comparison::with_last_build(request, &prepared, cancel))?;
+    let last = timings.measure(Stage::Compare, || Comparison::with_last_build(request, &prepared))?;
     let outcome = |origin, because, timings: &_| Outcome::new(&prepared, &last, origin, because, timings);
     let because = match &last.standing {
         Standing::UpToDate => return Ok(outcome(Origin::UpToDate, Vec::new(), &timings)),
@@ -177,9 +178,9 @@ fn unchanged(request: &Request, stamp: Option<Stamp>, timings: &mut Timings<'_>)
 }
 
 /// What would make a build of `request` necessary now.
-pub(crate) fn compare(request: &Request, cancel: &Cancel) -> Result<Standing, BuildError> {
+pub(crate) fn compare(request: &Request) -> Result<Standing, BuildError> {
     let prepared = prepare(request, &mut Timings::start(&()))?;
-    Ok(Comparison::with_last_build(request, &prepared, cancel)?.standing)
+    Ok(Comparison::with_last_build(request, &prepared)?.standing)
 }
 
 /// Why the cache could not help, for those who want to know.
@@ -196,9 +197,9 @@ fn tell_miss(kernel: &SuperKernel, answer: &CacheAnswer) {
 }
 
 /// What the cache says to a build of `request`, and why.
-pub(crate) fn ask_cache(request: &Request, cancel: &Cancel) -> Result<CacheAnswer, BuildError> {
+pub(crate) fn ask_cache(request: &Request) -> Result<CacheAnswer, BuildError> {
     let prepared = prepare(request, &mut Timings::start(&()))?;
-    let fingerprint = Comparison::with_last_build(request, &prepared, cancel)?.fingerprint;
+    let fingerprint = Comparison::with_last_build(request, &prepared)?.fingerprint;
     let key = cache_key(request, &prepared.kernel, &fingerprint);
     Ok(cached::ask(request.cache().as_ref(), key, &fingerprint))
 }
@@ -214,7 +215,7 @@ fn cache_key(request: &Request, kernel: &SuperKernel, fingerprint: &Fingerprint)
 /// Everything that a build of `request` would refuse before it starts a compiler, found without starting one.
 ///
 /// What is wrong with the op list hides the rest; files are looked at one by one; what comes behind needs all of them.
-pub(crate) fn refusals(request: &Request, cancel: &Cancel) -> Vec<BuildError> {
+pub(crate) fn refusals(request: &Request) -> Vec<BuildError> {
     let Request { kernel_infos, name, environment, .. } = request;
     let kernel = match crate::model::load(kernel_infos, name, &environment.platform) {
         Ok(kernel) => kernel,
@@ -238,7 +239,7 @@ pub(crate) fn refusals(request: &Request, cancel: &Cancel) -> Vec<BuildError> {
         )?;
         Ok(())
     });
-    let compared = Comparison::with_last_build(request, &prepared, cancel).map(drop);
+    let compared = Comparison::with_last_build(request, &prepared).map(drop);
     let source = prepared.source(&mut timings).map(drop).map_err(BuildError::from);
     [copied, compared, source].into_iter().filter_map(Result::err).collect()
 }
@@ -258,10 +259,10 @@ struct Comparison {
 }
 
 impl Comparison {
-    fn with_last_build(request: &Request, prepared: &Prepared, cancel: &Cancel) -> Result<Self, BuildError> {
+    fn with_last_build(request: &Request, prepared: &Prepared) -> Result<Self, BuildError> {
         let Prepared { kernel, objects, .. } = prepared;
         let needs = Needs::Objects(objects, kernel);
-        let chosen = toolchains::choose(&request.environment, &needs, &request.shared.known_tools, cancel)?;
+        let chosen = toolchains::choose(&request.environment, &needs, &request.shared.known_tools)?;
         refuse_sanitizer(kernel, &request.environment, chosen.toolchain.kind())?;
         // Reading has checked that every op has a file.
         let digests: Vec<ContentDigest> =
@@ -386,10 +387,12 @@ impl Build<'_> {
         let Request { environment, shared, .. } = self.request;
         let mut tools = Vec::new();
 
-        let subs = timings.measure(Stage::Copy, || -> Result<_, BuildError> {
-            let copied = copies::copy_subs(self.used, self.sharing, places, &shared.copies)?;
-            copies::write_subs(&copied, self.request.intermediates(), self.work, places, &mut self.log)
-        })?;
+        let linking = Linking::of(toolchain.kind(), environment);
+        let wanted = linking.wanted_files(self.request.intermediates());
+        let copied =
+            timings.measure(Stage::Copy, || copies::copy_subs(self.used, self.sharing, places, &shared.copies))?;
+        let subs =
+            timings.measure(Stage::Copy, || copies::gather_subs(&copied, wanted, self.work, places, &mut self.log))?;
         let mut inputs = LinkInputs { own: Vec::new(), subs };
 
         let (work, symbols, slots) = (self.work, &symbols, &shared.tools);
@@ -404,29 +407,17 @@ impl Build<'_> {
         }
         for kind in &compiled {
             let own = timings.measure(Stage::Compile, || {
-                copies::own_objects(kind, kernel, symbols, self.sharing, work, places, &mut self.log)
+                copies::own_objects(kind, kernel, symbols, self.sharing, (wanted, work), places, &mut self.log)
             })?;
             inputs.own.push((kind.kind, own));
         }
 
-        let linked = timings.measure(Stage::Link, || {
-            assemble::link(inputs.in_order(), kernel, environment, (toolchain, slots), work, places, cancel)
-        });
-        let (linked, linking) = linked.inspect_err(|error| self.log_failure(LogStage::Fatbin, error))?;
-        for done in linking {
-            self.log.add(LogStage::Fatbin, &done.command_line);
-            tools.push((Stage::Link, done));
-        }
-        let inner = assemble::inner_functions(kernel, symbols, self.used);
+        let used = self.used;
+        let assembly = Assembly { kernel, symbols, used, environment, toolchain, slots, work, places };
+        let linked = timings.measure(Stage::Link, || assembly.link(&inputs, wanted, &mut self.log, cancel))?;
+        tools.extend(linked.executed.into_iter().map(|done| (Stage::Link, done)));
         let object = timings.measure(Stage::Localize, || {
-            assemble::localize(&linked, kernel, symbols, inner, toolchain.kind(), places, &mut self.log)
-        })?;
-        let object = timings.measure(Stage::Localize, || -> Result<_, BuildError> {
-            let mut own = Vec::new();
-            for (kind, file) in inputs.own.iter().flat_map(|(kind, files)| files.iter().map(move |file| (kind, file))) {
-                own.push(OwnObject { kind: *kind, bytes: fs::read(&work.file(file))? });
-            }
-            code_map::add(&object, kernel, self.program, symbols, self.used, &own).map_err(|error| {
+            code_map::add(&linked.bytes, kernel, self.program, symbols, self.used, &inputs.own).map_err(|error| {
                 compile::bad_output("the linker", &format!("super kernel `{}`", kernel.name), error.to_string())
             })
         })?;

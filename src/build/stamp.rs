@@ -16,7 +16,6 @@ use super::fingerprint::CONTRACT_VERSION;
 use super::request::Request;
 use super::stamped::Stamped;
 use super::toolchains;
-use crate::cancel::Cancel;
 use crate::fs::{self, FileLook};
 use crate::options::{self, Separator};
 use crate::store::digest::ContentDigest;
@@ -34,7 +33,7 @@ pub(super) struct Stamp {
 
 impl Stamp {
     /// Looks at everything; `None` if something cannot be seen this way, or is missing: reading tells what.
-    pub(super) fn take(request: &Request, cancel: &Cancel) -> Option<Self> {
+    pub(super) fn take(request: &Request) -> Option<Self> {
         let now = SystemTime::now();
         let Request { kernel_infos, name, environment, .. } = request;
         let call = serde_json::to_vec(kernel_infos).ok()?;
@@ -44,7 +43,7 @@ impl Stamp {
         for path in input_files(kernel_infos)? {
             looks.push((path.to_owned(), FileLook::of(Path::new(path)).ok()?));
         }
-        let tools = toolchains::looks(environment, &options, &mut looks, &request.shared.known_tools, cancel)?;
+        let tools = toolchains::looks(environment, &options, &mut looks)?;
         let is_settled = looks.iter().all(|(_, look)| look.is_older(now, SETTLED));
         // All settings and variables, whether they matter or not: a needless comparison does no harm. Only how much is done
         // at a time differs from build to build.

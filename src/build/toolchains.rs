@@ -2,10 +2,8 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use super::response_files;
-use crate::cancel::Cancel;
 use crate::environment::{Environment, ToolchainChoice};
 use crate::fs::{self, FileLook};
 use crate::model::SuperKernel;
@@ -30,8 +28,6 @@ pub(crate) struct Chosen {
 pub(crate) struct KnownTools {
     /// By folder: what identifies the headers in it.
     headers: Shelf<PathBuf, String>,
-    /// Held while a compiler is asked about itself: one answer does for all.
-    asking: Mutex<()>,
 }
 
 /// What a toolchain must be able to link.
@@ -60,9 +56,8 @@ pub(crate) fn choose(
     environment: &Environment,
     needs: &Needs<'_>,
     known: &KnownTools,
-    cancel: &Cancel,
 ) -> Result<Chosen, ToolchainError> {
-    let found = Found::look_for(environment, || needs.foreign(), known, cancel)?;
+    let found = Found::look_for(environment, || needs.foreign())?;
     let (toolchain, headers): (Box<dyn Toolchain>, String) = match found {
         Found::Host(found) => {
             let folder = &environment.include_dir;
@@ -94,8 +89,6 @@ impl Found {
     fn look_for(
         environment: &Environment,
         foreign: impl FnOnce() -> Option<(String, u16)>,
-        known: &KnownTools,
-        cancel: &Cancel,
     ) -> Result<Self, ToolchainError> {
         let kind = environment.settings.toolchain.kind(&environment.cann_search());
         if (environment.settings.toolchain, kind) == (ToolchainChoice::Auto, ToolchainKind::Host)
@@ -104,17 +97,20 @@ impl Found {
             return Err(environment.cann_search().missing_compiler(object, machine));
         }
         let limit = environment.settings.tool_timeout;
-        let _turn = known.asking.lock().unwrap_or_else(PoisonError::into_inner);
         match kind {
             ToolchainKind::Host => {
                 let (search, headers) = (environment.host_search(), &environment.include_dir);
-                let found = HostToolchain::find(&search, headers, limit, cancel)?;
+                let found = HostToolchain::find(&search, headers, limit)?;
                 Ok(Self::Host(match &environment.variables.compiler_cache {
                     Some(launcher) => found.with_launcher(launcher),
                     None => found,
                 }))
             }
-            ToolchainKind::Cann => Ok(Self::Cann(CannToolchain::find(environment.cann_search(), limit)?)),
+            ToolchainKind::Cann => Ok(Self::Cann(CannToolchain::find(
+                environment.cann_search(),
+                environment.settings.linker.of_vendor(),
+                limit,
+            )?)),
         }
     }
 }
@@ -124,25 +120,22 @@ pub(super) fn looks(
     environment: &Environment,
     options: &[String],
     files: &mut Vec<(String, FileLook)>,
-    known: &KnownTools,
-    cancel: &Cancel,
 ) -> Option<Vec<(String, String)>> {
     // An object for another machine was refused when it was first read, and looks the same since.
-    let (toolchain, headers): (Box<dyn Toolchain>, String) =
-        match Found::look_for(environment, || None, known, cancel).ok()? {
-            Found::Host(found) => {
-                let mut seen = true;
-                walk(&environment.include_dir, &mut |path| match FileLook::of(path) {
-                    Ok(look) => files.push((path.to_string_lossy().into_owned(), look)),
-                    Err(_) => seen = false,
-                });
-                (Box::new(found), seen.then(String::new)?)
-            }
-            Found::Cann(found) => {
-                let version = toolkit_version(&found);
-                (Box::new(found), version)
-            }
-        };
+    let (toolchain, headers): (Box<dyn Toolchain>, String) = match Found::look_for(environment, || None).ok()? {
+        Found::Host(found) => {
+            let mut seen = true;
+            walk(&environment.include_dir, &mut |path| match FileLook::of(path) {
+                Ok(look) => files.push((path.to_string_lossy().into_owned(), look)),
+                Err(_) => seen = false,
+            });
+            (Box::new(found), seen.then(String::new)?)
+        }
+        Found::Cann(found) => {
+            let version = toolkit_version(&found);
+            (Box::new(found), version)
+        }
+    };
     let mut told = facts(environment, &*toolchain, headers, options);
     told.extend(response_files::facts(options, toolchain.kind()).ok()?);
     Some(told)
@@ -157,6 +150,10 @@ fn facts(
     let mut facts = vec![("family".to_owned(), toolchain.kind().as_str().to_owned())];
     let tools = toolchain.identity().into_iter();
     facts.extend(tools.enumerate().map(|(number, tool)| (format!("tool {}", number + 1), tool.to_string())));
+    match toolchain.kind() {
+        ToolchainKind::Host => {}
+        ToolchainKind::Cann => facts.push(("linker".to_owned(), environment.settings.linker.as_str().to_owned())),
+    }
     facts.push(("compiler arguments".to_owned(), toolchain.arguments().join(" ")));
     facts.push(("headers".to_owned(), headers));
     let variables = &environment.variables.compiler;

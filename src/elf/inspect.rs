@@ -137,3 +137,9 @@ pub fn section_bytes<'a>(object: &'a [u8], name: &str) -> Result<Option<&'a [u8]
     }
     Ok(None)
 }
+
+/// The bytes of section `index`, none for one without bytes in the file.
+pub(crate) fn section_contents(object: &[u8], index: usize) -> Result<&[u8], ElfError> {
+    let file = ElfFile::parse(object)?;
+    if index < file.sections.len() { file.contents(index) } else { Ok(&[]) }
+}

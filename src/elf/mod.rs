@@ -34,7 +34,7 @@ pub use edit::{Edits, Groups, Localize, Missing, edit};
 pub(crate) use edit::{Fill, References, Shape, edit_with, of_section};
 pub use error::{EditKind, ElfError};
 pub(crate) use format::RELOCATABLE;
-pub(crate) use inspect::{DEVICE_MACHINE, HOST_MACHINE, relocations};
+pub(crate) use inspect::{DEVICE_MACHINE, HOST_MACHINE, relocations, section_contents};
 pub use inspect::{Identity, Section, identity, section_bytes, sections, text_size};
 pub(crate) use limits::{MAX_ROOM, check_block_local, check_file_limits, check_limits};
 pub(crate) use shared::{Definition, SharedPart, SharedVariable, VariableMemory, code_parts};

@@ -18,7 +18,7 @@ pub(crate) use self::table::{SETTINGS, Setting};
 use crate::model::{ModelError, Platform};
 use crate::store::cache::{CacheSettings, Sharing};
 use crate::toolchain::host::HostSearch;
-use crate::toolchain::{CannSearch, DebugInfo, MemoryCheck, Optimization, ToolchainKind};
+use crate::toolchain::{CannSearch, DebugInfo, LinkerUse, MemoryCheck, Optimization, ToolchainKind};
 
 /// Variables that compilers and linkers read: other headers, programs, flags, or words that end up in the result.
 const COMPILER_VARIABLES: [&str; 13] = [
@@ -64,6 +64,46 @@ impl ToolchainChoice {
 }
 
 impl SettingType for ToolchainChoice {
+    const KIND: Kind = Kind::Choice(Self::NAMES);
+
+    fn from_value(value: Option<Value>) -> Option<Self> {
+        match value {
+            Some(Value::Text(name)) => Self::from_name(&name),
+            _ => None,
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self.as_str())
+    }
+}
+
+named! {
+    /// Who links a kernel for a device.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum LinkerChoice {
+        /// The vendor's linker.
+        Vendor = "vendor",
+        /// This package, in process.
+        Own = "own",
+        /// Both, and what differs is reported; the vendor's result is taken.
+        Both = "both",
+    }
+}
+
+impl LinkerChoice {
+    const NAMES: &'static [&'static str] = &[Self::Vendor.as_str(), Self::Own.as_str(), Self::Both.as_str()];
+
+    /// Is the vendor's linker needed?
+    pub(crate) fn of_vendor(self) -> LinkerUse {
+        match self {
+            Self::Vendor | Self::Both => LinkerUse::Needed,
+            Self::Own => LinkerUse::None,
+        }
+    }
+}
+
+impl SettingType for LinkerChoice {
     const KIND: Kind = Kind::Choice(Self::NAMES);
 
     fn from_value(value: Option<Value>) -> Option<Self> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Map;
 
 use super::kind::{Given, Kind, SettingType, SocName, Value};
-use super::{DebugConfig, ToolchainChoice};
+use super::{DebugConfig, LinkerChoice, ToolchainChoice};
 use crate::model::{CoreKind, Soc};
 
 /// A row of the table.
@@ -173,6 +173,16 @@ settings! {
         variable: Some("SUPERKERNEL_TOOLCHAIN"),
         cann: None,
         default: DefaultValue::Text("auto"),
+        role: Role::Result,
+    }
+    /// Who links for a device.
+    linker: LinkerChoice {
+        meaning: "who links a kernel for a device: `vendor` (`ld.lld` of CANN), `own` (this package, in process), or `both`: \
+                  the vendor's result is taken, and what is different in ours is reported ([build.md](build.md))",
+        help: "who links for a device: `vendor`, `own` or `both`",
+        variable: Some("SUPERKERNEL_LINKER"),
+        cann: None,
+        default: DefaultValue::Text("vendor"),
         role: Role::Result,
     }
     /// Where finished kernels are kept for other directories and processes.

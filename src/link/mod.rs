@@ -22,6 +22,7 @@ mod error;
 mod groups;
 mod headers;
 mod input;
+mod kept;
 mod options;
 mod outputs;
 mod relocations;
@@ -34,6 +35,7 @@ mod uses;
 mod write;
 
 pub use error::{LinkError, RelocationProblem, Unfit};
+pub(crate) use kept::{Mismatch, differences, kept};
 pub use options::{Input, KeptRelocations, LinkOptions, Locals, OutputKind};
 
 use arrangement::Arrangement;

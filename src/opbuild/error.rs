@@ -3,6 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::elf::ElfError;
 use crate::fs::FileError;
+use crate::link::LinkError;
 use crate::model::ModelError;
 use crate::store::StoreError;
 use crate::toolchain::ToolchainError;
@@ -69,6 +70,9 @@ pub enum OpBuildError {
     /// The object it made cannot be edited.
     #[error(transparent)]
     Elf(#[from] ElfError),
+    /// The compiled functions cannot be joined.
+    #[error(transparent)]
+    Link(#[from] LinkError),
 }
 
 impl Diagnostic for OpBuildError {
@@ -84,6 +88,7 @@ impl Diagnostic for OpBuildError {
             Self::Store(error) => error.id(),
             Self::Toolchain(error) => error.id(),
             Self::Elf(error) => error.id(),
+            Self::Link(error) => error.id(),
         }
     }
 
@@ -109,6 +114,7 @@ impl Diagnostic for OpBuildError {
             Self::Store(error) => error.solution(),
             Self::Toolchain(error) => error.solution(),
             Self::Elf(error) => error.solution(),
+            Self::Link(error) => error.solution(),
         }
     }
 }

@@ -85,7 +85,7 @@ pub(crate) fn build(request: &OpRequest, host: &HostToolchain, cancel: &Cancel) 
     }
 
     let compiled = compile(request, host, &source, &facts, &units, &texts, &functions, &work, cancel)?;
-    let (object, built_functions) = objects::assemble(request, &name, compiled, host, &work, cancel)?;
+    let (object, built_functions) = objects::assemble(request, &name, compiled)?;
     let json = description::describe(request, &facts, &name, &built_functions, ContentDigest::of(&object), digest);
     let json = format!("{json:#}\n");
     let release = Release {

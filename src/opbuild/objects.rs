@@ -5,21 +5,15 @@ use super::description::BuiltFunction;
 use super::error::OpBuildError;
 use super::request::OpRequest;
 use crate::artifact::copy_name;
-use crate::cancel::Cancel;
 use crate::elf::{self, Edits, Groups, Localize};
-use crate::fs;
+use crate::link::{self, LinkOptions};
 use crate::model::CoreClass;
-use crate::store::work_dir::WorkDir;
-use crate::toolchain::{DebugInfo, HostToolchain, LinkInput, LinkJob, Places, Toolchain};
 
 /// The operator's file: a plain object or an archive, and what each function is called inside.
 pub(super) fn assemble(
     request: &OpRequest,
     name: &str,
     units: Vec<CompiledUnit>,
-    host: &HostToolchain,
-    work: &WorkDir,
-    cancel: &Cancel,
 ) -> Result<(Vec<u8>, Vec<BuiltFunction>), OpBuildError> {
     let mut isolated = Vec::with_capacity(units.len());
     for unit in units {
@@ -27,7 +21,7 @@ pub(super) fn assemble(
         isolated.push(CompiledUnit { object, ..unit });
     }
     if request.is_dynamic() {
-        return dynamic_object(name, isolated, host, work, cancel);
+        return dynamic_object(name, isolated);
     }
     let is_archive = request.split_mode.is_some() || request.kernel_type.class() == CoreClass::Mix;
     if is_archive { archive(request, name, isolated) } else { Ok(plain_object(name, isolated)) }
@@ -95,32 +89,14 @@ fn archive(
 }
 
 /// One object with the functions of all tiling keys.
-fn dynamic_object(
-    name: &str,
-    units: Vec<CompiledUnit>,
-    host: &HostToolchain,
-    work: &WorkDir,
-    cancel: &Cancel,
-) -> Result<(Vec<u8>, Vec<BuiltFunction>), OpBuildError> {
-    let directory = work.subdirectory("link")?;
-    let mut inputs = Vec::new();
+fn dynamic_object(name: &str, units: Vec<CompiledUnit>) -> Result<(Vec<u8>, Vec<BuiltFunction>), OpBuildError> {
     let mut functions = Vec::new();
+    let inputs: Vec<link::Input<'_>> =
+        units.iter().map(|unit| link::Input { name: &unit.function, bytes: &unit.object }).collect();
+    let object = link::link(&inputs, &LinkOptions::default())?;
     for unit in units {
-        let path = directory.join(format!("{}.o", unit.function));
-        fs::write(&path, &unit.object)?;
-        inputs.push(LinkInput::Object(path));
         let file = format!("{name}.o");
         functions.push(BuiltFunction { unit: unit.unit, name: unit.function, objects: vec![file] });
     }
-    let output = directory.join("all.o");
-    let job = LinkJob {
-        title: format!("dynamic operator `{name}`"),
-        inputs,
-        output: output.clone(),
-        debug_info: DebugInfo::Keep,
-        places: Places::inside(&directory),
-        work_dir: directory,
-    };
-    host.link(&job, cancel)?;
-    Ok((fs::read(&output)?, functions))
+    Ok((object, functions))
 }

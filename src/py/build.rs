@@ -72,7 +72,7 @@ fn compare_build<'py>(
     settings: InForce,
 ) -> PyResult<(&'static str, Vec<String>)> {
     let request = request(kernel_infos, kernel_name, settings)?;
-    Ok(match interruptible(py, |cancel| crate::compare(&request, cancel))? {
+    Ok(match interruptible(py, |_| crate::compare(&request))? {
         Standing::UpToDate => ("up to date", Vec::new()),
         Standing::Absent => ("absent", Vec::new()),
         Standing::Outdated(reasons) => ("outdated", reasons),
@@ -88,15 +88,14 @@ fn build_refusals<'py>(
     settings: InForce,
 ) -> PyResult<Vec<(&'static str, String, String)>> {
     let request = request(kernel_infos, kernel_name, settings)?;
-    let refusals = interruptible(py, |cancel| Ok::<_, Error>(crate::refusals(&request, cancel)))?;
+    let refusals = interruptible(py, |_| Ok::<_, Error>(crate::refusals(&request)))?;
     Ok(refusals.iter().map(|error| (error.id(), error.to_string(), error.solution())).collect())
 }
 
 /// Family and identity of the tools a build would use.
 #[pyfunction]
 fn toolchain_facts(py: Python<'_>, settings: InForce) -> PyResult<Vec<(String, String)>> {
-    let chosen =
-        interruptible(py, |cancel| toolchains::choose(&settings.0, &Needs::Nothing, &KnownTools::default(), cancel))?;
+    let chosen = interruptible(py, |_| toolchains::choose(&settings.0, &Needs::Nothing, &KnownTools::default()))?;
     Ok(chosen.facts)
 }
 
@@ -192,7 +191,7 @@ fn cache_why<'py>(
     settings: InForce,
 ) -> PyResult<Bound<'py, PyAny>> {
     let request = request(kernel_infos, kernel_name, settings)?;
-    let answer = match interruptible(py, |cancel| crate::ask_cache(&request, cancel))? {
+    let answer = match interruptible(py, |_| crate::ask_cache(&request))? {
         CacheAnswer::NoCache => json!({"answer": "no cache"}),
         CacheAnswer::Hit => json!({"answer": "hit"}),
         CacheAnswer::Empty => json!({"answer": "miss", "nearest": null, "idle_seconds": null, "changes": []}),

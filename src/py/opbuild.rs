@@ -69,7 +69,7 @@ fn build_op<'py>(
     let request = request.checked().map_err(|error| to_python(py, error))?;
     let limit = time_limit(timeout);
     let built = interruptible(py, |cancel| -> Result<_, Error> {
-        let host = HostToolchain::find(&Variables::from_process().host_search(), &emulation_dir, limit, cancel)?;
+        let host = HostToolchain::find(&Variables::from_process().host_search(), &emulation_dir, limit)?;
         crate::build_op(&request, &host, cancel)
     })?;
     result(py, &built)

@@ -9,6 +9,7 @@ use super::error::ToolchainError;
 use super::host::find_program;
 use super::identity::ToolIdentity;
 use super::job::{CodeCopies, CompileJob, CompileUnit, DebugInfo, LinkJob, MemoryCheck, Optimization};
+use super::linking::{LinkStep, Unusable};
 use super::{Toolchain, ToolchainKind};
 use crate::cancel::Cancel;
 use crate::fs;
@@ -87,6 +88,20 @@ impl CannSearch {
         ToolchainError::NoDeviceCompiler { object, machine, tried: self.tried("bisheng") }
     }
 
+    /// All linkers there are, without those that are the same file.
+    fn linkers(&self) -> Vec<PathBuf> {
+        let on_path = find_program(OsStr::new("ld.lld"), self.path.as_deref());
+        let inside = find_program(self.compiler_dir().join("ld.lld").as_os_str(), None);
+        let mut found: Vec<PathBuf> = Vec::new();
+        for linker in on_path.into_iter().chain(inside) {
+            let same = |other: &PathBuf| fs::canonical(other).ok() == fs::canonical(&linker).ok();
+            if !found.iter().any(same) {
+                found.push(linker);
+            }
+        }
+        found
+    }
+
     /// The places where a tool is looked for.
     fn tried(&self, name: &str) -> Vec<String> {
         vec![format!("`{name}` in `PATH`"), format!("`{}`", self.compiler_dir().join(name).display())]
@@ -98,22 +113,37 @@ impl CannSearch {
     }
 }
 
+/// Whether the vendor's linker will be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LinkerUse {
+    /// It must be there.
+    Needed,
+    /// Kernels are linked in process.
+    None,
+}
+
 /// `bisheng`, `ccec` and `ld.lld`, and the toolkit's headers.
 #[derive(Debug, Clone)]
 pub(crate) struct CannToolchain {
     search: CannSearch,
     toolkit: PathBuf,
     compiler: PathBuf,
-    linker: PathBuf,
+    /// Those to try, in this order: a distribution's `ld.lld` does not link for a device.
+    linkers: Vec<PathBuf>,
     limit: Option<Duration>,
 }
 
 impl CannToolchain {
     /// Finds compiler and linker. `ccec` is looked for when it is needed: only split super kernels need it.
-    pub(crate) fn find(search: CannSearch, limit: Option<Duration>) -> Result<Self, ToolchainError> {
+    pub(crate) fn find(search: CannSearch, linker: LinkerUse, limit: Option<Duration>) -> Result<Self, ToolchainError> {
         let compiler = require(&search, "bisheng", "the device compiler `bisheng`")?;
-        let linker = require(&search, "ld.lld", "the device linker `ld.lld`")?;
-        Ok(Self { toolkit: search.toolkit(), search, compiler, linker, limit })
+        let linkers = search.linkers();
+        match linker {
+            LinkerUse::None => {}
+            LinkerUse::Needed if linkers.is_empty() => return Err(no_linker(search.tried("ld.lld"))),
+            LinkerUse::Needed => {}
+        }
+        Ok(Self { toolkit: search.toolkit(), search, compiler, linkers, limit })
     }
 
     /// The toolkit's directory.
@@ -230,8 +260,9 @@ impl Toolchain for CannToolchain {
 
     fn identity(&self) -> Vec<ToolIdentity> {
         // A tool that vanished since it was found cannot produce a result either, so leaving it out is harmless.
-        let tools = [Some(self.compiler.clone()), self.search.tool("ccec"), Some(self.linker.clone())];
-        tools.into_iter().flatten().filter_map(|tool| ToolIdentity::of(&tool).ok()).collect()
+        let tools = [Some(self.compiler.clone()), self.search.tool("ccec")];
+        let tools = tools.into_iter().flatten().chain(self.linkers.iter().cloned());
+        tools.filter_map(|tool| ToolIdentity::of(&tool).ok()).collect()
     }
 
     fn compile(&self, job: &CompileJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError> {
@@ -241,18 +272,39 @@ impl Toolchain for CannToolchain {
         }
     }
 
-    fn link(&self, job: &LinkJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError> {
-        let linker = || {
-            let command = Command::new(&self.linker, &job.title).limit(self.limit).current_dir(&job.work_dir);
-            command.places(&job.places).args(["-m", "aicorelinux"])
+    fn link_commands(&self, job: &LinkJob) -> Vec<LinkStep> {
+        let steps = |arguments: &dyn Fn(Command) -> Command| {
+            let linker = |program: &PathBuf| {
+                let command = Command::new(program, &job.title).limit(self.limit).current_dir(&job.work_dir);
+                arguments(command.places(&job.places).args(["-m", EMULATION]))
+            };
+            LinkStep::first_of(
+                self.linkers.iter().map(linker).collect(),
+                Unusable { emulation: EMULATION, error: no_linker },
+            )
         };
-        let mut merge = linker().args(["-r", "-Ttext=0", "-q"]);
-        if job.debug_info == DebugInfo::Omit {
-            merge = merge.arg("-x");
-        }
-        let merge = merge.inputs(&job.inputs).args(["-static", "-o"]).file(&job.output);
-        let place = linker().arg("-Ttext=0").file(&job.output).args(["-static", "-o"]).file(&job.output).arg("-q");
-        Ok(vec![merge.shortened(&job.work_dir)?.run(cancel)?, place.run(cancel)?])
+        let merge = |command: Command| {
+            let mut merge = command.args(["-r", "-Ttext=0", "-q"]);
+            if job.debug_info == DebugInfo::Omit {
+                merge = merge.arg("-x");
+            }
+            merge.inputs(&job.inputs).args(["-static", "-o"]).file(&job.output)
+        };
+        let place = |command: Command| {
+            command.arg("-Ttext=0").file(&job.output).args(["-static", "-o"]).file(&job.output).arg("-q")
+        };
+        vec![steps(&merge), steps(&place)]
+    }
+}
+
+/// What a linker for devices knows and others do not.
+const EMULATION: &str = "aicorelinux";
+
+fn no_linker(tried: Vec<String>) -> ToolchainError {
+    ToolchainError::NotFound {
+        what: "the device linker `ld.lld`",
+        tried,
+        remedy: "install the CANN toolkit and source its `set_env.sh`, link in process with `superkernel.configure(linker=\"own\")`, or build for the simulator with `superkernel.configure(toolchain=\"host\")`",
     }
 }
 
@@ -382,7 +434,7 @@ mod tests {
             search: CannSearch { launcher: launcher.map(PathBuf::from), home: Some("/cann".into()), path: None },
             toolkit: PathBuf::from("/cann"),
             compiler: PathBuf::from("/cann/bin/bisheng"),
-            linker: PathBuf::from("/cann/bin/ld.lld"),
+            linkers: vec![PathBuf::from("/cann/bin/ld.lld")],
             limit: None,
         }
     }

@@ -9,6 +9,7 @@ use super::command::{Command, Executed};
 use super::error::ToolchainError;
 use super::identity::ToolIdentity;
 use super::job::{CompileJob, CompileUnit, DebugInfo, LinkJob, Optimization};
+use super::linking::LinkStep;
 use super::{Toolchain, ToolchainKind};
 use crate::arguments::arguments;
 use crate::cancel::Cancel;
@@ -117,25 +118,18 @@ impl HostCompiler {
     }
 }
 
-/// A C++ compiler, its linker, and the emulation headers.
+/// A C++ compiler and the emulation headers.
 #[derive(Debug, Clone)]
 pub struct HostToolchain {
     compiler: HostCompiler,
-    linker: PathBuf,
     include_dir: PathBuf,
 }
 
 impl HostToolchain {
-    /// Finds compiler and linker; `include_dir` holds the emulation's `kernel_operator.h`.
-    pub fn find(
-        search: &HostSearch,
-        include_dir: &Path,
-        limit: Option<Duration>,
-        cancel: &Cancel,
-    ) -> Result<Self, ToolchainError> {
+    /// Finds the compiler; `include_dir` holds the emulation's `kernel_operator.h`.
+    pub fn find(search: &HostSearch, include_dir: &Path, limit: Option<Duration>) -> Result<Self, ToolchainError> {
         let compiler = HostCompiler::find(search, limit)?;
-        let linker = find_linker(&compiler, search, cancel)?;
-        Ok(Self { compiler, linker, include_dir: include_dir.to_path_buf() })
+        Ok(Self { compiler, include_dir: include_dir.to_path_buf() })
     }
 
     /// Puts a compiler cache in front of the compiler.
@@ -213,9 +207,7 @@ impl Toolchain for HostToolchain {
     }
 
     fn identity(&self) -> Vec<ToolIdentity> {
-        let mut tools = self.compiler.identity();
-        tools.extend(ToolIdentity::of(&self.linker));
-        tools
+        self.compiler.identity()
     }
 
     fn compile(&self, job: &CompileJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError> {
@@ -225,14 +217,14 @@ impl Toolchain for HostToolchain {
         Ok(vec![command.shortened(&job.work_dir)?.run(cancel)?])
     }
 
-    fn link(&self, job: &LinkJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError> {
-        let mut command = Command::new(&self.linker, &job.title).limit(self.compiler.limit).current_dir(&job.work_dir);
+    /// Host objects are joined in process; this is how people would do it.
+    fn link_commands(&self, job: &LinkJob) -> Vec<LinkStep> {
+        let mut command = Command::new("ld", &job.title).limit(self.compiler.limit).current_dir(&job.work_dir);
         command = command.places(&job.places).arg("-r");
         if job.debug_info == DebugInfo::Omit {
             command = command.arg("-x");
         }
-        command = command.inputs(&job.inputs).arg("-o").file(&job.output);
-        Ok(vec![command.shortened(&job.work_dir)?.run(cancel)?])
+        vec![LinkStep::of(command.inputs(&job.inputs).arg("-o").file(&job.output))]
     }
 }
 
@@ -255,36 +247,6 @@ fn find_compiler(search: &HostSearch) -> Result<(PathBuf, Vec<OsString>), Toolch
         .find_map(|name| search.program(OsStr::new(name)))
         .map(|found| (found, Vec::new()))
         .ok_or_else(|| missing(COMPILERS.iter().map(|name| format!("`{name}`")).collect()))
-}
-
-/// The linker the compiler itself would use.
-fn find_linker(compiler: &HostCompiler, search: &HostSearch, cancel: &Cancel) -> Result<PathBuf, ToolchainError> {
-    // Asking starts a process, and the answer of one compiler does not change. A compiler that was replaced is another.
-    static KNOWN: Mutex<Vec<(LinkerQuestion, PathBuf)>> = Mutex::new(Vec::new());
-    let question = LinkerQuestion {
-        compiler: ToolIdentity::of(&compiler.program)?,
-        arguments: compiler.arguments.clone(),
-        path: search.path.clone(),
-    };
-    let known = |list: &Vec<(LinkerQuestion, PathBuf)>| {
-        list.iter().find(|(asked, linker)| *asked == question && is_program(linker)).map(|(_, linker)| linker.clone())
-    };
-    if let Some(linker) = KNOWN.try_lock().ok().as_deref().and_then(known) {
-        return Ok(linker);
-    }
-    let linker = ask_for_linker(compiler, search, cancel)?;
-    if let Ok(mut list) = KNOWN.try_lock() {
-        list.push((question, linker.clone()));
-    }
-    Ok(linker)
-}
-
-/// What the choice of a linker depends on.
-#[derive(PartialEq)]
-struct LinkerQuestion {
-    compiler: ToolIdentity,
-    arguments: Vec<OsString>,
-    path: Option<OsString>,
 }
 
 /// Whose arguments a compiler takes.
@@ -314,19 +276,6 @@ fn family(compiler: &HostCompiler, work_dir: &Path, cancel: &Cancel) -> Result<F
     Ok(family)
 }
 
-fn ask_for_linker(compiler: &HostCompiler, search: &HostSearch, cancel: &Cancel) -> Result<PathBuf, ToolchainError> {
-    let ask = compiler.command("the linker's name").arg("-print-prog-name=ld");
-    // The compiler's own limit, or one of our own: a question must not hang where a compilation may take its time.
-    let answer = ask.limit(compiler.limit.or(Some(Duration::from_secs(60)))).run(cancel)?;
-    let name = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
-    let name = if name.is_empty() { "ld".to_owned() } else { name };
-    search.program(OsStr::new(&name)).ok_or_else(|| ToolchainError::NotFound {
-        what: "a linker",
-        tried: vec![format!("`{name}` (the compiler's own choice)")],
-        remedy: "install binutils",
-    })
-}
-
 fn optimization(job: &CompileJob) -> &'static str {
     match (job.optimization, job.unit) {
         (Optimization::None, _) => "-O0",
@@ -349,7 +298,7 @@ fn split_options(options: &[String]) -> (Vec<String>, Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::super::Places;
-    use super::super::job::{CodeCopies, LinkInput, MemoryCheck};
+    use super::super::job::{CodeCopies, MemoryCheck};
     use super::*;
 
     fn job(directory: &Path, source: &str) -> CompileJob {
@@ -377,11 +326,11 @@ mod tests {
 
     fn host(directory: &Path) -> HostToolchain {
         let search = HostSearch { cxx: None, path: std::env::var_os("PATH") };
-        HostToolchain::find(&search, directory, Some(Duration::from_secs(120)), &Cancel::new()).unwrap()
+        HostToolchain::find(&search, directory, Some(Duration::from_secs(120))).unwrap()
     }
 
     #[test]
-    fn compiles_and_links_with_the_defines_of_the_target() {
+    fn compiles_with_the_defines_of_the_target() {
         let directory = tempfile::tempdir().unwrap();
         let source = "#if !defined __DAV_VEC__ || defined __DAV_CUBE__ || __NPU_ARCH__ != 3510 || defined WORD || \
                       !defined __SK_HOST__\n#error wrong defines\n#endif\nextern \"C\" int NAME() { return 7; }\n";
@@ -389,16 +338,7 @@ mod tests {
         let job = job(directory.path(), source);
         let ran = host.compile(&job, &Cancel::new()).unwrap();
         assert_eq!(ran.len(), 1);
-        let link = LinkJob {
-            title: "a test".to_owned(),
-            inputs: vec![LinkInput::Object(job.output.clone())],
-            output: directory.path().join("out.o"),
-            debug_info: DebugInfo::Omit,
-            work_dir: directory.path().to_path_buf(),
-            places: Places::inside(directory.path()),
-        };
-        host.link(&link, &Cancel::new()).unwrap();
-        let bytes = std::fs::read(&link.output).unwrap();
+        let bytes = std::fs::read(&job.output).unwrap();
         assert_eq!(&bytes[..4], b"\x7fELF");
         assert!(bytes.windows(6).any(|window| window == b"\0entry"));
     }
@@ -414,10 +354,10 @@ mod tests {
     #[test]
     fn a_named_compiler_is_not_replaced() {
         let search = HostSearch { cxx: Some("/nowhere/cxx -m64".into()), path: std::env::var_os("PATH") };
-        let error = HostToolchain::find(&search, Path::new("."), None, &Cancel::new()).unwrap_err();
+        let error = HostToolchain::find(&search, Path::new("."), None).unwrap_err();
         assert!(error.to_string().contains("`/nowhere/cxx -m64` (from `CXX`)"), "{error}");
         let search = HostSearch { cxx: None, path: Some("/nowhere".into()) };
-        let error = HostToolchain::find(&search, Path::new("."), None, &Cancel::new()).unwrap_err();
+        let error = HostToolchain::find(&search, Path::new("."), None).unwrap_err();
         assert_eq!(error.to_string(), "cannot find a C++ compiler; looked for `c++`, `g++`, `clang++`");
     }
 

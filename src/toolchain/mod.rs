@@ -9,12 +9,13 @@ mod error;
 pub(crate) mod host;
 mod identity;
 pub mod job;
+mod linking;
 mod output;
 mod places;
 mod slots;
 mod watcher;
 
-pub(crate) use cann::{CannSearch, CannToolchain};
+pub(crate) use cann::{CannSearch, CannToolchain, LinkerUse};
 pub(crate) use command::{Executed, quote, shell_line};
 pub use error::ToolchainError;
 pub(crate) use host::HostCompiler;
@@ -22,6 +23,7 @@ pub use host::{HostSearch, HostToolchain};
 pub(crate) use identity::ToolIdentity;
 pub(crate) use job::{CodeCopies, CompileJob, CompileUnit, LinkInput, LinkJob};
 pub use job::{DebugInfo, MemoryCheck, Optimization};
+pub(crate) use linking::LinkStep;
 pub(crate) use places::Places;
 pub(crate) use slots::{ToolSlots, Weight};
 
@@ -56,6 +58,7 @@ pub(crate) trait Toolchain: Send + Sync {
     /// Compiles one source for one core kind.
     fn compile(&self, job: &CompileJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError>;
 
-    /// Links objects, in their order, to one file the loader of this family takes.
-    fn link(&self, job: &LinkJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError>;
+    /// The commands that link objects, in their order, to one file the loader of this family takes; for each command of
+    /// which there are several forms, the one to try first comes first.
+    fn link_commands(&self, job: &LinkJob) -> Vec<LinkStep>;
 }

@@ -6,11 +6,12 @@ use serde::Serialize;
 
 use super::error::BuildError;
 use crate::artifact::{LaunchMeta, RUN_CONFIG, SuperKernelSymbols};
-use crate::elf::{self, Binding};
+use crate::elf::{self, Binding, DEVICE_MACHINE, Section};
 use crate::json::{JsonError, Node};
 use crate::model::SuperKernelType;
 use crate::toolchain::ToolchainKind;
 
+mod loader;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +27,8 @@ pub(crate) struct Sizes {
     pub code: u64,
     /// Number of symbols.
     pub symbols: u64,
+    /// Bytes of block-local memory in a device's file.
+    pub block_local: u64,
 }
 
 impl Sizes {
@@ -35,6 +38,8 @@ impl Sizes {
             file: json.required("file")?.count()?,
             code: json.required("code")?.count()?,
             symbols: json.required("symbols")?.count()?,
+            // Records of earlier versions do not say it.
+            block_local: json.optional("block_local")?.map_or(Ok(0), |value| value.count())?,
         })
     }
 }
@@ -57,14 +62,19 @@ pub(crate) fn check(
     let mut problems = Vec::new();
     problems.extend(check_globals(&found, kernel_type, symbols, toolchain));
     problems.extend(check_inner(&found, inner));
-    problems.extend(check_meta(object, kernel_type, symbols).map_err(unreadable)?);
+    problems.extend(check_meta(object, &sections, kernel_type, symbols).map_err(unreadable)?);
+    if is_device_file(object).map_err(unreadable)? {
+        let entries: Vec<String> = kernel_type.class().kinds().iter().map(|kind| symbols.entry(*kind)).collect();
+        problems.extend(loader::problems(object, &entries).map_err(unreadable)?);
+    }
     if !problems.is_empty() {
         problems.truncate(TOLD);
         return Err(failed(problems));
     }
     const EXECUTABLE: u64 = 4;
     let code = sections.iter().filter(|section| section.flags & EXECUTABLE != 0).map(|section| section.size).sum();
-    Ok(Sizes { file: object.len() as u64, code, symbols: found.len() as u64 })
+    let block_local = loader::block_local_bytes(&sections);
+    Ok(Sizes { file: object.len() as u64, code, symbols: found.len() as u64, block_local })
 }
 
 /// The entries must be seen; on the host nothing else but the run configuration may be.
@@ -116,22 +126,32 @@ fn check_inner(found: &[elf::Symbol<'_>], inner: &[String]) -> Vec<String> {
     problems
 }
 
-/// The loader learns the launch type from these bytes.
+/// Will the device's loader read it?
+fn is_device_file(object: &[u8]) -> Result<bool, elf::ElfError> {
+    Ok(elf::identity(object)?.machine == DEVICE_MACHINE)
+}
+
+/// The loader learns the launch type from these bytes. A device compiler adds items of its own behind them, in a section
+/// of the same name.
 fn check_meta(
     object: &[u8],
+    sections: &[Section<'_>],
     kernel_type: SuperKernelType,
     symbols: &SuperKernelSymbols,
 ) -> Result<Vec<String>, elf::ElfError> {
-    let expected = LaunchMeta::of(kernel_type.kernel_type()).to_bytes();
+    let expected = LaunchMeta::of(kernel_type.kernel_type());
     let mut problems = Vec::new();
     for kind in kernel_type.class().kinds() {
         let name = symbols.meta_section(*kind);
-        match elf::section_bytes(object, &name)? {
-            None => problems.push(format!("section `{name}` is missing")),
-            Some(bytes) if bytes != expected => {
-                problems.push(format!("section `{name}` has the bytes {bytes:02x?} instead of {expected:02x?}"));
-            }
-            Some(_) => {}
+        let mut bytes = Vec::new();
+        for (index, _) in sections.iter().enumerate().filter(|(_, section)| section.name == name) {
+            bytes.extend_from_slice(elf::section_contents(object, index)?);
+        }
+        if bytes.is_empty() {
+            problems.push(format!("section `{name}` is missing"));
+        } else if LaunchMeta::parse(&bytes) != Some(expected) {
+            problems
+                .push(format!("section `{name}` has the bytes {bytes:02x?} instead of {:02x?}", expected.to_bytes()));
         }
     }
     Ok(problems)

@@ -62,7 +62,7 @@ fn a_good_object_passes_and_is_measured() {
     let bytes = good().build();
     let sizes = checked(&bytes, ToolchainKind::Host).unwrap();
     let symbols = elf::symbols(&bytes).unwrap().len() as u64;
-    assert_eq!(sizes, Sizes { file: bytes.len() as u64, code: 42, symbols });
+    assert_eq!(sizes, Sizes { file: bytes.len() as u64, code: 42, symbols, block_local: 0 });
     assert_eq!(checked(&bytes, ToolchainKind::Cann), Ok(sizes));
 }
 

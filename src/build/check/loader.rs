@@ -1,0 +1,142 @@
+//! Reads a finished device file as the runtime's loader does: what the loader would misread is found here.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::artifact::{BLOCK_LOCAL_ROOM, Setter};
+use crate::elf::{self, ElfError, Place, Section, Symbol, SymbolKind, Visibility};
+use crate::link::{self, Mismatch};
+
+/// The section with the stack need of every function.
+const STACK_RECORD: &str = ".ascend.stack.size.record";
+/// All block-local variables.
+const BLOCK_LOCAL: &str = ".bl_uninit";
+/// The stack that the super kernel is compiled for: code finds block-local memory at its bottom, by rounding down.
+const STACK_BYTES: u64 = 0x8000;
+/// `e_flags` of cores of chip c220: vector, cube.
+const C220: [u32; 2] = [0x93_0000, 0x94_0000];
+
+/// What is wrong with a device file whose kernels are `entries`.
+pub(super) fn problems(object: &[u8], entries: &[String]) -> Result<Vec<String>, ElfError> {
+    let sections = elf::sections(object)?;
+    let symbols = elf::symbols(object)?;
+    let mut problems = kernels(&symbols, entries);
+    const LINKED: u16 = 2;
+    let kind = elf::identity(object)?.kind;
+    if kind != LINKED {
+        problems.push(format!("the file is not linked: its `e_type` is {kind}"));
+    }
+    problems.extend(indices(&symbols, &sections));
+    problems.extend(undefined(&symbols));
+    problems.extend(shared(&symbols));
+    problems.extend(block_local(&symbols, &sections));
+    if C220.contains(&flags(object)) {
+        problems.extend(stack_record(object, &sections)?);
+    }
+    problems.extend(relocations(object)?);
+    Ok(problems)
+}
+
+/// `e_flags` of a file whose header was read.
+fn flags(object: &[u8]) -> u32 {
+    const FLAGS: usize = 48;
+    object.get(FLAGS..FLAGS + 4).map_or(0, |flags| flags.iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte)))
+}
+
+/// Bytes of block-local memory that a file uses.
+pub(super) fn block_local_bytes(sections: &[Section<'_>]) -> u64 {
+    sections.iter().filter(|section| section.name == BLOCK_LOCAL).map(|section| section.size).sum()
+}
+
+/// A kernel is every function that is global and not hidden.
+fn kernels(symbols: &[Symbol<'_>], entries: &[String]) -> Vec<String> {
+    let is_kernel = |symbol: &&Symbol<'_>| {
+        let visible = matches!(symbol.visibility, Visibility::Default | Visibility::Protected);
+        symbol.kind == SymbolKind::Function && symbol.binding == elf::Binding::Global && symbol.is_defined() && visible
+    };
+    let others = symbols.iter().filter(is_kernel).filter(|symbol| !entries.iter().any(|entry| *entry == symbol.name));
+    others.map(|symbol| format!("the loader would take function `{}` for a kernel", symbol.name)).collect()
+}
+
+/// The loader reads the number of sections as it is, and stops at a variable in a section beyond.
+fn indices(symbols: &[Symbol<'_>], sections: &[Section<'_>]) -> Vec<String> {
+    let mut problems = Vec::new();
+    if sections.len() >= 0xff00 {
+        problems.push(format!("the loader cannot count {} sections", sections.len()));
+    }
+    let outside = symbols.iter().find(|symbol| {
+        let is_special = matches!(symbol.place, Place::Absolute | Place::Common | Place::Special(_));
+        symbol.kind == SymbolKind::Object && is_special
+    });
+    problems
+        .extend(outside.map(|symbol| format!("variable `{}` is in no section: the loader stops there", symbol.name)));
+    problems
+}
+
+/// What nobody defines and the loader does not fill in is at address 0.
+fn undefined(symbols: &[Symbol<'_>]) -> Vec<String> {
+    let needed = symbols.iter().filter(|symbol| symbol.is_imported() && symbol.binding != elf::Binding::Weak);
+    let needed = needed.filter(|symbol| Setter::of(&symbol.name) != Setter::Loader);
+    needed.map(|symbol| format!("nobody defines `{}`", symbol.name)).collect()
+}
+
+/// What one part of the kernel or the loader sets and others read has one address.
+fn shared(symbols: &[Symbol<'_>]) -> Vec<String> {
+    let mut places: BTreeMap<&str, HashSet<(Option<usize>, u64)>> = BTreeMap::new();
+    for symbol in symbols.iter().filter(|symbol| symbol.is_defined() && Setter::of(&symbol.name) != Setter::Op) {
+        let section = match symbol.place {
+            Place::Section(section) => Some(section),
+            Place::Undefined | Place::Absolute | Place::Common | Place::Special(_) => None,
+        };
+        places.entry(symbol.name.as_ref()).or_default().insert((section, symbol.value));
+    }
+    let several = places.into_iter().filter(|(_, places)| places.len() > 1);
+    several.map(|(name, places)| format!("shared variable `{name}` has {} addresses", places.len())).collect()
+}
+
+fn block_local(symbols: &[Symbol<'_>], sections: &[Section<'_>]) -> Vec<String> {
+    let mut problems = Vec::new();
+    let size = block_local_bytes(sections);
+    if size > BLOCK_LOCAL_ROOM {
+        problems.push(format!("block-local variables take {size} bytes of {BLOCK_LOCAL_ROOM}"));
+    }
+    for (index, section) in sections.iter().enumerate().filter(|(_, section)| section.name == BLOCK_LOCAL) {
+        let inside = symbols.iter().filter(|symbol| symbol.place == Place::Section(index));
+        let beyond = inside.filter(|symbol| symbol.value.saturating_add(symbol.size) > section.address + section.size);
+        problems
+            .extend(beyond.map(|symbol| format!("block-local variable `{}` ends outside of its memory", symbol.name)));
+    }
+    problems
+}
+
+/// Words that are not equal, or no size of a stack there is, are ignored: stacks then have 16 KiB, and block-local memory
+/// is not where code looks for it.
+fn stack_record(object: &[u8], sections: &[Section<'_>]) -> Result<Vec<String>, ElfError> {
+    let mut problems = Vec::new();
+    for section in sections.iter().filter(|section| section.name == STACK_RECORD) {
+        let start = usize::try_from(section.offset).unwrap_or(usize::MAX);
+        let bytes = object.get(start..).unwrap_or_default();
+        let bytes = &bytes[..bytes.len().min(usize::try_from(section.size).unwrap_or(usize::MAX))];
+        let words =
+            bytes.chunks_exact(8).map(|word| word.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte)));
+        let wrong: Vec<u64> = words.filter(|word| *word != STACK_BYTES).collect();
+        if let Some(first) = wrong.first() {
+            let count = wrong.len();
+            problems.push(format!("{count} functions need a stack of {first:#x} bytes instead of {STACK_BYTES:#x}"));
+        }
+    }
+    Ok(problems)
+}
+
+/// Every relocation that the file still has says what is stored: calls reach, offsets fit.
+fn relocations(object: &[u8]) -> Result<Vec<String>, ElfError> {
+    let found = link::kept(object)?.into_iter().filter_map(|(kept, state)| Some((kept, state.err()?)));
+    Ok(found
+        .map(|(kept, mismatch)| {
+            let problem = match mismatch {
+                Mismatch::Unfit(unfit) => unfit.to_string(),
+                Mismatch::Stored => "something else is stored there".to_owned(),
+            };
+            format!("reference to `{}` at {:#x} of `{}`: {problem}", kept.symbol, kept.place, kept.section)
+        })
+        .collect())
+}
