@@ -190,6 +190,7 @@ def configure(
     kernel_meta_parent_dir: str | os.PathLike[str] | None = _KEEP,
     op_debug_config: str | Sequence[str] | None = _KEEP,
     toolchain: Literal["auto", "cann", "host"] | None = _KEEP,
+    linker: Literal["vendor", "own", "both"] | None = _KEEP,
     cache_dir: str | os.PathLike[str] | None = _KEEP,
     cache_shared: bool | None = _KEEP,
     strict: bool | None = _KEEP,

@@ -1,6 +1,7 @@
 //! Links everything and hides what only the kernel itself may see.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::compile::{bad_output, read_tool_output};
@@ -16,7 +17,9 @@ use crate::link::{self, KeptRelocations, LinkError, LinkOptions, Locals, OutputK
 use crate::model::SuperKernel;
 use crate::objects::UsedObject;
 use crate::store::work_dir::WorkDir;
-use crate::toolchain::{DebugInfo, Executed, LinkJob, Places, ToolSlots, Toolchain, ToolchainKind, Weight};
+use crate::toolchain::{
+    DebugInfo, Executed, LinkInput, LinkJob, Places, ToolSlots, Toolchain, ToolchainKind, Weight, shell_line,
+};
 
 /// The linked file's name in the work directory.
 const LINKED: &str = "linked.o";
@@ -103,9 +106,7 @@ impl Assembly<'_> {
             let kernel = self.kernel.name.clone();
             BuildError::Link { kernel, source: Box::new(source) }
         })?;
-        for step in self.toolchain.link_commands(&self.job(inputs)) {
-            log.add(LogStage::Fatbin, step.line());
-        }
+        log.add(LogStage::Fatbin, self.own_command(inputs, &objects));
         self.log_hiding(&self.hidden(&objects), log);
         match wanted {
             WantedFiles::None | WantedFiles::Linked => {}
@@ -126,11 +127,36 @@ impl Assembly<'_> {
         link::link(objects, &LinkOptions { kind, localize: self.hidden(objects), locals })
     }
 
+    /// The command that links the same in the same way.
+    fn own_command(&self, inputs: &LinkInputs<'_>, objects: &[link::Input<'_>]) -> String {
+        let action = match self.toolchain.kind() {
+            ToolchainKind::Host => "join",
+            ToolchainKind::Cann => "link",
+        };
+        let mut words = ["superkernel", "elf", action].map(OsString::from).to_vec();
+        match self.environment.debug_config().debug_info {
+            DebugInfo::Omit => words.push("-x".into()),
+            DebugInfo::Keep => {}
+        }
+        let (option, names) = match self.hidden(objects) {
+            Localize::None => ("", Vec::new()),
+            Localize::Names(names) => ("--localize", names),
+            Localize::AllDefinedExcept(names) => ("--keep-global", names),
+        };
+        words.extend(names.iter().map(|name| format!("{option}={name}").into()));
+        let file = |input: &LinkInput| match input {
+            LinkInput::Object(file) | LinkInput::Archive(file) => self.places.of(file).into_os_string(),
+        };
+        words.extend(inputs.files().iter().map(file));
+        words.extend(["-o".into(), self.places.of(LINKED.as_ref()).into_os_string()]);
+        shell_line(words)
+    }
+
     /// By the vendor's tools.
     fn vendor(&self, inputs: &LinkInputs<'_>, log: &mut BuildLog, cancel: &Cancel) -> Result<Linked, BuildError> {
         let job = self.job(inputs);
         let mut executed = Vec::new();
-        for step in self.toolchain.link_commands(&job) {
+        for step in self.toolchain.link_steps(&job) {
             let done = self.slots.run(Weight::LAST_STEP, cancel, || step.run(self.work.path(), cancel));
             let done = done.inspect_err(|error| {
                 error.command_line().into_iter().for_each(|line| log.add(LogStage::Fatbin, line))

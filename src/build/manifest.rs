@@ -218,7 +218,7 @@ mod tests {
                 slot("ffts_addr", None, SlotRole::FftsAddress),
                 slot("x_3", Some(OpIndex(3)), SlotRole::Parameter),
             ],
-            sizes: Some(Sizes { file: 3, code: 2, symbols: 1 }),
+            sizes: Some(Sizes { file: 3, code: 2, symbols: 1, block_local: 0 }),
             timings: json!({"total": 1.5}),
             commands: vec!["ld".to_owned()],
             call: Call {

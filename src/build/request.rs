@@ -111,7 +111,12 @@ impl Request {
         object: ContentDigest,
         toolchain: ToolchainKind,
     ) -> Vec<u8> {
-        let described = ResultJson::new(kernel, object, toolchain, &self.environment.platform_info);
+        let described = ResultJson::new(
+            kernel,
+            object,
+            (toolchain, self.environment.settings.linker),
+            &self.environment.platform_info,
+        );
         let value = ResultJson { name: name.to_owned(), object_file: format!("{name}.o"), ..described }.to_json();
         let mut bytes = serde_json::to_vec_pretty(&value).expect("a JSON value can be written");
         bytes.push(b'\n');

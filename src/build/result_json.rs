@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use crate::environment::LinkerChoice;
 use crate::json::{JsonError, Node};
 use crate::model::{
     Chip, CoreClass, CoreKind, DcciFlags, DebugOutput, EarlyStartFlags, EventId, EventUse, KernelType, Op, SlotNumber,
@@ -38,6 +39,8 @@ pub(crate) struct ResultJson {
     pub ops: Vec<ResultOp>,
     /// The tools it was built with; a kernel for a device does not say.
     pub toolchain: ToolchainKind,
+    /// Who linked it, if it is for a device.
+    pub linker: LinkerChoice,
 }
 
 /// What it says about one op.
@@ -83,7 +86,7 @@ impl ResultJson {
     pub(crate) fn new(
         kernel: &SuperKernel,
         object: ContentDigest,
-        toolchain: ToolchainKind,
+        (toolchain, linker): (ToolchainKind, LinkerChoice),
         platform_info: &BTreeMap<String, u64>,
     ) -> Self {
         // With `stream-fusion=1` the readers look by arch.
@@ -100,6 +103,7 @@ impl ResultJson {
             by_arch: by_arch.then(|| kernel.platform.chip()),
             ops: kernel.ops.iter().map(|op| ResultOp::new(op, kernel.options.split.get())).collect(),
             toolchain,
+            linker,
         }
     }
 }
@@ -166,7 +170,10 @@ impl ResultJson {
         match self.toolchain {
             // A device must never take a host object for one of its own.
             ToolchainKind::Host => put("toolchain", json!(self.toolchain.as_str())),
-            ToolchainKind::Cann => {}
+            ToolchainKind::Cann => match self.linker {
+                LinkerChoice::Vendor => {}
+                LinkerChoice::Own | LinkerChoice::Both => put("linker", json!(self.linker.as_str())),
+            },
         }
         Value::Object(result)
     }
@@ -237,6 +244,12 @@ impl ResultJson {
                 _ => return Err(node.wrong_type("`host`")),
             },
         };
+        let linker = match json.optional("linker")? {
+            None => LinkerChoice::Vendor,
+            Some(node) => {
+                LinkerChoice::from_name(node.string()?).ok_or_else(|| node.wrong_type("`vendor`, `own` or `both`"))?
+            }
+        };
         let list = json.required("SuperkernelInfo")?.required("kernelList")?;
         let (by_arch, ops) = read_kernel_list(&list)?;
         Ok(Self {
@@ -251,6 +264,7 @@ impl ResultJson {
             by_arch,
             ops,
             toolchain,
+            linker,
         })
     }
 
@@ -416,6 +430,7 @@ mod tests {
             by_arch,
             ops,
             toolchain: ToolchainKind::Host,
+            linker: LinkerChoice::Vendor,
         }
     }
 

@@ -5,12 +5,11 @@ use std::collections::BTreeSet;
 use super::device::Relocation;
 use super::error::Unfit;
 use crate::elf::file::ElfFile;
-use crate::elf::format::{RELA, double, kind, word};
-use crate::elf::symbols::SymbolTable;
-use crate::elf::{self, ElfError, Place};
+use crate::elf::format::kind;
+use crate::elf::{self, ElfError, Place, Visibility};
 
 /// One of them.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Kept {
     /// The section it is in.
     pub section: String,
@@ -25,35 +24,27 @@ pub(crate) struct Kept {
 
 /// All of a linked file, with whether what it says is in the bytes.
 pub(crate) fn kept(bytes: &[u8]) -> Result<Vec<(Kept, Result<(), Mismatch>)>, ElfError> {
-    let file = ElfFile::parse(bytes)?;
-    let Some(table) = SymbolTable::find(&file)? else { return Ok(Vec::new()) };
-    let names: Vec<String> = elf::sections(bytes)?.into_iter().map(|section| section.name.into_owned()).collect();
+    let sections = elf::sections(bytes)?;
     let symbols = elf::symbols(bytes)?;
+    let name = |section: usize| sections.get(section).map_or_else(String::new, |section| section.name.to_string());
     let mut found = Vec::new();
-    for (index, header) in file.sections.iter().enumerate() {
-        if header.kind != kind::RELA || header.link as usize != table.index {
-            continue;
-        }
-        let Some(target) = file.sections.get(header.info as usize) else { continue };
-        let contents = file.contents(header.info as usize)?;
-        for record in file.contents(index)?.chunks_exact(RELA) {
-            let symbol = (word(record, 12) as usize).checked_sub(1).and_then(|number| symbols.get(number));
-            let name = match symbol {
-                Some(symbol) if symbol.name.is_empty() => match symbol.place {
-                    Place::Section(section) => names.get(section).cloned().unwrap_or_default(),
-                    Place::Undefined | Place::Absolute | Place::Common | Place::Special(_) => String::new(),
-                },
-                Some(symbol) => symbol.name.to_string(),
-                None => String::new(),
-            };
-            let addend = i128::from(double(record, 16) as i64);
-            let (place, number) = (double(record, 0), word(record, 8));
-            let value = i128::from(symbol.map_or(0, |symbol| symbol.value)) + addend;
-            let start = place.checked_sub(target.address).and_then(|start| usize::try_from(start).ok());
-            let section = names.get(header.info as usize).cloned().unwrap_or_default();
-            let kept = Kept { section, place, kind: number, symbol: name, target: value };
-            found.push((kept, check(contents, start, place, number, value)));
-        }
+    for relocation in elf::relocations(bytes)? {
+        let symbol = relocation.symbol.checked_sub(1).and_then(|number| symbols.get(number));
+        let symbol_name = match symbol {
+            Some(symbol) if symbol.name.is_empty() => match symbol.place {
+                Place::Section(section) => name(section),
+                Place::Undefined | Place::Absolute | Place::Common | Place::Special(_) => String::new(),
+            },
+            Some(symbol) => symbol.name.to_string(),
+            None => String::new(),
+        };
+        let (place, number) = (relocation.offset, relocation.kind);
+        let target = i128::from(symbol.map_or(0, |symbol| symbol.value)) + i128::from(relocation.addend);
+        let address = sections.get(relocation.section).map_or(0, |section| section.address);
+        let start = place.checked_sub(address).and_then(|start| usize::try_from(start).ok());
+        let contents = elf::section_contents(bytes, relocation.section)?;
+        let kept = Kept { section: name(relocation.section), place, kind: number, symbol: symbol_name, target };
+        found.push((kept, check(contents, start, place, number, target)));
     }
     Ok(found)
 }
@@ -121,10 +112,14 @@ impl Loaded {
             if is_table || section.name == ".comment" {
                 continue;
             }
-            let digest = file
-                .contents(index)?
-                .iter()
-                .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+            let contents = file.contents(index)?;
+            // Room without bytes is made of zeros as well.
+            let digest = match contents.iter().all(|byte| *byte == 0) {
+                true => 0,
+                false => contents.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                    (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+                }),
+            };
             lines.push(format!("`{}` at {:#x}, {} bytes, {digest:016x}", section.name, section.address, section.size));
         }
         let place = |place: Place| match place {
@@ -133,7 +128,10 @@ impl Loaded {
             Place::Absolute | Place::Common | Place::Special(_) => "absolute",
         };
         let symbols = elf::symbols(bytes)?;
-        let visible = symbols.iter().filter(|symbol| symbol.is_exported() || symbol.is_imported());
+        // What is hidden ends at this file, whether it is local in it or not.
+        let is_open =
+            |symbol: &&elf::Symbol<'_>| matches!(symbol.visibility, Visibility::Default | Visibility::Protected);
+        let visible = symbols.iter().filter(|symbol| symbol.is_exported() || symbol.is_imported()).filter(is_open);
         let symbols = visible.map(|symbol| {
             let (name, binding, kind) = (&symbol.name, symbol.binding, symbol.kind);
             format!(

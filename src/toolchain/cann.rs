@@ -272,7 +272,7 @@ impl Toolchain for CannToolchain {
         }
     }
 
-    fn link_commands(&self, job: &LinkJob) -> Vec<LinkStep> {
+    fn link_steps(&self, job: &LinkJob) -> Vec<LinkStep> {
         let steps = |arguments: &dyn Fn(Command) -> Command| {
             let linker = |program: &PathBuf| {
                 let command = Command::new(program, &job.title).limit(self.limit).current_dir(&job.work_dir);
@@ -552,7 +552,7 @@ mod tests {
     fn a_missing_tool_is_named_with_both_places() {
         let search = CannSearch { home: Some("/nowhere".into()), path: Some("/nowhere/bin".into()), launcher: None };
         assert!(!search.has_compiler());
-        let text = CannToolchain::find(search, None).unwrap_err().to_string();
+        let text = CannToolchain::find(search, LinkerUse::Needed, None).unwrap_err().to_string();
         let inside = format!("/nowhere/{}-linux/ccec_compiler/bin/bisheng", std::env::consts::ARCH);
         let expected = format!("cannot find the device compiler `bisheng`; looked for `bisheng` in `PATH`, `{inside}`");
         assert_eq!(text, expected);

@@ -217,14 +217,9 @@ impl Toolchain for HostToolchain {
         Ok(vec![command.shortened(&job.work_dir)?.run(cancel)?])
     }
 
-    /// Host objects are joined in process; this is how people would do it.
-    fn link_commands(&self, job: &LinkJob) -> Vec<LinkStep> {
-        let mut command = Command::new("ld", &job.title).limit(self.compiler.limit).current_dir(&job.work_dir);
-        command = command.places(&job.places).arg("-r");
-        if job.debug_info == DebugInfo::Omit {
-            command = command.arg("-x");
-        }
-        vec![LinkStep::of(command.inputs(&job.inputs).arg("-o").file(&job.output))]
+    /// What runs on the simulator is joined in process.
+    fn link_steps(&self, _: &LinkJob) -> Vec<LinkStep> {
+        Vec::new()
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct LinkStep {
     /// The same command with different programs, the preferred one first.
     alternatives: Vec<Command>,
     /// What to say when none of them links for the target.
-    unusable: Option<Unusable>,
+    unusable: Unusable,
 }
 
 /// No program links for the target.
@@ -23,37 +23,26 @@ pub(crate) struct Unusable {
 }
 
 impl LinkStep {
-    /// A step that one program takes.
-    pub(crate) fn of(command: Command) -> Self {
-        Self { alternatives: vec![command], unusable: None }
-    }
-
     /// A step that one of several programs takes: the first that knows the target.
     pub(crate) fn first_of(alternatives: Vec<Command>, unusable: Unusable) -> Self {
-        Self { alternatives, unusable: Some(unusable) }
-    }
-
-    /// How people would take it.
-    pub(crate) fn line(&self) -> String {
-        self.alternatives.first().map_or_else(String::new, Command::line)
+        Self { alternatives, unusable }
     }
 
     /// Takes it; long command lines get a response file in `directory`.
     pub(crate) fn run(self, directory: &Path, cancel: &Cancel) -> Result<Executed, ToolchainError> {
         let mut tried = Vec::new();
         for command in self.alternatives {
-            match (command.shortened(directory)?.run(cancel), &self.unusable) {
-                (Err(ToolchainError::Failed { program, stderr, .. }), Some(unusable))
-                    if stderr.contains(unusable.emulation) && is_about_emulation(&stderr) =>
+            match command.shortened(directory)?.run(cancel) {
+                Err(ToolchainError::Failed { program, stderr, .. })
+                    if stderr.contains(self.unusable.emulation) && is_about_emulation(&stderr) =>
                 {
                     log::info!(target: "superkernel.toolchain", "`{program}` does not link for the device");
                     tried.push(format!("`{program}`"));
                 }
-                (done, _) => return done,
+                done => return done,
             }
         }
-        let unusable = self.unusable.as_ref().expect("only a step with alternatives goes on after a failure");
-        Err((unusable.error)(tried))
+        Err((self.unusable.error)(tried))
     }
 }
 

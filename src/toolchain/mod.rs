@@ -58,7 +58,6 @@ pub(crate) trait Toolchain: Send + Sync {
     /// Compiles one source for one core kind.
     fn compile(&self, job: &CompileJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError>;
 
-    /// The commands that link objects, in their order, to one file the loader of this family takes; for each command of
-    /// which there are several forms, the one to try first comes first.
-    fn link_commands(&self, job: &LinkJob) -> Vec<LinkStep>;
+    /// The steps in which tools link objects, in their order, to one file the loader of this family takes.
+    fn link_steps(&self, job: &LinkJob) -> Vec<LinkStep>;
 }

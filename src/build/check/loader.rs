@@ -29,17 +29,11 @@ pub(super) fn problems(object: &[u8], entries: &[String]) -> Result<Vec<String>,
     problems.extend(undefined(&symbols));
     problems.extend(shared(&symbols));
     problems.extend(block_local(&symbols, &sections));
-    if C220.contains(&flags(object)) {
+    if C220.contains(&elf::identity(object)?.flags) {
         problems.extend(stack_record(object, &sections)?);
     }
     problems.extend(relocations(object)?);
     Ok(problems)
-}
-
-/// `e_flags` of a file whose header was read.
-fn flags(object: &[u8]) -> u32 {
-    const FLAGS: usize = 48;
-    object.get(FLAGS..FLAGS + 4).map_or(0, |flags| flags.iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte)))
 }
 
 /// Bytes of block-local memory that a file uses.

@@ -284,7 +284,7 @@ impl<'a> Builds<'a> {
             shared: Arc::clone(&self.shared),
         };
         let Some((elsewhere, _)) = self.request.elsewhere else { return self.build(piece, &wanted) };
-        if wanted.reuse == Reuse::Allowed && super::compare(&wanted, self.cancel)? == Standing::UpToDate {
+        if wanted.reuse == Reuse::Allowed && super::compare(&wanted)? == Standing::UpToDate {
             return self.build(piece, &wanted);
         }
         let settings = wanted.environment.settings.recorded();
