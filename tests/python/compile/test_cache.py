@@ -176,10 +176,10 @@ def test_every_change_is_noticed_and_told(ops, caplog, change: Any, settings: di
 
 
 def test_every_setting_that_decides_about_the_result_is_among_the_changes():
-    """`toolchain` is not: what counts are the tools it leads to."""
+    """`toolchain` is not: what counts are the tools it leads to. `linker` counts for devices (cann/test_linker.py)."""
     tried = {name for _, _, settings, _ in CHANGES for name in settings}
     decisive = {row["name"] for row in _core.setting_table() if row["repeatable"]}
-    assert tried == decisive - {"toolchain"}
+    assert tried == decisive - {"toolchain", "linker"}
 
 
 # Forced core counts come in pairs.
@@ -233,23 +233,6 @@ def test_the_compiler_behind_a_wrapper_counts(ops, tmp_path: Path, monkeypatch):
     os.utime(tools / "my-c++", (5, 5))
     report = build(infos_of(ops))
     assert report["origin"] == "compiled" and any("tool 2 was" in reason for reason in report["because"])
-
-
-def test_the_linker_counts(ops, tmp_path: Path, monkeypatch):
-    """The compiler tells which one it uses."""
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    linker, compiler = tools / "my-ld", tools / "my-c++"
-    linker.write_text('#!/bin/sh\nexec ld "$@"\n')
-    compiler.write_text(f'#!/bin/sh\n[ "$1" = -print-prog-name=ld ] && {{ echo {linker}; exit; }}\nexec c++ "$@"\n')
-    for tool in (linker, compiler):
-        tool.chmod(0o755)
-    monkeypatch.setenv("CXX", str(compiler))
-    build(infos_of(ops))
-    assert build(infos_of(ops))["origin"] == "up to date"
-    os.utime(linker, (5, 5))
-    standing, reasons = _build.compare(infos_of(ops), "k")
-    assert standing == "outdated" and "my-ld" in reasons[0]
 
 
 def test_the_cache_has_no_answer_to_keep(ops, tmp_path: Path):
