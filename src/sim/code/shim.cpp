@@ -12,12 +12,12 @@ extern "C" {
 struct SkShimTable {
     SkCoreState *(*core)(void);
     void (*cross_core_set)(uint32_t, uint32_t, uint32_t);
-    void (*wait_flag)(uint32_t, uint32_t);
+    void (*wait_flag)(uint32_t, uint32_t, const void *);
     void (*intra_block_set)(uint32_t, uint32_t);
-    void (*intra_block_wait)(uint32_t, uint32_t);
+    void (*intra_block_wait)(uint32_t, uint32_t, const void *);
     void (*set_ffts_base_addr)(uint64_t);
     void (*pipe_flag)(uint32_t, uint32_t, uint32_t, uint32_t, const char *, uint32_t, const void *);
-    void (*dcci)(uint64_t, uint32_t);
+    void (*dcci)(uint64_t, uint32_t, const void *);
     int64_t (*system_cycle)(void);
     void (*work)(uint32_t, uint64_t);
     void (*fault)(uint32_t, const char *, const char *, uint32_t);
@@ -57,9 +57,13 @@ SK_HIDDEN SkCoreState *sk_rt_core(void) { return sk_shim_table.core(); }
 SK_HIDDEN void sk_rt_cross_core_set(uint32_t pipe, uint32_t mode, uint32_t flag) {
     sk_shim_table.cross_core_set(pipe, mode, flag);
 }
-SK_HIDDEN void sk_rt_wait_flag(uint32_t pipe, uint32_t flag) { sk_shim_table.wait_flag(pipe, flag); }
+SK_HIDDEN void sk_rt_wait_flag(uint32_t pipe, uint32_t flag) {
+    sk_shim_table.wait_flag(pipe, flag, __builtin_frame_address(0));
+}
 SK_HIDDEN void sk_rt_intra_block_set(uint32_t pipe, uint32_t id) { sk_shim_table.intra_block_set(pipe, id); }
-SK_HIDDEN void sk_rt_intra_block_wait(uint32_t pipe, uint32_t id) { sk_shim_table.intra_block_wait(pipe, id); }
+SK_HIDDEN void sk_rt_intra_block_wait(uint32_t pipe, uint32_t id) {
+    sk_shim_table.intra_block_wait(pipe, id, __builtin_frame_address(0));
+}
 SK_HIDDEN void sk_rt_set_ffts_base_addr(uint64_t address) { sk_shim_table.set_ffts_base_addr(address); }
 SK_HIDDEN void sk_rt_pipe_flag(uint32_t form, uint32_t source, uint32_t target, uint32_t id, const char *file,
                                uint32_t line) {
@@ -74,7 +78,9 @@ SK_HIDDEN void sk_rt_scalar(const volatile void *address, uint32_t bytes, uint32
                             uint32_t line) {
     sk_shim_table.scalar(address, bytes, access, file, line);
 }
-SK_HIDDEN void sk_rt_dcci(uint64_t address, uint32_t whole) { sk_shim_table.dcci(address, whole); }
+SK_HIDDEN void sk_rt_dcci(uint64_t address, uint32_t whole) {
+    sk_shim_table.dcci(address, whole, __builtin_frame_address(0));
+}
 SK_HIDDEN int64_t sk_rt_system_cycle(void) { return sk_shim_table.system_cycle(); }
 SK_HIDDEN void sk_rt_work(uint32_t pipe, uint64_t bytes) { sk_shim_table.work(pipe, bytes); }
 SK_HIDDEN void sk_rt_fault(uint32_t fault, const char *text, const char *file, uint32_t line) {

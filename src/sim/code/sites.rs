@@ -97,6 +97,13 @@ impl Sites {
         self.keep(calls)
     }
 
+    /// The calls that led to the function whose frame is `frame`.
+    pub(crate) fn calls(&self, frame: *const usize) -> Site {
+        let mut code = [0; DEPTH];
+        follow(frame, &mut code);
+        self.keep(Calls { code, file: std::ptr::null(), line: 0 })
+    }
+
     /// Calls by their return addresses, innermost first.
     pub(crate) fn chain(&self, addresses: &[u64]) -> Site {
         let mut calls = Calls { code: [0; DEPTH], file: std::ptr::null(), line: 0 };

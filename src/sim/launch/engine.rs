@@ -22,6 +22,7 @@ use crate::sim::interface::error::SimError;
 use crate::sim::interface::report::Report;
 use crate::sim::interface::request::{ArrivalsSpec, CacheSpec, DelayPoint, DelaySpec, EventsSpec, PipesSpec, Request};
 use crate::sim::interface::status::{Failure, Status};
+use crate::sim::machine::access::Site;
 use crate::sim::machine::cache::StrictCache;
 use crate::sim::machine::clock::{Clock, Parties};
 use crate::sim::machine::core_state::CoreState;
@@ -171,6 +172,7 @@ fn prepare(request: Request, topology: Topology, block_local: BlockLocal, sites:
                 ffts_known: request.args_offset.is_some(),
                 block_local: initial.clone(),
                 last_move: None,
+                stays_at: Site::Unknown,
                 scalar_waits: 0,
                 unit_waits: 0,
                 announced: 0..0,

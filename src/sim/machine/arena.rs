@@ -145,8 +145,9 @@ impl Space {
 
     /// Lets a gap begin at an address, if there is one around it. Both parts join again when something is freed.
     fn cut(&mut self, address: u64) {
-        let inside =
-            |(start, free): &(u64, u64)| *start < address && address < start + free * PAGE && address % PAGE == 0;
+        let inside = |(start, free): &(u64, u64)| {
+            *start < address && address < start + free * PAGE && address.is_multiple_of(PAGE)
+        };
         let Some(at) = self.gaps.iter().position(inside) else { return };
         let (start, free) = self.gaps[at];
         let before = (address - start) / PAGE;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::access::Site;
 use super::cache::{Extent, StrictCache};
 use super::clock::{Clock, Moment, Parties};
 use super::combining::CombiningStore;
@@ -77,6 +78,8 @@ pub(crate) struct Core {
     pub(crate) block_local: Vec<u8>,
     /// The move it issued last, if nothing else came after it: target, source, length.
     pub(crate) last_move: Option<[u64; 3]>,
+    /// Where it waited or polled last.
+    pub(crate) stays_at: Site,
     /// Waits of its scalar unit for its own pipes since it last let others run.
     pub(crate) scalar_waits: u32,
     /// Waits for flags of L0C so far.

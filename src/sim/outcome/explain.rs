@@ -263,7 +263,7 @@ impl End<'_> {
             last_op: watched.last_op.map(|op| self.observer.op_name(op)),
             activity,
             flag,
-            why: (status == Status::Deadlock).then(|| self.why(index, polls.as_deref())).flatten(),
+            why: (status == Status::Deadlock).then(|| self.why_and_where(index, polls.as_deref())).flatten(),
             polls,
             counters: self.machine.flags.raised(index).into_iter().collect(),
             in_block_counters: self.machine.flags.raised_in_block(index).into_iter().collect(),
@@ -272,13 +272,25 @@ impl End<'_> {
         }
     }
 
+    /// The same with the line, where it is known. The super kernel's own waits are no line of the user's.
+    fn why_and_where(&self, index: CoreIndex, polls: Option<&str>) -> Option<String> {
+        let why = self.why(index, polls)?;
+        let inside = self.observer.op_of(index).is_some();
+        let site = self.observer.sites.resolve(self.machine.cores[index].stays_at).filter(|_| inside);
+        Some(match site {
+            Some((file, line)) => format!("{why} ({file}:{line})"),
+            None => why,
+        })
+    }
+
     /// What would have to happen before a stuck core can go on.
     fn why(&self, index: CoreIndex, polls: Option<&str>) -> Option<String> {
         match self.machine.cores[index].progress {
             Progress::Flag(flag) => {
                 let missing = self.machine.flags.missing_for(index, flag);
                 if missing.is_empty() {
-                    return Some(format!("waits for flag {flag}, which nobody sets"));
+                    let others = self.setters(index).map(|who| format!("; in mode 2 {who} would")).unwrap_or_default();
+                    return Some(format!("waits for flag {flag}, which nobody sets{others}"));
                 }
                 let others: Vec<String> = missing.iter().map(|&core| self.whereabouts(core)).collect();
                 Some(format!("waits for flag {flag}; not set by {}", list(&others)))
@@ -288,6 +300,21 @@ impl End<'_> {
             }
             Progress::Ready => polls.map(|what| format!("polls {what}, which nobody changes")),
             Progress::Delayed(_) | Progress::Finished => None,
+        }
+    }
+
+    /// Who sets flags for a core inside of its block.
+    fn setters(&self, index: CoreIndex) -> Option<String> {
+        let topology = &self.machine.topology;
+        let place = topology.place(index);
+        let cube = topology.cube_of(place.block)?;
+        match place.kind {
+            CoreKind::Aiv => Some(self.whereabouts(cube)),
+            CoreKind::Aic => {
+                let vectors: Vec<String> =
+                    topology.vectors_of(place.block).map(|core| self.whereabouts(core)).collect();
+                (!vectors.is_empty()).then(|| list(&vectors))
+            }
         }
     }
 

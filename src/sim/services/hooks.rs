@@ -103,12 +103,16 @@ extern "C" fn cross_core_set(pipe: u32, mode: u32, flag: u32) {
     settle(with_run(|run| run.set_flag(pipe, mode, flag)));
 }
 
-extern "C" fn wait_flag(_pipe: u32, flag: u32) {
+extern "C" fn wait_flag(_pipe: u32, flag: u32, frame: *const usize) {
     settle(with_run(Run::sync_point));
     if with_run(|run| run.driver.scheduler.switches_at_waits()) {
         suspend();
     }
-    retry_until_taken(|run| run.wait_flag(flag));
+    retry_until_taken(|run| {
+        let next = run.wait_flag(flag);
+        run.may_stay(frame);
+        next
+    });
 }
 
 extern "C" fn intra_block_set(pipe: u32, id: u32) {
@@ -117,9 +121,13 @@ extern "C" fn intra_block_set(pipe: u32, id: u32) {
     settle(with_run(|run| run.set_in_block(pipe, id)));
 }
 
-extern "C" fn intra_block_wait(_pipe: u32, id: u32) {
+extern "C" fn intra_block_wait(_pipe: u32, id: u32, frame: *const usize) {
     settle(with_run(Run::sync_point));
-    retry_until_taken(|run| run.wait_in_block(id));
+    retry_until_taken(|run| {
+        let next = run.wait_in_block(id);
+        run.may_stay(frame);
+        next
+    });
 }
 
 extern "C" fn set_ffts_base_addr(_address: u64) {
@@ -191,12 +199,16 @@ extern "C" fn access(address: u64, bytes: u64, kind: u32, code: u64, frame: *con
     if combines { heard::COMBINES } else { heard::OF }
 }
 
-extern "C" fn dcci(address: u64, form: u32) {
+extern "C" fn dcci(address: u64, form: u32, frame: *const usize) {
     let extent = if form & dcci_form::WHOLE != 0 { Extent::Whole } else { Extent::Line(address) };
     if form & dcci_form::LOCAL == 0 {
         with_run(|run| run.flush_cache(extent));
     }
-    settle(with_run(|run| run.flush(extent)));
+    settle(with_run(|run| {
+        let next = run.flush(extent);
+        run.may_stay(frame);
+        next
+    }));
     with_run(|run| run.refill(extent));
 }
 

@@ -219,6 +219,15 @@ impl Run {
         }
     }
 
+    /// The core waits, or polls, perhaps for ever: a function whose frame is `frame` was called for that.
+    pub(crate) fn may_stay(&mut self, frame: *const usize) {
+        let core = self.machine.current;
+        let stays = matches!(self.machine.cores[core].progress, Progress::Flag(_) | Progress::InBlock(_));
+        if stays || self.machine.cores[core].poll.is_some() {
+            self.machine.cores[core].stays_at = self.observer.sites.calls(frame);
+        }
+    }
+
     /// The first half of `dcci`: what the core wrote becomes visible; is it polling?
     pub(crate) fn flush(&mut self, extent: Extent) -> Next {
         self.settle_looks(extent);

@@ -71,14 +71,15 @@ def test_gallery(name: str, faulty: bool) -> None:
 
 
 def test_every_kind_of_finding_has_a_twin() -> None:
-    source = (EXAMPLES.parent / "src" / "sim" / "findings.rs").read_text()
+    source = (EXAMPLES.parent / "src" / "sim" / "interface" / "findings.rs").read_text()
     variants = re.findall(r"^    ([A-Z]\w+),$", source.split("enum FindingKind {")[1].split("\n}")[0], re.MULTILINE)
     kinds = {re.sub(r"(?<!^)([A-Z])", r"-\1", variant).lower() for variant in variants}
     script = (EXAMPLES / "gallery" / "inside_a_core.py").read_text()
     assert "unordered" in kinds
     # What ends the run at once is a status of its own, and no finding.
     shown = set(re.findall(r'Twin\(\s*"\w+",\s*(?:CHECKED|STRICT),\s*"([a-z-]+)"', script)) - {"api"}
-    assert kinds == shown
+    # A pointer that leaves its buffer is planted in `tests/kernels/planted_cores.py`.
+    assert kinds - {"bounds"} == shown
 
 
 def test_every_script_of_the_gallery_is_tested() -> None:

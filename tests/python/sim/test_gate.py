@@ -206,6 +206,30 @@ def test_an_endless_loop_names_core_and_line(
     assert "endless_" in told and f".cpp:{line}" in told, told
 
 
+STUCK = """
+#include "kernel_operator.h"
+extern "C" __global__ __aicore__ void stuck(GM_ADDR x, GM_ADDR y)
+{
+    if ASCEND_IS_AIV {
+        AscendC::CrossCoreWaitFlag(3); // line 6
+        if (AscendC::GetSubBlockIdx() == 0) { *(__gm__ int32_t *)y = 1; }
+    }
+}
+"""
+
+
+def test_a_deadlock_names_the_line_and_who_should_have_set_the_flag(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mixed = "KERNEL_TYPE_MIX_AIC_1_2"
+    op = build_op(STUCK, "stuck", None, mixed, compile_options=["-g"], soc=SOC, out_dir=folder / "ops", name="stuck")
+    file = _file(folder, "stuck", dict(op.entry()))
+    assert gate(file, "--seeds", "1", "--tool", "pipe") == 1
+    told = capsys.readouterr().out
+    assert "[SK0910] deadlock" in told, told
+    assert "waits for flag 3, which nobody sets; in mode 2 AIC0 (" in told and ".cpp:6)" in told, told
+
+
 def test_a_graph_says_what_is_shared(folder: Path, ops: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     graph = Graph("model")
     marks: dict[str, Any] = {"support": 1, "scope": "both", "options": "stream-fusion=1"}
