@@ -1,12 +1,5 @@
-# make demo    runs the main job            make bench    prints times
-# make test    all tests, lints and checks  make stress   the long test campaigns
-# make wheel   the wheel, in dist/          make compare  a model with and without super kernels
-# make wheels  for x86-64 and aarch64       make test-extra  what needs tools of other machines (qemu, zig)
-# make tables  the listings of options and settings   make quick  the inner loop after a small change
-# make durations  what every test costs, for `make quick`
-# make deny    the dependencies against deny.toml      make docs   the documentation site, in target/site
-#
-# Needs a Rust toolchain, Python 3.9 or newer and a C++ compiler. Everything else is put into .venv.
+# `make help` lists the targets. Needs a Rust toolchain, Python 3.9 or newer and a C++ compiler. Everything else is put
+# into .venv.
 
 VENV ?= .venv
 # The interpreter the virtual environment is made from.
@@ -23,16 +16,20 @@ endif
 .PHONY: demo quick test test-extra extra-tools setup packages develop release tables wheel wheels lint rust-test python-test
 .PHONY: durations docs bench deny stress compare clean
 
+.PHONY: help
+help:  ## lists the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' $(MAKEFILE_LIST) | sort | awk -F': ' '{ printf "make %-12s %s\n", $$1, $$2 }'
+
 # Builds two operators, fuses them, runs the result on the simulator.
-demo: develop setup
+demo: develop setup  ## builds everything, runs the main job on the simulator
 	cd examples/minimal && python superkernel_runtime_ascendc_basic.py
 
-quick: setup
+quick: setup  ## the inner loop after a small change
 	@scripts/quick
 
 # First what the longest part, the Python tests, waits for. Then all parts side by side, since most of them keep only one
 # core busy; all of them run even if one fails, and the last line tells.
-test:
+test:  ## all tests, lints and checks
 	@$(MAKE) --no-print-directory --jobs 3 develop setup packages \
 	  && $(MAKE) --keep-going --no-print-directory --jobs 3 --output-sync=target --old-file=develop \
 	    python-test rust-test lint \
@@ -55,33 +52,34 @@ packages:
 	@if [ -x scripts/test-packages ]; then scripts/test-packages; fi
 
 # The development profile shares its dependencies with `cargo test` (Cargo.toml).
-develop: $(VENV)/.builder
+develop: $(VENV)/.builder  ## builds the package into .venv
 	maturin develop --quiet
 
-release: setup
+release: setup  ## the same, optimised
 	maturin develop --quiet --release
 
 # The listings that follow from the tables of options and settings (CONTRIBUTING.md), written anew.
-tables: develop setup
+tables: develop setup  ## writes the listings of options and settings anew
 	SUPERKERNEL_BLESS=1 pytest -q tests/python/docs/test_tables.py tests/python/docs/test_errors.py -k "test_a_listing or SK0010"
 
 # What every Python test costs, recorded anew; who costs half a second is left out by `make quick`.
-durations: develop setup packages
+durations: develop setup packages  ## records what every test costs, for `make quick`
 	SUPERKERNEL_RECORD_DURATIONS=1 pytest -q -n auto --dist worksteal
 
-wheel: setup
+wheel: setup  ## the wheel, in dist/
 	maturin build --quiet --release --out dist
 
 # For the machines Ascend devices are in, and old enough C libraries; built with zig, checked by auditwheel and abi3audit.
-wheels: setup extra-tools
+wheels: setup extra-tools  ## wheels for x86-64 and aarch64
 	scripts/wheels
 
 extra-tools: setup
 	@scripts/extra-tools
 
 # The documents as a site; a link that leads nowhere, or a page that nobody lists, is an error.
-docs: $(VENV)/.docs-ready
+docs: $(VENV)/.docs-ready  ## the documentation site, in target/site
 	NO_MKDOCS_2_WARNING=1 mkdocs build --quiet --strict
+	@echo "the site is in target/site: open target/site/index.html"
 
 $(VENV)/.docs-ready: requirements-docs.txt | setup
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
@@ -89,12 +87,12 @@ $(VENV)/.docs-ready: requirements-docs.txt | setup
 
 # What needs a browser, an emulator, a cluster, wheels for other machines or the library as a crate of its own (examples
 # in its comments). `make test` needs none of these.
-test-extra: develop setup wheels $(VENV)/.docs-ready
+test-extra: develop setup wheels $(VENV)/.docs-ready  ## what needs tools of other machines
 	scripts/no-warnings cargo check --quiet
 	cargo test --quiet --doc
 	pytest tests/extra
 
-lint: develop setup
+lint: develop setup  ## format, lints, types, stubs
 	cargo fmt --check
 	cargo clippy --quiet --all-targets --features python -- -D warnings
 	ruff check --quiet .
@@ -104,17 +102,17 @@ lint: develop setup
 	python scripts/deny
 
 # Licences, bans and sources of the dependencies, and advisories where cargo-deny and their database are at hand.
-deny: setup
+deny: setup  ## the dependencies against deny.toml
 	python scripts/deny
 
-rust-test:
+rust-test:  ## the Rust tests
 	cargo test --quiet --lib
 
-python-test: develop setup packages
+python-test: develop setup packages  ## the Python tests
 	pytest -n auto --dist worksteal
 
 # Times depend on optimisation: these run the release build. Fails if a ratio is a third worse than the one on record.
-bench: release
+bench: release  ## times, as ratios measured in one run
 	@python benches/run.py
 
 # The same tests with far more inputs; each campaign takes its size from a variable.
@@ -138,13 +136,13 @@ stress: export SUPERKERNEL_SCOPE_MODELS ?= 10000
 stress: export SUPERKERNEL_SIM_DAMAGE ?= 3000
 stress: export SUPERKERNEL_STRESS_ROUNDS ?= 5000
 stress: export SUPERKERNEL_UNSAFE_MUTANTS ?= 10000
-stress: release packages
+stress: release packages  ## the long test campaigns
 	cargo test --release --quiet --no-fail-fast
 	pytest --timeout 14400
 
 # One model with and without super kernels, on the simulator.
-compare: develop setup
+compare: develop setup  ## a model with and without super kernels
 	python examples/compare/superkernel_compare.py
 
-clean:
+clean:  ## removes everything that was built
 	rm -rf target $(VENV) dist

@@ -27,6 +27,9 @@ SUPER_KERNEL = "SuperKernel"
 LONGEST = Decimal(10) ** 15
 SHORTEST = Decimal("0.000001")
 
+#: Times of the same ops differ from run to run, but not by this much: below this share of the time some must be gone.
+NOISE = Decimal("0.8")
+
 #: The header of the profiler itself.
 COLUMNS = (
     "Device_id",
@@ -91,18 +94,14 @@ class Comparison(NamedTuple):
     def went_in(self) -> list[Fused]:
         """Op types that went into super kernels, wholly or in part.
 
-        A type that is gone went in wholly. Where counts are known, fewer launches tell that some went in.
+        A type that is gone went in wholly. Fewer launches show that some went in; where counts are not known, a much
+        shorter time does.
         """
         after = {(row.op_type, row.core_type): row for row in self.fused.rows}
         found = []
         for row in self.unfused.rows:
             rest = after.get((row.op_type, row.core_type))
-            fewer = (
-                rest is not None
-                and None not in (row.launches, rest.launches)
-                and (rest.launches or 0) < (row.launches or 0)
-            )
-            if row.op_type != SUPER_KERNEL and (rest is None or fewer):
+            if row.op_type != SUPER_KERNEL and (rest is None or _went_in_partly(row, rest)):
                 found.append(
                     Fused(
                         row.op_type,
@@ -141,6 +140,13 @@ class Comparison(NamedTuple):
             f"benefit of super kernels: {percent(self.benefit)} % "
             f"({number(self.unfused.total)} us -> {number(self.fused.total)} us)"
         )
+
+
+def _went_in_partly(before: Row, after: Row) -> bool:
+    """Is part of an op type gone?"""
+    if before.launches is not None and after.launches is not None:
+        return after.launches < before.launches
+    return after.total < before.total * NOISE
 
 
 def number(value: Decimal) -> str:

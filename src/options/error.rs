@@ -107,6 +107,9 @@ impl Diagnostic for OptionError {
 
     fn solution(&self) -> String {
         match self.problems.first().map(|located| &located.problem) {
+            Some(OptionProblem::BadValue { value, .. }) if joins_options(value) => {
+                "options are joined by `:`, as in `split-mode=2:profiling=1`".to_owned()
+            }
             Some(OptionProblem::BadValue { name, .. }) => format!("set `{name}` to {}", name.accepts()),
             Some(OptionProblem::Duplicate { name }) => format!("keep one `{name}`"),
             Some(OptionProblem::EmptyName | OptionProblem::EmptyValue { .. }) => {
@@ -115,6 +118,11 @@ impl Diagnostic for OptionError {
             Some(OptionProblem::Unknown { .. }) | None => "`superkernel options` lists what there is".to_owned(),
         }
     }
+}
+
+/// Does a value look like several options, joined by another sign than `:`?
+fn joins_options(value: &str) -> bool {
+    value.contains('=') && value.contains([';', ',', ' ', '|', '&'])
 }
 
 /// The part of the string around the span with a line of carets under the span.

@@ -57,7 +57,7 @@ def explain_error(subject: str) -> None:
     from superkernel._errors import make_error
 
     errors = {entry[0]: entry for entry in _core.error_documentation()}
-    wanted = subject.strip("[]").upper()
+    wanted = f"SK{subject.strip('[]')[2:].zfill(4)}"
     if wanted not in errors:
         near = _core.nearest(wanted, list(errors), 3)
         raise make_error(
