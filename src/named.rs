@@ -1,26 +1,31 @@
 //! Enums whose values have names.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::{Error, Visitor};
 
-/// Reads a name.
-pub(crate) struct Names<T: 'static> {
-    /// The value with a name.
-    pub(crate) value: fn(&str) -> Option<T>,
+/// A value with a name.
+pub(crate) trait Named: Copy {
     /// All names.
-    pub(crate) all: &'static [&'static str],
+    const NAMES: &'static [&'static str];
+
+    /// The value with this name.
+    fn named(name: &str) -> Option<Self>;
 }
 
-impl<T> Visitor<'_> for Names<T> {
+/// Reads a name.
+pub(crate) struct Reader<T>(pub(crate) PhantomData<T>);
+
+impl<T: Named> Visitor<'_> for Reader<T> {
     type Value = T;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "one of {}", self.all.join(", "))
+        write!(formatter, "one of {}", T::NAMES.join(", "))
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<T, E> {
-        (self.value)(name).ok_or_else(|| E::unknown_variant(name, self.all))
+        T::named(name).ok_or_else(|| E::unknown_variant(name, T::NAMES))
     }
 }
 
@@ -56,6 +61,14 @@ macro_rules! named {
             }
         }
 
+        impl $crate::named::Named for $name {
+            const NAMES: &'static [&'static str] = &[$($text),+];
+
+            fn named(name: &str) -> Option<Self> {
+                Self::from_name(name)
+            }
+        }
+
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.as_str())
@@ -64,7 +77,7 @@ macro_rules! named {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str($crate::named::Names { value: Self::from_name, all: &[$($text),+] })
+                deserializer.deserialize_str($crate::named::Reader::<Self>(std::marker::PhantomData))
             }
         }
     };

@@ -1,4 +1,4 @@
-//! Launches of the simulator: the line to the worker and back, the report.
+//! Launches of the simulator: the line to the worker, and the parts of a report.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,18 @@ use pyo3::prelude::*;
 use serde_json::json;
 
 use super::convert;
-use super::errors::{from_parts, to_python};
-use super::loader::KernelDescription;
-use super::trace::Traces;
-use crate::loader::Launchable;
+use super::errors::to_python;
 use crate::sim::interface::findings::Finding;
-use crate::sim::interface::report::{CoreReport, Event, Hazard, Report, Work};
-use crate::sim::launch::protocol::{Answer, WorkOrder};
+use crate::sim::interface::report::{CoreReport, Event, Hazard, Work};
+use crate::sim::launch::protocol::WorkOrder;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<SimWorkOrder>()?;
-    module.add_class::<SimReport>()?;
     module.add_class::<SimCore>()?;
     module.add_class::<SimEvent>()?;
     module.add_class::<SimHazard>()?;
     module.add_class::<SimFinding>()?;
-    module.add_class::<SimInstruction>()?;
-    module.add_function(wrap_pyfunction!(sim_answer, module)?)
+    module.add_class::<SimInstruction>()
 }
 
 /// One launch, in the worker.
@@ -44,127 +39,10 @@ impl SimWorkOrder {
     }
 }
 
-/// The report in a worker's answer; an answer that is an error is raised.
-#[pyfunction]
-fn sim_answer(py: Python<'_>, line: &[u8]) -> PyResult<SimReport> {
-    match py.detach(|| Answer::from_line(line)) {
-        Ok(Answer::Report(report)) => Ok(SimReport(*report)),
-        Ok(Answer::Refused { id, message, solution }) => Err(from_parts(py, &id, &message, &solution)),
-        Err(error) => Err(to_python(py, error)),
-    }
-}
-
-/// Everything about a run.
-#[pyclass(frozen, module = "superkernel._core")]
-pub(crate) struct SimReport(pub(super) Report);
-
-#[pymethods]
-impl SimReport {
-    #[getter]
-    fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::to_python(py, &json!(self.0.status))
-    }
-
-    #[getter]
-    fn message(&self) -> &str {
-        &self.0.message
-    }
-
-    #[getter]
-    fn failure<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::to_python(py, &json!(self.0.failure))
-    }
-
-    /// The timeline of the run of `kernel`; what is known of it tells why cores wait.
-    fn trace(&self, py: Python<'_>, kernel: &str, description: Option<&KernelDescription>) -> Traces {
-        let launched = description.map(KernelDescription::launchable);
-        Traces(vec![py.detach(|| self.0.trace(kernel, launched.and_then(Launchable::program).as_ref()))])
-    }
-
-    #[getter]
-    fn steps(&self) -> u64 {
-        self.0.steps
-    }
-
-    #[getter]
-    fn switches(&self) -> u64 {
-        self.0.switches
-    }
-
-    #[getter]
-    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::to_python(py, &json!(self.0.counts))
-    }
-
-    #[getter]
-    fn cores(&self, py: Python<'_>) -> PyResult<Vec<SimCore>> {
-        self.0.cores.iter().map(|core| SimCore::new(py, core)).collect()
-    }
-
-    #[getter]
-    fn events(&self) -> Vec<SimEvent> {
-        self.0.events.iter().cloned().map(SimEvent::from).collect()
-    }
-
-    #[getter]
-    fn events_dropped(&self) -> u64 {
-        self.0.events_dropped
-    }
-
-    #[getter]
-    fn hazards(&self) -> Vec<SimHazard> {
-        self.0.hazards.iter().cloned().map(SimHazard).collect()
-    }
-
-    #[getter]
-    fn findings(&self) -> Vec<SimFinding> {
-        self.0.findings.iter().cloned().map(SimFinding).collect()
-    }
-
-    /// How the pipes of a core worked.
-    #[getter]
-    fn pipes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::to_python(py, &json!(self.0.pipes))
-    }
-
-    /// What scalar accesses to global memory met.
-    #[getter]
-    fn cache<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::to_python(py, &json!(self.0.cache))
-    }
-
-    /// Instructions with the times of a model.
-    #[getter]
-    fn instructions(&self) -> Vec<SimInstruction> {
-        self.0.instructions.iter().cloned().map(SimInstruction::from).collect()
-    }
-
-    #[getter]
-    fn unchecked(&self) -> Vec<String> {
-        self.0.unchecked.clone()
-    }
-
-    #[getter]
-    fn warnings(&self) -> Vec<String> {
-        self.0.warnings.clone()
-    }
-
-    #[getter]
-    fn output(&self) -> Vec<String> {
-        self.0.output.clone()
-    }
-
-    /// How often each agent acted.
-    #[getter]
-    fn agents(&self) -> BTreeMap<String, u32> {
-        self.0.agents.iter().map(|agent| (agent.name.clone(), agent.acted)).collect()
-    }
-}
-
 /// One event of the timeline.
 #[pyclass(frozen, get_all, eq, hash, module = "superkernel._core", name = "Event")]
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct SimEvent {
+pub(super) struct SimEvent {
     step: u64,
     /// A core such as `AIV3`, or the name of an agent.
     core: String,
@@ -192,7 +70,7 @@ impl From<Event> for SimEvent {
 /// Two operators that share memory without an order between them.
 #[pyclass(frozen, eq, module = "superkernel._core", name = "Hazard")]
 #[derive(PartialEq, Eq)]
-struct SimHazard(Hazard);
+pub(super) struct SimHazard(pub(super) Hazard);
 
 #[pymethods]
 impl SimHazard {
@@ -202,8 +80,8 @@ impl SimHazard {
     }
 
     #[getter]
-    fn tool<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::to_python(py, &json!(self.0.tool()))
+    fn tool(&self) -> &'static str {
+        self.0.tool().as_str()
     }
 
     #[getter]
@@ -272,7 +150,7 @@ impl SimHazard {
 
 /// One instruction, and when it would run: cycles of a model, since the start of its core.
 #[pyclass(frozen, get_all, module = "superkernel._core", name = "Instruction")]
-struct SimInstruction {
+pub(super) struct SimInstruction {
     core: String,
     op: Option<String>,
     pipe: String,
@@ -303,7 +181,7 @@ impl From<Work> for SimInstruction {
 /// A mistake inside a core that did no harm in this order.
 #[pyclass(frozen, eq, module = "superkernel._core", name = "Finding")]
 #[derive(PartialEq, Eq)]
-struct SimFinding(Finding);
+pub(super) struct SimFinding(pub(super) Finding);
 
 #[pymethods]
 impl SimFinding {
@@ -313,13 +191,13 @@ impl SimFinding {
     }
 
     #[getter]
-    fn tool<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::to_python(py, &json!(self.0.kind.tool()))
+    fn tool(&self) -> &'static str {
+        self.0.kind.tool().as_str()
     }
 
     #[getter]
-    fn kind<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::to_python(py, &json!(self.0.kind))
+    fn kind(&self) -> &'static str {
+        self.0.kind.as_str()
     }
 
     #[getter]
@@ -358,7 +236,7 @@ impl SimFinding {
 
 /// Where one core was when the run ended.
 #[pyclass(frozen, get_all, module = "superkernel._core", name = "CoreReport")]
-struct SimCore {
+pub(super) struct SimCore {
     core: String,
     kind: String,
     block: u32,
@@ -378,7 +256,7 @@ struct SimCore {
 }
 
 impl SimCore {
-    fn new(py: Python<'_>, report: &CoreReport) -> PyResult<Self> {
+    pub(super) fn new(py: Python<'_>, report: &CoreReport) -> PyResult<Self> {
         let counts = convert::to_python(py, &json!(report.counts))?.unbind();
         let report = report.clone();
         Ok(Self {

@@ -18,6 +18,7 @@ mod opbuild;
 mod options;
 mod plan;
 mod records;
+mod report;
 mod request;
 mod scope;
 mod settings;
@@ -40,6 +41,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     plan::register(module)?;
     elf::register(module)?;
     launch::register(module)?;
+    report::register(module)?;
     request::register(module)?;
     loader::register(module)?;
     locate::register(module)?;

@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 
-use super::errors::to_python;
-use super::launch::SimReport;
+use super::errors::{from_parts, to_python};
 use super::loader::KernelDescription;
+use super::report::SimReport;
 use crate::model::Soc;
+use crate::named::Named;
+use crate::sim::interface::report::Report;
 use crate::sim::interface::request::{self, AgentSpec, BufferSpec, DelaySpec, OpSpec, Trigger, WriteSpec};
-use crate::sim::launch::protocol::{Pages, WorkOrder};
+use crate::sim::launch::protocol::{Answer, Pages, WorkOrder};
 use crate::sim::machine::topology::Topology;
 use crate::sim::{self, Request};
 
@@ -19,7 +21,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// One launch of one loaded kernel.
 #[pyclass(module = "superkernel._core")]
-pub(crate) struct LaunchRequest(Request);
+pub(crate) struct LaunchRequest(Request, Py<KernelDescription>);
 
 #[pymethods]
 impl LaunchRequest {
@@ -27,7 +29,7 @@ impl LaunchRequest {
     #[new]
     fn new(
         py: Python<'_>,
-        kernel: &KernelDescription,
+        kernel: Py<KernelDescription>,
         library: PathBuf,
         soc: &str,
         tiling_key: Option<u64>,
@@ -35,8 +37,8 @@ impl LaunchRequest {
         slots: Vec<u64>,
     ) -> PyResult<Self> {
         let soc = Soc::parse(soc).map_err(|error| to_python(py, error))?;
-        let request = kernel.launchable().request(library, soc, tiling_key, blocks, slots);
-        request.map(Self).map_err(|error| to_python(py, error))
+        let request = kernel.get().launchable().request(library, soc, tiling_key, blocks, slots);
+        request.map(|request| Self(request, kernel)).map_err(|error| to_python(py, error))
     }
 
     /// In which order cores go on.
@@ -155,8 +157,22 @@ impl LaunchRequest {
     /// Runs it in this process.
     fn launch(&self, py: Python<'_>) -> PyResult<SimReport> {
         let request = self.0.clone();
-        let report = py.detach(|| sim::launch(request));
-        report.map(SimReport).map_err(|error| to_python(py, error))
+        let report = py.detach(|| sim::launch(request)).map_err(|error| to_python(py, error))?;
+        Ok(self.report(py, report))
+    }
+
+    /// The report in a worker's answer; an answer that is an error is raised.
+    fn answer(&self, py: Python<'_>, line: &[u8]) -> PyResult<SimReport> {
+        match py.detach(|| Answer::from_line(line)) {
+            Ok(Answer::Report(report)) => Ok(self.report(py, *report)),
+            Ok(Answer::Refused { id, message, solution }) => Err(from_parts(py, &id, &message, &solution)),
+            Err(error) => Err(to_python(py, error)),
+        }
+    }
+
+    /// The report of a launch that did not come back.
+    fn lost(&self, py: Python<'_>, status: &str, message: String) -> PyResult<SimReport> {
+        SimReport::lost(py, status, message, &self.0.kernel)
     }
 
     /// The line that has the worker run it.
@@ -167,6 +183,12 @@ impl LaunchRequest {
     }
 }
 
-fn named<T: serde::de::DeserializeOwned>(py: Python<'_>, argument: &'static str, name: &str) -> PyResult<T> {
+impl LaunchRequest {
+    fn report(&self, py: Python<'_>, run: Report) -> SimReport {
+        SimReport::of(run, &self.0.kernel, Some(self.1.clone_ref(py)))
+    }
+}
+
+fn named<T: Named>(py: Python<'_>, argument: &'static str, name: &str) -> PyResult<T> {
     request::choice(argument, name).map_err(|error| to_python(py, error))
 }

@@ -150,8 +150,8 @@ impl SimSpace {
 
 /// The values of an argument of `launch` that takes one of a few; none for another argument.
 #[pyfunction]
-fn sim_choices(argument: &str) -> Vec<String> {
-    request::choices(argument)
+fn sim_choices(argument: &str) -> Vec<&'static str> {
+    request::choices(argument).to_vec()
 }
 
 /// Whether slot 0 of a super kernel for `soc` is the FFTS address.

@@ -32,8 +32,8 @@ impl Borders {
             return "lib".to_owned();
         }
         let has_row = |name: &String| self.0.iter().any(|(row, _)| row == name);
-        let around = (1..=module.len()).rev().map(|length| module[..length].join("/"));
-        around.filter(has_row).next().unwrap_or_else(|| module[0].clone())
+        let mut around = (1..=module.len()).rev().map(|length| module[..length].join("/"));
+        around.find(has_row).unwrap_or_else(|| module[0].clone())
     }
 
     /// The rows that a file names, its own left out.

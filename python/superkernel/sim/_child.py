@@ -75,17 +75,24 @@ class Child:
         """Whether it says nothing unasked; whatever it said would be taken for the next answer."""
         return not self._pending and not _readable(self._answers, 0)
 
-    def ask(self, order: str, timeout: float | None, events: int) -> _core.SimReport:
-        """Sends a work order and waits for the report of at most so many events; raises what the worker refuses."""
+    def ask(
+        self,
+        launch: _core.LaunchRequest,
+        pages: list[tuple[int, int, bool]],
+        timeout: float | None,
+        patience: float | None,
+        events: int,
+    ) -> _core.Report:
+        """Has a launch made and waits for the report of at most so many events; raises what the worker refuses."""
         try:
-            self._send(order.encode() + b"\n")
-            answer = self._receive(timeout, _LARGEST_ANSWER + events * _LARGEST_EVENT)
+            self._send(launch.work_order(pages, timeout).encode() + b"\n")
+            answer = self._receive(patience, _LARGEST_ANSWER + events * _LARGEST_EVENT)
         except BaseException:
             # An interrupted exchange cannot be continued.
             self.kill()
             raise
         try:
-            return _core.sim_answer(answer)
+            return launch.answer(answer)
         except SuperKernelError as error:
             if error.errorinfo["errId"] == _NO_ANSWER:
                 self.kill()

@@ -16,10 +16,10 @@ from superkernel._errors import SuperKernelError, make_error
 from superkernel._files import checked_path
 from superkernel._scratch import ScratchFolder, own_temporary_folder
 from superkernel.sim import _arguments as check
-from superkernel.sim import report as reports
 from superkernel.sim._child import Child, ChildDied, ChildTimedOut
 from superkernel.sim.kernel import Kernel, Origin
 from superkernel.sim.memory import PAGE, Arena, Buffer
+from superkernel.sim.report import Report
 
 __all__ = ["Device"]
 
@@ -161,7 +161,7 @@ class Device:
             self.require_open()
             yield
 
-    def _launch(self, request: _core.LaunchRequest, timeout: float | None, events: int) -> reports.Report:
+    def _launch(self, request: _core.LaunchRequest, timeout: float | None, events: int) -> Report:
         with self._lock:
             self.require_open()
             buffers = self._live_buffers()
@@ -172,7 +172,7 @@ class Device:
             if self.isolation == "process":
                 report = self._launch_in_child(request, timeout, buffers, events)
             else:
-                report = reports.from_native(request.launch())
+                report = request.launch()
             if report.status != "ok":
                 for buffer in buffers:
                     buffer.repair()
@@ -180,7 +180,7 @@ class Device:
 
     def _launch_in_child(
         self, launch: _core.LaunchRequest, timeout: float | None, buffers: list[Buffer], events: int
-    ) -> reports.Report:
+    ) -> Report:
         if self._child is not None and not self._child.is_silent():
             self._child.kill()
             self._child = None
@@ -198,14 +198,13 @@ class Device:
         try:
             # Kernel code is ended over there, which knows where it was; only what cannot be ended is given up here.
             patience = None if timeout is None else timeout + _GRACE
-            report = self._child.ask(launch.work_order(pages, timeout), patience, events)
+            report = self._child.ask(launch, pages, timeout, patience, events)
         except ChildDied as death:
             self._child = None
-            return reports.Report(status="crash", message=f"the process of the kernel {death}{self._where(launch)}")
+            return launch.lost("crash", f"the process of the kernel {death}{self._where(launch)}")
         except ChildTimedOut:
             self._child = None
-            message = f"the kernel did not come back within {timeout} seconds{self._where(launch)}"
-            return reports.Report(status="timeout", message=message)
+            return launch.lost("timeout", f"the kernel did not come back within {timeout} seconds{self._where(launch)}")
         except SuperKernelError:
             if not self._child.usable:
                 self._child = None
@@ -217,7 +216,7 @@ class Device:
             # Its memory may be damaged: the next launch gets a fresh process.
             self._child.kill()
             self._child = None
-        return reports.from_native(report)
+        return report
 
     def _where(self, launch: _core.LaunchRequest) -> str:
         core, op, steps = self._arena.status()

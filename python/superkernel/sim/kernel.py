@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
@@ -158,7 +157,8 @@ class Kernel:
             limit = check.seconds("timeout", self._device.timeout if timeout is None else timeout)
             report = self._device._launch(request, limit, event_limit)
             records = () if filled is args else filled.bring_back()
-            return dataclasses.replace(report, kernel=self.name, profiling=records, _description=self.description)
+            report._set_profiling(records)
+            return report
         finally:
             if filled is not args:
                 filled.free()

@@ -1,5 +1,6 @@
 //! What a run found wrong without ending for it: mistakes inside a core that did no harm in this order.
 
+use crate::named::named;
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
@@ -10,32 +11,33 @@ use super::tools::Tool;
 /// Enough to see the pattern.
 const LIMIT: usize = 100;
 
-/// Which rule was broken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum FindingKind {
-    /// Two instructions of a core use the same bytes, and nothing orders their pipes.
-    Unordered,
-    /// Operands of one instruction overlap in part.
-    Overlap,
-    /// A flag of L0C is waited for that nobody changes.
-    UnitFlag,
-    /// Local memory is read that nobody has written.
-    NeverWritten,
-    /// A plain pointer, or an instruction, left its buffer for another one.
-    Bounds,
-    /// An event is raised that is raised already.
-    EventDoubled,
-    /// An event is still raised at the end.
-    EventLeft,
-    /// A tensor was enqueued and never dequeued.
-    QueueLeft,
-    /// The scalar unit reads from its cache what others have changed in memory.
-    StaleRead,
-    /// Somebody reads memory of which a core has newer bytes in its cache.
-    Unflushed,
-    /// A line that is written back destroys what others wrote beside it.
-    LostNeighbour,
+named! {
+    /// Which rule was broken.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub(crate) enum FindingKind {
+        /// Two instructions of a core use the same bytes, and nothing orders their pipes.
+        Unordered = "unordered",
+        /// Operands of one instruction overlap in part.
+        Overlap = "overlap",
+        /// A flag of L0C is waited for that nobody changes.
+        UnitFlag = "unit-flag",
+        /// Local memory is read that nobody has written.
+        NeverWritten = "never-written",
+        /// A plain pointer, or an instruction, left its buffer for another one.
+        Bounds = "bounds",
+        /// An event is raised that is raised already.
+        EventDoubled = "event-doubled",
+        /// An event is still raised at the end.
+        EventLeft = "event-left",
+        /// A tensor was enqueued and never dequeued.
+        QueueLeft = "queue-left",
+        /// The scalar unit reads from its cache what others have changed in memory.
+        StaleRead = "stale-read",
+        /// Somebody reads memory of which a core has newer bytes in its cache.
+        Unflushed = "unflushed",
+        /// A line that is written back destroys what others wrote beside it.
+        LostNeighbour = "lost-neighbour",
+    }
 }
 
 impl FindingKind {

@@ -278,3 +278,77 @@ pub(crate) struct Report {
     /// The agents.
     pub agents: Vec<AgentReport>,
 }
+
+impl Report {
+    /// Of a run that did not come back.
+    pub(crate) fn lost(status: Status, message: String) -> Self {
+        Self {
+            status,
+            message,
+            failure: None,
+            steps: 0,
+            switches: 0,
+            counts: Counts::default(),
+            cores: Vec::new(),
+            events: Vec::new(),
+            events_dropped: 0,
+            ops: Vec::new(),
+            hazards: Vec::new(),
+            unchecked: Vec::new(),
+            findings: Vec::new(),
+            pipes: PipesSpec::default(),
+            cache: CacheSpec::default(),
+            instructions: Vec::new(),
+            warnings: Vec::new(),
+            output: Vec::new(),
+            agents: Vec::new(),
+        }
+    }
+
+    /// Id of the error that it is, and what to do about it; `None`: all went well.
+    pub(crate) fn error(&self) -> Option<(&'static str, &'static str)> {
+        let (id, solution) = self.status.error()?;
+        Some((self.first_mistake().map_or(id, |(id, _)| id), solution))
+    }
+
+    /// Who looks for what went wrong first.
+    pub(crate) fn tool(&self) -> Tool {
+        let by_status = match self.status {
+            Status::Api | Status::Crash | Status::Overrun | Status::NullCall => Tool::Bounds,
+            Status::Ok
+            | Status::Deadlock
+            | Status::Overflow
+            | Status::Leak
+            | Status::Trap
+            | Status::Assert
+            | Status::StepLimit
+            | Status::Timeout
+            | Status::Hazard
+            | Status::Agent
+            | Status::Pipe
+            | Status::Cache => Tool::Order,
+        };
+        self.first_mistake().map_or(by_status, |(_, tool)| tool)
+    }
+
+    /// What did not end the run by itself, if that is what it failed by: its id, and who looks for it.
+    fn first_mistake(&self) -> Option<(&'static str, Tool)> {
+        match self.status {
+            Status::Hazard => self.hazards.first().map(|hazard| (hazard.id(), hazard.tool())),
+            Status::Pipe | Status::Cache => self.findings.first().map(|it| (it.kind.id(), it.kind.tool())),
+            Status::Ok
+            | Status::Deadlock
+            | Status::Overflow
+            | Status::Leak
+            | Status::Trap
+            | Status::Assert
+            | Status::Api
+            | Status::NullCall
+            | Status::Crash
+            | Status::StepLimit
+            | Status::Timeout
+            | Status::Agent
+            | Status::Overrun => None,
+        }
+    }
+}

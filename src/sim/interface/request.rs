@@ -1,11 +1,13 @@
 //! What a launch is asked to do. Handed to the worker process as JSON, which only the core writes and reads.
 
+use crate::named::{Named, named};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::error::SimError;
+use super::status::Status;
 use super::tools::{self, Tool};
 use crate::model::{KernelType, Soc};
 
@@ -209,17 +211,18 @@ pub(crate) struct ScheduleSpec {
     pub seed: u64,
 }
 
-/// How the next core is chosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum PolicySpec {
-    /// One after another.
-    #[default]
-    RoundRobin,
-    /// Any core, each equally likely.
-    Random,
-    /// Random priorities that change now and then: some cores run far ahead of others.
-    Skewed,
+named! {
+    /// How the next core is chosen.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub(crate) enum PolicySpec {
+        /// One after another.
+        #[default]
+        RoundRobin = "round-robin",
+        /// Any core, each equally likely.
+        Random = "random",
+        /// Random priorities that change now and then: some cores run far ahead of others.
+        Skewed = "skewed",
+    }
 }
 
 /// A core held back for some steps.
@@ -238,23 +241,24 @@ pub(crate) struct DelaySpec {
     pub op: Option<u32>,
 }
 
-/// Where a core is held back.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum DelayPoint {
-    /// Before its first instruction.
-    #[default]
-    Start,
-    /// When it enters the operator.
-    Op,
-    /// When it enters any `SyncAll`.
-    SyncAll,
-    /// When it starts to follow an operator it does not run (feed-sync-all).
-    Complement,
-    /// Before `SetNextTaskStart`.
-    SetNextTask,
-    /// Before `WaitPreTaskEnd`.
-    WaitPreTask,
+named! {
+    /// Where a core is held back.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub(crate) enum DelayPoint {
+        /// Before its first instruction.
+        #[default]
+        Start = "start",
+        /// When it enters the operator.
+        Op = "op",
+        /// When it enters any `SyncAll`.
+        SyncAll = "sync-all",
+        /// When it starts to follow an operator it does not run (feed-sync-all).
+        Complement = "complement",
+        /// Before `SetNextTaskStart`.
+        SetNextTask = "set-next-task",
+        /// Before `WaitPreTaskEnd`.
+        WaitPreTask = "wait-pre-task",
+    }
 }
 
 /// Somebody outside the kernel who acts on global memory.
@@ -314,119 +318,77 @@ pub(crate) struct WriteSpec {
     pub bytes: Vec<u8>,
 }
 
-/// See [`crate::sim::machine::flags::Arrivals`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum ArrivalsSpec {
-    /// One arrival of every member.
-    #[default]
-    PerCore,
-    /// As many arrivals as members.
-    Summed,
+named! {
+    /// See [`crate::sim::machine::flags::Arrivals`].
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub(crate) enum ArrivalsSpec {
+        /// One arrival of every member.
+        #[default]
+        PerCore = "per-core",
+        /// As many arrivals as members.
+        Summed = "summed",
+    }
 }
 
-/// How the pipes of a core work.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum PipesSpec {
-    /// Instructions execute when they are issued.
-    #[default]
-    InOrder,
-    /// The same, and accesses that nothing orders are found.
-    Checked,
-    /// Pipes run behind the scalar unit, as far as a seed says.
-    Reordered,
+named! {
+    /// How the pipes of a core work.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub(crate) enum PipesSpec {
+        /// Instructions execute when they are issued.
+        #[default]
+        InOrder = "in-order",
+        /// The same, and accesses that nothing orders are found.
+        Checked = "checked",
+        /// Pipes run behind the scalar unit, as far as a seed says.
+        Reordered = "reordered",
+    }
 }
 
-/// What the scalar unit's accesses to global memory meet.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum CacheSpec {
-    /// Memory itself.
-    #[default]
-    Coherent,
-    /// A cache per core that nobody keeps like memory.
-    Strict,
+named! {
+    /// What the scalar unit's accesses to global memory meet.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub(crate) enum CacheSpec {
+        /// Memory itself.
+        #[default]
+        Coherent = "coherent",
+        /// A cache per core that nobody keeps like memory.
+        Strict = "strict",
+    }
 }
 
-/// Which events are recorded.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum EventsSpec {
-    /// None.
-    None,
-    /// Begin and end of operators, agents, failures.
-    #[default]
-    Ops,
-    /// Also every set, wait and barrier.
-    Sync,
-    /// Also every instruction, in a list of its own.
-    Instructions,
-}
-
-/// The names of all values of an enum of a request.
-macro_rules! names {
-    ($($value:expr),+) => {
-        [$(serde_json::to_value($value)),+].into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
-    };
+named! {
+    /// Which events are recorded.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+    pub(crate) enum EventsSpec {
+        /// None.
+        None = "none",
+        /// Begin and end of operators, agents, failures.
+        #[default]
+        Ops = "ops",
+        /// Also every set, wait and barrier.
+        Sync = "sync",
+        /// Also every instruction, in a list of its own.
+        Instructions = "instructions",
+    }
 }
 
 /// The values that an argument of `launch` may have if it is one of a few; none for another argument.
-pub(crate) fn choices(argument: &str) -> Vec<String> {
+pub(crate) fn choices(argument: &str) -> &'static [&'static str] {
     match argument {
-        "schedule" => names!(PolicySpec::RoundRobin, PolicySpec::Random, PolicySpec::Skewed),
-        "arrivals" => names!(ArrivalsSpec::PerCore, ArrivalsSpec::Summed),
-        "pipes" => names!(PipesSpec::InOrder, PipesSpec::Checked, PipesSpec::Reordered),
-        "cache" => names!(CacheSpec::Coherent, CacheSpec::Strict),
-        "events" => names!(EventsSpec::None, EventsSpec::Ops, EventsSpec::Sync, EventsSpec::Instructions),
-        "tool" => Tool::ALL.iter().flat_map(|tool| -> Vec<String> { names!(tool) }).collect(),
-        "at" => names!(
-            DelayPoint::Start,
-            DelayPoint::Op,
-            DelayPoint::SyncAll,
-            DelayPoint::Complement,
-            DelayPoint::SetNextTask,
-            DelayPoint::WaitPreTask
-        ),
-        _ => Vec::new(),
+        "schedule" => PolicySpec::NAMES,
+        "arrivals" => ArrivalsSpec::NAMES,
+        "pipes" => PipesSpec::NAMES,
+        "cache" => CacheSpec::NAMES,
+        "events" => EventsSpec::NAMES,
+        "tool" => Tool::NAMES,
+        "status" => Status::NAMES,
+        "at" => DelayPoint::NAMES,
+        _ => &[],
     }
 }
 
 /// The value called `name` of an argument that has one of a few.
-pub(crate) fn choice<T: serde::de::DeserializeOwned>(argument: &'static str, name: &str) -> Result<T, SimError> {
-    serde_json::from_value(name.into()).map_err(|_| SimError::Choice {
-        argument,
-        name: name.to_owned(),
-        allowed: choices(argument),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What the reader of a request expects for one of its enums, in the words of its refusal.
-    fn expected<T: serde::de::DeserializeOwned>() -> String {
-        serde_json::from_str::<T>("\"?\"").err().unwrap().to_string()
-    }
-
-    #[test]
-    fn the_choices_are_those_that_are_read() {
-        let enums = [
-            ("schedule", expected::<PolicySpec>()),
-            ("arrivals", expected::<ArrivalsSpec>()),
-            ("pipes", expected::<PipesSpec>()),
-            ("cache", expected::<CacheSpec>()),
-            ("events", expected::<EventsSpec>()),
-            ("at", expected::<DelayPoint>()),
-            ("tool", expected::<Tool>()),
-        ];
-        for (argument, refusal) in enums {
-            let choices = choices(argument);
-            let listed = refusal.matches('`').count() / 2 - 1;
-            assert_eq!(choices.len(), listed, "{argument}: {refusal}");
-            assert!(choices.iter().all(|name| refusal.contains(&format!("`{name}`"))), "{argument}: {refusal}");
-        }
-        assert!(choices("seed").is_empty());
-    }
+pub(crate) fn choice<T: Named>(argument: &'static str, name: &str) -> Result<T, SimError> {
+    let allowed = || T::NAMES.iter().map(|name| (*name).to_owned()).collect();
+    T::named(name).ok_or_else(|| SimError::Choice { argument, name: name.to_owned(), allowed: allowed() })
 }

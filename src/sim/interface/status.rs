@@ -1,5 +1,6 @@
 //! How a run ended, and what went wrong first.
 
+use crate::named::named;
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
@@ -7,42 +8,43 @@ use serde::{Deserialize, Serialize};
 /// A word of a fixed set, borrowed where it was written and owned where it was read.
 pub(crate) type Word = Cow<'static, str>;
 
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Status {
-    /// All cores finished, all flags are down, no two operators raced.
-    Ok,
-    /// Nobody can go on.
-    Deadlock,
-    /// A flag counter exceeded 15.
-    Overflow,
-    /// A flag stayed raised, or an arrival pending, at the end.
-    Leak,
-    /// `trap()`.
-    Trap,
-    /// An assertion of the kernel failed.
-    Assert,
-    /// A call broke a rule of the programming interface.
-    Api,
-    /// A null function pointer was called.
-    NullCall,
-    /// Kernel code crashed: a bad address, a division by zero, an abort.
-    Crash,
-    /// More steps than allowed.
-    StepLimit,
-    /// It did not come back in the time it had.
-    Timeout,
-    /// The run finished, but the order of two operators that share memory was luck.
-    Hazard,
-    /// An agent that had to act never could.
-    Agent,
-    /// The run finished, but a core's own instructions were in order by luck, or an event or a queue was left in use.
-    Pipe,
-    /// The run finished, but data stayed in a cache that others needed.
-    Cache,
-    /// Something was written behind the end of a buffer.
-    Overrun,
+named! {
+    /// How a run ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Status {
+        /// All cores finished, all flags are down, no two operators raced.
+        Ok = "ok",
+        /// Nobody can go on.
+        Deadlock = "deadlock",
+        /// A flag counter exceeded 15.
+        Overflow = "overflow",
+        /// A flag stayed raised, or an arrival pending, at the end.
+        Leak = "leak",
+        /// `trap()`.
+        Trap = "trap",
+        /// An assertion of the kernel failed.
+        Assert = "assert",
+        /// A call broke a rule of the programming interface.
+        Api = "api",
+        /// A null function pointer was called.
+        NullCall = "null-call",
+        /// Kernel code crashed: a bad address, a division by zero, an abort.
+        Crash = "crash",
+        /// More steps than allowed.
+        StepLimit = "step-limit",
+        /// It did not come back in the time it had.
+        Timeout = "timeout",
+        /// The run finished, but the order of two operators that share memory was luck.
+        Hazard = "hazard",
+        /// An agent that had to act never could.
+        Agent = "agent",
+        /// The run finished, but a core's own instructions were in order by luck, or an event or a queue was left in use.
+        Pipe = "pipe",
+        /// The run finished, but data stayed in a cache that others needed.
+        Cache = "cache",
+        /// Something was written behind the end of a buffer.
+        Overrun = "overrun",
+    }
 }
 
 /// The first thing that went wrong.
@@ -60,4 +62,34 @@ pub(crate) struct Failure {
     pub line: Option<u32>,
     /// The function of the kernel, with how far behind its start, where known.
     pub function: Option<String>,
+}
+
+impl Status {
+    /// Id of the error that a run with this end is, and what to do about it; `None`: all went well.
+    pub(crate) fn error(self) -> Option<(&'static str, &'static str)> {
+        Some(match self {
+            Self::Ok => return None,
+            Self::Deadlock => ("SK0910", "set the flag or the word that the report names on every core that has to"),
+            Self::Overflow => ("SK0911", "wait for the flag before it is set again"),
+            Self::Leak => ("SK0912", "give every set of a flag its wait on every path of every core"),
+            Self::Trap => ("SK0913", "look why the kernel gave up at that line"),
+            Self::Assert => ("SK0914", "look why the assertion failed"),
+            Self::Api => ("SK0915", "keep the rule that the report names"),
+            Self::NullCall => {
+                ("SK0916", "look where the function pointer comes from: a tiling key that was never selected?")
+            }
+            Self::Crash => {
+                ("SK0917", "look at the address and the operator; debug with isolation='in-process' under a debugger")
+            }
+            Self::StepLimit => ("SK0918", "raise step_limit, or look for a loop that never ends"),
+            Self::Hazard => {
+                ("SK0919", "order the two operators by an event or a barrier, two cores of one by SyncAll or a flag")
+            }
+            Self::Agent => ("SK0920", "check the word that the agent waits for"),
+            Self::Timeout => ("SK0921", "raise timeout, or look for a loop without any call of the device interface"),
+            Self::Overrun => ("SK0922", "keep the kernel's writes inside its buffers"),
+            Self::Pipe => ("SK0928", "put in what the report says is missing between the two instructions"),
+            Self::Cache => ("SK0929", "call dcci where the report says: after the write, before the read"),
+        })
+    }
 }

@@ -98,9 +98,7 @@ def test_an_unknown_tiling_key_names_op_and_key(device: Device, folder: Path) ->
 def test_one_line_a_readable_text_and_a_table(kernel: Kernel) -> None:
     good = kernel.launch(_arguments())
     assert repr(good).startswith("<Report te_superkernel_stores: ok, 4 cores, ") and "\n" not in repr(good)
-    bad = Report(
-        status="deadlock", message="first <line>\nsecond", warnings=("take & care",), cores=good.cores, kernel="k"
-    )
+    bad = Report(status="deadlock", message="first <line>\nsecond", warnings=["take & care"], kernel="k")
     assert "\n" not in repr(bad) and "first <line>" in repr(bad) and "1 warnings" in repr(bad)
     assert str(bad).splitlines()[1:] == ["first <line>", "second", "warning: take & care"]
     html = bad._repr_html_()
