@@ -8,6 +8,7 @@ pub(crate) mod description;
 mod error;
 pub(crate) mod facts;
 pub(crate) mod headers;
+mod lexer;
 mod objects;
 mod precompiled;
 pub(crate) mod program;

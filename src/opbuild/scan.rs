@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::lexer;
+
 /// A place in the operator's source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -178,7 +180,7 @@ fn own_tokens<'a>(text: &'a str, foreign: &Foreign) -> Vec<&'a str> {
             rest = after;
             continue;
         }
-        let length = if let Some(length) = literal_length(rest) {
+        let length = if let Some(length) = lexer::literal_length(rest) {
             length
         } else if is_word(&rest[..letter.len_utf8()]) {
             let length = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(rest.len());
@@ -217,32 +219,6 @@ impl<'a> LineMarker<'a> {
         number.parse::<usize>().ok()?;
         Some(Self { file, system })
     }
-}
-
-/// Bytes of the string or character literal at the start of `text`.
-fn literal_length(text: &str) -> Option<usize> {
-    let prefix = ["u8", "u", "U", "L", ""].into_iter().find(|prefix| {
-        text.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(['"', '\'']) || rest.starts_with("R\""))
-    })?;
-    let body = &text[prefix.len()..];
-    if let Some(raw) = body.strip_prefix("R\"") {
-        let open = raw.find('(')?;
-        let close = format!("){}\"", &raw[..open]);
-        let end = raw.find(&close).map_or(raw.len(), |end| end + close.len());
-        return Some(prefix.len() + 2 + end);
-    }
-    let quote = body.chars().next()?;
-    let mut escaped = false;
-    for (index, letter) in body.char_indices().skip(1) {
-        match letter {
-            '\n' => return Some(prefix.len() + index),
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            _ if letter == quote => return Some(prefix.len() + index + 1),
-            _ => {}
-        }
-    }
-    Some(text.len())
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::lexer::{blanked, closing, is_word, words};
 use crate::model::KernelType;
+use crate::opbuild::lexer::{blanked, closing, is_word, words};
 
 /// Kernel types by name.
 #[derive(Debug, Clone, Default)]

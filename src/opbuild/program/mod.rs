@@ -4,7 +4,6 @@
 //! of: the sources with their launches rewritten ([`rewrite`]) for the kernel types found out ([`kernels`]).
 
 pub(crate) mod kernels;
-pub(crate) mod lexer;
 pub(crate) mod rewrite;
 
 use std::collections::BTreeMap;

@@ -3,8 +3,8 @@
 //! Everything else stays as it is, every line on its line.
 
 use super::kernels::Kernels;
-use super::lexer::{blanked, closing, is_word};
 use crate::opbuild::OpBuildError;
+use crate::opbuild::lexer::{blanked, closing, is_word};
 use crate::opbuild::scan::Place;
 
 /// The text with its launches replaced; `None` if it has none.

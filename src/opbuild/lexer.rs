@@ -13,10 +13,9 @@ pub(crate) fn blanked(text: &str) -> String {
             b'/' if bytes.get(at + 1) == Some(&b'/') => line_end(bytes, at),
             b'/' if bytes.get(at + 1) == Some(&b'*') => find(bytes, at + 2, b"*/").map_or(bytes.len(), |end| end + 2),
             b'#' if line_start => directive_end(bytes, at),
-            b'"' if is_raw(bytes, at) => raw_end(bytes, at),
-            b'"' => quote_end(bytes, at),
+            b'"' => quoted_end(bytes, at),
             // An apostrophe between digits separates them.
-            b'\'' if at == 0 || !bytes[at - 1].is_ascii_alphanumeric() => quote_end(bytes, at),
+            b'\'' if at == 0 || !bytes[at - 1].is_ascii_alphanumeric() => quoted_end(bytes, at),
             letter => {
                 line_start = letter == b'\n' || (line_start && letter.is_ascii_whitespace());
                 at += 1;
@@ -47,16 +46,35 @@ fn directive_end(bytes: &[u8], at: usize) -> usize {
     end
 }
 
-fn quote_end(bytes: &[u8], at: usize) -> usize {
+/// Bytes of the text or letter in quotes, with what is in front of them, at the start of `text`.
+pub(crate) fn literal_length(text: &str) -> Option<usize> {
+    const PREFIXES: [&str; 10] = ["", "u8", "u", "U", "L", "R", "u8R", "uR", "UR", "LR"];
+    let quotes = |prefix: &str| if prefix.ends_with('R') { ['"'].as_slice() } else { &['"', '\''] };
+    let is_prefix = |prefix: &&&str| text.strip_prefix(**prefix).is_some_and(|rest| rest.starts_with(quotes(prefix)));
+    let prefix = PREFIXES.iter().find(is_prefix)?;
+    Some(quoted_end(text.as_bytes(), prefix.len()))
+}
+
+/// The end of what the quotes at `at` open; a line's end ends what is not raw.
+fn quoted_end(bytes: &[u8], at: usize) -> usize {
+    if bytes[at] == b'"' && is_raw(bytes, at) {
+        return raw_end(bytes, at);
+    }
     let mut end = at + 1;
-    while end < bytes.len() && bytes[end] != bytes[at] && bytes[end] != b'\n' {
+    while end < bytes.len() && bytes[end] != b'\n' {
+        if bytes[end] == bytes[at] {
+            return end + 1;
+        }
         end += if bytes[end] == b'\\' { 2 } else { 1 };
     }
-    (end + 1).min(bytes.len())
+    end.min(bytes.len())
 }
 
 fn is_raw(bytes: &[u8], quote: usize) -> bool {
-    quote > 0 && bytes[quote - 1] == b'R' && (quote < 2 || !bytes[quote - 2].is_ascii_alphanumeric())
+    let Some(before) = bytes[..quote].strip_suffix(b"R") else { return false };
+    let prefixes = [b"u8".as_slice(), b"u", b"U", b"L"];
+    let before = prefixes.into_iter().find_map(|prefix| before.strip_suffix(prefix)).unwrap_or(before);
+    before.last().is_none_or(|letter| !is_word(*letter))
 }
 
 fn raw_end(bytes: &[u8], at: usize) -> usize {
@@ -107,7 +125,7 @@ mod tests {
 
     #[test]
     fn places_stay_where_they_are() {
-        let text = "a /* <<< \n */ b \"<<<\\\"\" c '\\'' // <<<\n#define X \\\n <<<\nd R\"x(<<<)\" )x\" 1'000 é e ";
+        let text = "a /* <<< \n */ b \"<<<\\\"\" c '\\'' // <<<\n#define X \\\n <<<\nd R\"x(<<<)\" )x\" u8R\"(\"<<<)\" 1'000 é e ";
         let blank = blanked(text);
         assert_eq!(blank.lines().count(), text.lines().count());
         assert!(!blank.contains("<<<"), "{blank}");
