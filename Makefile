@@ -13,7 +13,7 @@ ifeq ($(wildcard target),)
 export CARGO_INCREMENTAL := 0
 endif
 
-.PHONY: demo quick test test-extra extra-tools setup packages develop release tables wheel wheels lint rust-test python-test
+.PHONY: demo quick test test-extra test-real extra-tools setup packages develop release tables wheel wheels lint rust-test python-test
 .PHONY: durations docs bench deny stress compare clean
 
 .PHONY: help
@@ -91,6 +91,10 @@ test-extra: develop setup wheels $(VENV)/.docs-ready  ## what needs tools of oth
 	scripts/no-warnings cargo check --quiet
 	cargo test --quiet --doc
 	pytest tests/extra
+
+# With objects of the vendor's compiler, from public wheels of 830 MB (or SUPERKERNEL_REAL_OBJECTS=folder of them).
+test-real: develop setup  ## objects of the vendor's compiler, from public wheels
+	pytest --timeout 3600 tests/real
 
 lint: develop setup  ## format, lints, types, stubs
 	cargo fmt --check
