@@ -14,7 +14,7 @@ export CARGO_INCREMENTAL := 0
 endif
 
 .PHONY: demo quick test test-extra test-real extra-tools setup packages develop release tables wheel wheels lint rust-test python-test
-.PHONY: durations docs bench deny stress compare clean
+.PHONY: test-torch durations docs bench deny stress compare clean
 
 .PHONY: help
 help:  ## lists the targets
@@ -95,6 +95,18 @@ test-extra: develop setup wheels $(VENV)/.docs-ready  ## what needs tools of oth
 # With objects of the vendor's compiler, from public wheels of 830 MB (or SUPERKERNEL_REAL_OBJECTS=folder of them).
 test-real: develop setup  ## objects of the vendor's compiler, from public wheels
 	pytest --timeout 3600 tests/real
+
+# The dry run with every known TorchAir, in a virtual environment of its own. Wheels are taken by name and stay in `target`.
+TORCH_VENV := target/venv-torch
+TORCH_NPU := 2.7.1 2.9.0 2.14.0
+test-torch: develop  ## TorchAir's releases without a device (downloads several gigabytes)
+	[ -x $(TORCH_VENV)/bin/pip ] || $(PYTHON) -m venv $(TORCH_VENV)
+	$(TORCH_VENV)/bin/pip install --quiet torch==2.14.1 numpy protobuf packaging pytest
+	for version in $(TORCH_NPU); do \
+	  $(TORCH_VENV)/bin/pip download --quiet --no-deps --dest target/torch-npu torch_npu==$$version && \
+	  SUPERKERNEL_TORCH_NPU_WHEEL=$$(echo $(CURDIR)/target/torch-npu/torch_npu-$$version-*.whl) \
+	  PYTHONPATH=$(CURDIR)/python $(TORCH_VENV)/bin/python -m pytest --quiet tests/dry_run || exit 1; \
+	done
 
 lint: develop setup  ## format, lints, types, stubs
 	cargo fmt --check

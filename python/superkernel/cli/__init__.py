@@ -38,6 +38,7 @@ COMMANDS: tuple[str, ...] = (
     "scope",
     "sim",
     "suggest",
+    "torchair",
     "tune",
     "version",
     "why",

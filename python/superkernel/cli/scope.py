@@ -36,6 +36,8 @@ def add_graph_arguments(
     command: argparse.ArgumentParser,
     metavar: str = "GRAPH",
     description: str = "a graph in JSON form (docs/scopes.md), or a dump of TorchAir or the graph engine in any form",
+    *,
+    compile_results: bool = True,
 ) -> None:
     """The graph and how it is planned."""
     command.add_argument("file", metavar=metavar, help=description)
@@ -87,11 +89,12 @@ def add_graph_arguments(
         help="the order ops run in, of a graph from before compilation; `both` plans the program's and tells what the "
         "engine's own would cut besides (default: %(default)s)",
     )
-    command.add_argument(
-        "--compile-results",
-        action="store_true",
-        help="take supportSuperKernel and localMemorySize from the JSONs the ops name",
-    )
+    if compile_results:
+        command.add_argument(
+            "--compile-results",
+            action="store_true",
+            help="take supportSuperKernel and localMemorySize from the JSONs the ops name",
+        )
 
 
 def types(value: str) -> list[str]:

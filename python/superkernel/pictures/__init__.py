@@ -52,12 +52,23 @@ def of_scopes(graph: Graph, planned: ScopePlan, links: Mapping[str, str] | None 
     """The data of the picture ``scope``; ``links`` are pages about single pieces."""
     plan = planned.to_dict()
     keys = ("name", "type", "id", "stream", "scope")
-    nodes = [{key: node.get(key) for key in keys} for node in graph.to_dict()["nodes"]]
+    nodes = [{**{key: node.get(key) for key in keys}, **_origin(node)} for node in graph.to_dict()["nodes"]]
+    if plan["prediction"] and plan["nodes"]:
+        # Streams are the prediction's, and what the engine will take out is not there.
+        streams = {node["name"]: node["stream"] for node in plan["nodes"]}
+        nodes = [{**node, "stream": streams[node["name"]]} for node in nodes if node["name"] in streams]
     # What a build needs is not shown.
     unused = {"kernel_infos", "normalized_infos", "document"}
     pieces = [{key: value for key, value in piece.items() if key not in unused} for piece in plan["pieces"]]
-    shown = ("graph", "mode", "status", "scopes", "events", "records")
+    shown = ("graph", "mode", "status", "prediction", "findings", "mistakes", "scopes", "events", "records")
     return {"plan": {**{key: plan[key] for key in shown}, "pieces": pieces}, "nodes": nodes, "links": dict(links or {})}
+
+
+def _origin(node: Mapping[str, Any]) -> dict[str, str]:
+    """What the user wrote that became a node, in one line."""
+    origin = node.get("origin", {})
+    told = ", ".join(value for value in (origin.get(key) for key in ("torch_op", "fx_node", "line")) if value)
+    return {"from": told} if told else {}
 
 
 def page(kind: Kind, title: str, data: Mapping[str, Any]) -> str:

@@ -47,7 +47,7 @@ function drawBands() {
         x: xOf(least) - 7, y: row.get(stream) - 7, width: (most - least) * STEP + BOX + 14, height: ROW + 14, rx: 9,
         fill: colour(number, 60), opacity: 0.28, click: () => showPiece(number),
       });
-      layers.bands.append(tips.set(band, `super kernel ${piece.name}\n${counted(piece.ops.length, "op")}, kernel ${piece.kernel_name}`));
+      layers.bands.append(tips.set(band, `super kernel ${piece.name}\n${counted(piece.ops.length, "op")}${piece.kernel_name ? `, kernel ${piece.kernel_name}` : ""}`));
     }
   });
 }
@@ -65,7 +65,7 @@ function drawNodes() {
     });
     const state = piece !== undefined ? `in super kernel ${plan.pieces[piece].name}`
       : out ? `left out of ${out.scope}: ${out.explanation} (${out.reason})` : node.scope ? `marked ${node.scope}` : "not marked";
-    tips.set(box, `${node.id} ${node.name}\n${node.type}, stream ${node.stream}\n${state}`);
+    tips.set(box, `${node.id} ${node.name}\n${node.type}, stream ${node.stream}${node.from ? `\n${node.from}` : ""}\n${state}`);
     boxes.set(node.name, box);
     const ink = fillColour ? "fill: #111" : null;
     layers.boxes.append(box,
@@ -129,6 +129,7 @@ function showNode(number) {
   panel(
     make("h2", {id: "chosen"}, node.name),
     make("div", {}, make("span", {class: "chip"}, node.type), " ", make("span", {class: "chip"}, `id ${node.id}`), " ", make("span", {class: "chip"}, `stream ${node.stream}`)),
+    node.from ? make("p", {class: "mono"}, node.from) : null,
     piece !== undefined ? make("p", {}, "in super kernel ", make("span", {class: "link", click: () => showPiece(piece)}, plan.pieces[piece].name)) : null,
     out ? make("p", {class: "bad"}, `left out of scope ${out.scope}: ${out.explanation} (${out.reason})`) : null,
     ...own.map((cut) => make("p", {class: "bad", style: "white-space: pre-line"}, cutText(cut))),
@@ -156,6 +157,9 @@ function summary() {
     make("h2", {}, plan.graph || "graph"),
     make("div", {}, `${counted(nodes.length, "node")} on ${counted(streams.length, "stream")}, ${counted(plan.pieces.length, "super kernel")}, ${counted(cuts.length, "cut")}, ${leftOut.size} left out; mode ${plan.mode}`),
     make("div", {class: "soft"}, "A box is an op, in the colour of its super kernel; hatched: marked, but left out; a dashed line: a cut. Keys: / search, f everything, + and -."),
+    ...plan.prediction.map((note) => make("p", {class: "soft"}, note)),
+    ...plan.mistakes.map((mistake) => make("p", {class: "bad", style: "white-space: pre-line"}, `scope ${mistake.scope}: ${mistake.message} [${mistake.id}]: ${mistake.solution}`)),
+    ...plan.findings.map((finding) => make("p", {class: "warn"}, `${finding.message}: ${finding.solution}`)),
     plan.status === "planned" ? null : make("p", {class: "bad"}, `nothing was planned: ${plan.status}`),
     ...plan.scopes.flatMap((scope) => [
       make("h3", {}, `scope ${scope.name}${scope.branch ? ` in ${scope.branch}` : ""}: ${scope.outcome}`),
@@ -179,7 +183,7 @@ document.querySelector(".facts").append(
   make("span", {class: "chip"}, counted(nodes.length, "node")), " ", make("span", {class: "chip"}, counted(plan.pieces.length, "super kernel")), " ",
   make("span", {class: cuts.length > 0 ? "chip bad" : "chip"}, counted(cuts.length, "cut")), " ", make("span", {class: "link", click: summary}, "summary"));
 controls(view);
-search(nodes.map((node, number) => ({text: `${node.id} ${node.name}  ${node.type} stream ${node.stream}`, go: () => { showNode(number); goTo(node.name); }})));
+search(nodes.map((node, number) => ({text: `${node.id} ${node.name}  ${node.type} stream ${node.stream} ${node.from ?? ""}`, go: () => { showNode(number); goTo(node.name); }})));
 tips.follow(document.querySelector(".drawing"));
 view.rows = streams.map((stream) => ({y: row.get(stream) - 8, text: stream < 0 ? "no stream" : `stream ${stream}`}));
 view.signs = nodes.map((node, number) => ({x: xOf(number), text: `node ${node.id}`}));

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Union
 
@@ -201,6 +201,13 @@ class Graph:
         self._native = None
         return content
 
+    def add_origins(self, origins: Mapping[str, Mapping[str, str]]) -> None:
+        """Says where nodes come from: ``torch_op``, ``fx_node`` and ``line`` by the name of the node."""
+        for node in self._changing()["nodes"]:
+            known = origins.get(node["name"])
+            if known is not None and node["type"] not in _NOT_WRITTEN:
+                node["origin"] = {**node.get("origin", {}), **{key: value for key, value in known.items() if value}}
+
     # -- asking ----------------------------------------------------------------------------------------------------
 
     @property
@@ -220,6 +227,10 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"Graph({self.name!r}, {len(self)} nodes)"
+
+
+#: Nodes that no operator of the user's became.
+_NOT_WRITTEN = ("Data", "RefData", "Const", "NetOutput")
 
 
 def _name(node: Node | str) -> str:

@@ -154,7 +154,7 @@ def _delegated(
 ) -> AbstractContextManager[Any]:
     """What TorchAir's function of that name gives, or ``own`` where there is no TorchAir."""
     try:
-        from torchair import scope as torchair_scope  # type: ignore[import-not-found, unused-ignore]
+        from torchair import scope as torchair_scope
     except ImportError:
         return own
     function: Callable[..., AbstractContextManager[Any]] | None = getattr(torchair_scope, name, None)

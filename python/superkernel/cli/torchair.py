@@ -1,0 +1,148 @@
+"""``superkernel torchair``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from superkernel.cli._settings import add_settings, given_settings
+from superkernel.cli.scope import add_graph_arguments
+
+if TYPE_CHECKING:
+    from superkernel.torchair import DryRun
+
+#: Nobody shall take what the script prints for results.
+_LOUD = (
+    "DRY RUN: no NPU and no CANN; results of operators are zeros of the right shape and type, so comparisons and "
+    "values that the script prints mean nothing"
+)
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the sub-command."""
+    command = subparsers.add_parser(
+        "torchair",
+        help="run a script with TorchAir and without an NPU, and plan every graph it would hand to the engine",
+        description="Run a script of TorchAir unchanged, without NPU and CANN, and show per graph what its scopes "
+        "become, mistakes in their options and what the engine's order would cut. Results are zeros. The exit status "
+        "is 1 if the script fails, or the compiler would refuse a super kernel or the options of a scope.",
+    )
+    command.add_argument(
+        "--wheel", metavar="torch_npu-….whl", help="take TorchAir from this wheel (default: what is installed)"
+    )
+    command.add_argument("--json", action="store_true", help="print the plans as JSON")
+    command.add_argument("--html", metavar="OUT.html", help="write a picture per graph: OUT.html, OUT_2.html, …")
+    command.add_argument("--save", metavar="FOLDER", help="write every graph in JSON form, for the other commands")
+    command.add_argument(
+        "--profile",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="a run of the model without super kernels: also predict what fusing gains, and suggest scopes",
+    )
+    add_settings(command, "soc", "aic_num", "aiv_num")
+    add_graph_arguments(command, "SCRIPT.py", "the script", compile_results=False)
+    command.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="what the script gets")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the script, then prints the plans."""
+    import json
+    import sys
+
+    import superkernel
+    from superkernel import scope
+    from superkernel.cli.scope import planning
+    from superkernel.torchair import DryRun, PlannedGraph, graphs_of, prepare
+
+    with superkernel.configure(**given_settings(options)):
+        process = prepare(options.wheel)
+        print(_LOUD, file=sys.stderr)
+        status = _run_script(options.file, options.arguments)
+        graphs = graphs_of(process.engine.graphs)
+        found = DryRun(PlannedGraph(graph, scope.plan(graph, **planning(options))) for graph in graphs)  # type: ignore[arg-type]
+        if options.json:
+            print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+        else:
+            _print(found, options)
+        _write(found, options)
+    if not found.graphs:
+        print(
+            "superkernel: the script handed no graph to the engine: does it call a model that was compiled with the "
+            "backend of torchair.get_npu_backend()?",
+            file=sys.stderr,
+        )
+    return 1 if status or not found.graphs or found.blocked or found.mistakes else 0
+
+
+def _run_script(path: str, arguments: list[str]) -> int:
+    """Runs a script as Python would; its exit status."""
+    import os
+    import runpy
+    import sys
+    import traceback
+
+    from superkernel._errors import make_error
+
+    if not os.path.isfile(path):
+        raise make_error("SK0001", f"cannot read `{path}`: it is no file", "name the script")
+    kept, sys.argv = sys.argv, [path, *arguments]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    try:
+        runpy.run_path(path, run_name="__main__")
+    except SystemExit as exit:
+        return exit.code if isinstance(exit.code, int) else int(exit.code is not None)
+    except Exception:
+        traceback.print_exc()
+        print("superkernel: the script failed; planned is what it compiled until then", file=sys.stderr)
+        return 1
+    finally:
+        sys.argv = kept
+        sys.path.pop(0)
+        sys.stdout.flush()
+    return 0
+
+
+def _print(found: DryRun, options: argparse.Namespace) -> None:
+    from superkernel import cost
+    from superkernel._errors import SuperKernelError
+    from superkernel.cli import predict, suggest
+    from superkernel.cli.scope import planning
+
+    for number, planned in enumerate(found.graphs):
+        if number:
+            print()
+        print(str(planned.plan), end="")
+        if not options.profile:
+            continue
+        for name, ask, lines in (
+            ("predict", cost.predict, lambda answer: predict.lines(answer, False)),
+            ("suggest", cost.suggest, suggest.lines),
+        ):
+            print(f"\n{name}:")
+            try:
+                answer = ask(planned.graph, options.profile, **planning(options))  # type: ignore[arg-type]
+                print("\n".join(lines(answer)))
+            except SuperKernelError as error:
+                print(f"  {error}")
+
+
+def _write(found: DryRun, options: argparse.Namespace) -> None:
+    from pathlib import Path
+
+    from superkernel import pictures
+    from superkernel.cli import _streams
+
+    if options.save is not None:
+        Path(options.save).mkdir(parents=True, exist_ok=True)
+    for number, planned in enumerate(found.graphs, 1):
+        name = planned.graph.name or f"graph_{number}"
+        if options.save is not None:
+            planned.graph.write(Path(options.save) / f"{number}_{name.replace('/', '_')}.json")
+        if options.html is not None:
+            data = pictures.of_scopes(planned.graph, planned.plan)
+            page = pictures.page("scope", f"Scopes of {name}", data)
+            target = Path(options.html)
+            path = target if number == 1 else target.with_name(f"{target.stem}_{number}{target.suffix}")
+            _streams.write(str(path), page.encode())

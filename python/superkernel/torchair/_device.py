@@ -1,0 +1,115 @@
+"""Stands in for torch_npu and the device: tensors stay on the host, everything else is silent."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from superkernel.torchair._silent import Silent, SilentModule
+from superkernel.torchair._source import Source
+
+
+class _TorchNpu(SilentModule):
+    """`torch_npu`: operators by name, submodules from the wheel's Python where they need no device."""
+
+    def __getattr__(self, name: str) -> Any:
+        import torch
+
+        if name.startswith(("npu_", "_npu_")) and hasattr(torch.ops.npu, name):
+            return getattr(torch.ops.npu, name)
+        return super().__getattr__(name)
+
+
+def install(source: Source, device: str, soc: int) -> None:
+    """Makes `torch_npu` and `torch.npu` importable, and tensors movable."""
+    import torch
+
+    package = _TorchNpu("torch_npu")
+    package.__path__ = [source.path()]
+    package.__version__ = source.version
+    sys.modules["torch_npu"] = package
+    npu = _npu_module(device)
+    package.npu = npu
+    for name in ("npu", "_C", "profiler", "distributed", "utils"):
+        _stand_in(package, name)
+    npu.utils.get_soc_version = npu._backends.get_soc_version = lambda *_: soc
+    _error_code(package)
+    torch.npu = npu
+    sys.modules["torch.npu"] = npu
+
+    def stay(self: Any, *_: Any, **__: Any) -> Any:
+        return self
+
+    torch.Tensor.npu = stay
+    # TorchAir asks formats of what is on a device.
+    torch.Tensor.is_npu = False
+    package.get_npu_format = lambda tensor: 2
+    torch.nn.Module.npu = stay
+    _stay_on_the_host(torch.Tensor)
+    _stay_on_the_host(torch.nn.Module)
+    for factory in ("empty", "zeros", "ones", "full", "rand", "randn", "randint", "tensor", "arange", "as_tensor"):
+        _make_on_the_host(torch, factory)
+
+
+def _npu_module(device: str) -> Any:
+    npu = SilentModule("torch_npu.npu")
+    npu.is_available = lambda: True
+    npu.device_count = lambda: 1
+    npu.current_device = lambda: 0
+    npu.synchronize = lambda *_: None
+    npu.set_device = lambda *_: None
+    npu.get_device_name = lambda *_: device
+    npu._get_deterministic_level = lambda: 0
+    return npu
+
+
+def _stand_in(package: Any, name: str) -> None:
+    full = f"torch_npu.{name}"
+    module = package.npu if name == "npu" else SilentModule(full)
+    module.__path__ = []
+    sys.modules[full] = module
+    setattr(package, name, module)
+    inner = {"npu": ("utils", "_backends"), "utils": ()}.get(name, ())
+    for part in inner:
+        child = SilentModule(f"{full}.{part}")
+        sys.modules[child.__name__] = child
+        setattr(module, part, child)
+    if name == "npu":
+        module.utils._is_gte_cann_version = lambda *_, **__: True
+        module.utils.get_cann_version = lambda *_: "dry run"
+
+
+def _error_code(package: Any) -> None:
+    module = SilentModule("torch_npu.utils._error_code")
+    for name in ("pta_error", "ops_error", "dist_error", "graph_error", "prof_error"):
+        setattr(module, name, lambda code: "")
+    module.ErrCode = Silent("ErrCode")
+    sys.modules[module.__name__] = module
+    package.utils._error_code = module
+
+
+def _is_npu(device: Any) -> bool:
+    return str(device).split(":")[0] in ("npu", "privateuseone")
+
+
+def _stay_on_the_host(owner: Any) -> None:
+    original = owner.to
+
+    def to(self: Any, *arguments: Any, **more: Any) -> Any:
+        kept = ["cpu" if isinstance(value, str) and _is_npu(value) else value for value in arguments]
+        if _is_npu(more.get("device")):
+            more["device"] = "cpu"
+        return original(self, *kept, **more)
+
+    owner.to = to
+
+
+def _make_on_the_host(torch: Any, name: str) -> None:
+    original = getattr(torch, name)
+
+    def make(*arguments: Any, **more: Any) -> Any:
+        if _is_npu(more.get("device")):
+            more["device"] = "cpu"
+        return original(*arguments, **more)
+
+    setattr(torch, name, make)

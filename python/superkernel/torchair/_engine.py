@@ -1,0 +1,129 @@
+"""Stands in for TorchAir's native modules: every graph is kept where it would be handed to the graph engine.
+
+Results are zeros of the right shape and type.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from superkernel.torchair._silent import SilentModule
+
+#: The engine's numbers of data types.
+_TYPES = {
+    0: "float32",
+    1: "float16",
+    2: "int8",
+    3: "int32",
+    4: "uint8",
+    6: "int16",
+    9: "int64",
+    11: "float64",
+    12: "bool",
+    16: "complex64",
+    17: "complex128",
+    27: "bfloat16",
+    33: "complex32",
+}
+
+
+class Captured(NamedTuple):
+    """A graph as the engine would get it."""
+
+    #: A binary ``ModelDef``.
+    model: bytes
+    #: Per op: torch operator, node of the traced graph, line of Python.
+    origins: dict[str, dict[str, str]]
+
+
+class Engine:
+    """All graphs of a run."""
+
+    def __init__(self) -> None:
+        self.graphs: list[Captured] = []
+        self._origins: dict[str, dict[str, str]] = {}
+        self._modules: dict[str, Any] = {}
+
+    def install(self, soc: str) -> None:
+        """Puts stand-ins where TorchAir looks for its native modules."""
+        engine = self
+
+        class TorchNpuGraphBase:
+            """One graph of the engine."""
+
+            def __init__(self, name: str = "") -> None:
+                self._types: list[int] = []
+                self._shapes: list[list[int]] = []
+
+            def load(self, model: bytes, options: Any = None, placements: Any = None, types: Any = (), *_: Any) -> None:
+                self._types = list(types)
+                engine.graphs.append(Captured(bytes(model), engine._origins))
+                # Names of ops begin anew in the next graph.
+                engine._origins = {}
+
+            def set_hint_shape(self, inputs: Any, outputs: Any) -> None:
+                self._shapes = [list(shape) for shape in outputs]
+
+            def compile(self) -> None: ...
+
+            def auto_tune(self, *_: Any) -> None: ...
+
+            def run(self, given: Any) -> list[Any]:
+                import torch
+
+                _, assigned, *_rest = given
+                found = []
+                for number, kind in enumerate(self._types):
+                    shape = [max(0, size) for size in self._shapes[number]] if number < len(self._shapes) else []
+                    zeros = torch.zeros(shape, dtype=getattr(torch, _TYPES.get(kind, "float32")))
+                    own = assigned[number] if assigned and number < len(assigned) else None
+                    found.append(zeros if own is None else own)
+                return found
+
+        native = SilentModule("torchair.core._torchair")
+        native.TorchNpuGraphBase = TorchNpuGraphBase
+        native.check_cann_compat = lambda *_: ""
+        native.get_registered_ir_def = lambda name: ("ERROR", [], [], [])
+        native.GetSocName = lambda: soc
+        native.StupidRepeat = lambda word, times: word * times
+        for name in ("_torchair", "_npu_graph_executor", "_npu_utils", "_abi_compat_ge_apis"):
+            module = native if name == "_torchair" else SilentModule(f"torchair.core.{name}")
+            sys.modules[module.__name__] = module
+            self._modules[name] = module
+
+    def attach(self) -> None:
+        """After TorchAir was imported: its package gets the stand-ins, its converter tells where ops come from."""
+        core = sys.modules["torchair.core"]
+        for name, module in self._modules.items():
+            setattr(core, name, module)
+        from torchair._ge_concrete_graph import fx2ge_converter
+
+        graph_type = getattr(fx2ge_converter, "GeConcreteGraph", None)
+        context = getattr(graph_type, "converter_context", None)
+        if graph_type is None or context is None:
+            # Then the graphs tell operators but no lines.
+            return
+        engine = self
+
+        @contextmanager
+        def told(self: Any, *, node: Any) -> Any:
+            before = len(self.graph.op)
+            with context(self, node=node) as inner:
+                yield inner
+            origin = _origin(node)
+            for op in self.graph.op[before:]:
+                engine._origins[op.name] = origin
+
+        graph_type.converter_context = told
+
+
+def _origin(node: Any) -> dict[str, str]:
+    trace = getattr(node, "stack_trace", None) or ""
+    frames = [line.strip() for line in trace.splitlines() if line.strip().startswith('File "')]
+    line = ""
+    if frames:
+        path, _, rest = frames[-1].removeprefix('File "').partition('", line ')
+        line = f"{path}:{rest.split(',')[0]}"
+    return {"torch_op": str(node.target), "fx_node": str(node.name), "line": line}

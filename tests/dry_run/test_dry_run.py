@@ -1,0 +1,129 @@
+"""TorchAir without a device: `make test-torch` runs this with every known release, each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from superkernel import SuperKernelError
+from superkernel.torchair import dry_run, prepare
+
+HERE = Path(__file__).parent
+WHEEL = os.environ["SUPERKERNEL_TORCH_NPU_WHEEL"]
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "superkernel", "torchair", *arguments]
+    return subprocess.run(line, capture_output=True, text=True, timeout=600)
+
+
+def plans(*arguments: str) -> list[list[str]]:
+    """`scope: ops` of every super kernel, graph by graph."""
+    done = command("--wheel", WHEEL, "--json", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert "DRY RUN" in done.stderr
+    start = done.stdout.index('{\n  "graphs"')
+    graphs = json.loads(done.stdout[start:])["graphs"]
+    return [[f"{piece['scope']}: {len(piece['ops'])}" for piece in graph["pieces"]] for graph in graphs]
+
+
+def test_a_script_of_quantised_operators(tmp_path: Path) -> None:
+    assert plans("--save", str(tmp_path), str(HERE / "quant_swiglu.py")) == [[], ["sp1: 2"]]
+    (_, marked) = sorted(tmp_path.glob("*.json"))
+    nodes = {node["type"]: node for node in json.loads(marked.read_text())["nodes"]}
+    origin = nodes["QuantBatchMatmulV3"]["origin"]
+    assert origin["torch_op"] == "npu.npu_quant_matmul.default"
+    path, _, number = origin["line"].rpartition(":")
+    assert path.endswith("quant_swiglu.py")
+    assert "npu_quant_matmul" in (HERE / "quant_swiglu.py").read_text().splitlines()[int(number) - 1]
+
+
+def test_a_script_of_six_fragments_with_arguments(tmp_path: Path) -> None:
+    expected = [f"sk{number}: 3" for number in range(1, 7)]
+    assert plans(str(HERE / "six_fragments.py"), str(tmp_path / "profile")) == [[], expected]
+
+
+def test_a_picture_per_graph(tmp_path: Path) -> None:
+    done = command("--wheel", WHEEL, "--html", str(tmp_path / "out.html"), str(HERE / "quant_swiglu.py"))
+    assert done.returncode == 0 and "prediction" in done.stdout
+    assert "npu_quant_matmul" in (tmp_path / "out_2.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("body", "part"),
+    [
+        ("raise ValueError('of the script')", "of the script"),
+        ("pass", "handed no graph"),
+    ],
+)
+def test_a_script_that_fails_or_compiles_nothing(body: str, part: str, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(body)
+    done = command("--wheel", WHEEL, str(tmp_path / "script.py"))
+    assert done.returncode == 1 and part in done.stderr
+
+
+def test_three_layers_stay_one_kernel() -> None:
+    prepare(WHEEL)
+    import torch
+    import torchair
+
+    class Layers(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = torch.nn.ModuleList(torch.nn.Linear(16, 16, bias=False) for _ in range(3))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            with torchair.scope.super_kernel("layers", "stream-fusion=1"):
+                for layer in self.layers:
+                    x = torch.relu(layer(x))
+            return x
+
+    planned = dry_run(Layers(), torch.ones(4, 16))
+    (kernel,) = planned.pieces
+    assert kernel.scope == "layers" and not planned.blocked and not planned.findings
+    assert [op["type"] for op in kernel.ops].count("Relu") == 3
+
+
+def test_mistakes_and_the_engines_order_are_told() -> None:
+    prepare(WHEEL)
+    import torch
+    import torchair
+
+    def model(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        with torchair.scope.super_kernel("cut"):
+            product = torch.mm(x, w)
+            inner = torch.exp(torch.relu(product))
+            outer = torch.tanh(inner)
+        with torchair.scope.super_kernel("typo", "stream-funsion=1"):
+            other = torch.sigmoid(torch.mm(w, w))
+        return outer, torch.abs(product), torch.neg(inner), other
+
+    planned = dry_run(model, (torch.ones(8, 8), torch.ones(8, 8)))
+    assert [piece.scope for piece in planned.pieces] == ["cut"]
+    assert [mistake["scope"] for mistake in planned.mistakes] == ["typo"]
+    assert [(finding["kind"], finding["scope"]) for finding in planned.findings] == [("engine-order", "cut")]
+    engine = dry_run(model, (torch.ones(8, 8), torch.ones(8, 8)), order="engine")
+    assert sum(len(piece.ops) for piece in engine.pieces) < 4
+
+
+def test_dynamic_shapes_are_told() -> None:
+    prepare(WHEEL)
+    import torch
+    import torchair
+
+    def model(x: torch.Tensor) -> torch.Tensor:
+        with torchair.scope.super_kernel("s"):
+            return torch.tanh(torch.exp(x))
+
+    assert "not static" in str(dry_run(model, torch.ones(5, 7), dynamic=True))
+    assert len(dry_run(model, {"x": torch.ones(5, 7)}).pieces) == 1
+
+
+def test_another_wheel_needs_another_process(tmp_path: Path) -> None:
+    prepare(WHEEL)
+    with pytest.raises(SuperKernelError, match="SK1051"):
+        prepare(tmp_path / "nothing.whl")
