@@ -35,9 +35,8 @@ pub(crate) fn nodes(context: &Context<'_>, rewriter: &Rewriter<'_>, pieces: &[Pi
         for number in 0..piece.inputs.len() {
             list.push(format!("{name}_data_{number}"), "Data", stream, Some(name));
         }
-        if !piece.outputs.is_empty() {
-            list.push(format!("{name}_output"), "NetOutput", stream, Some(name));
-        }
+        // Also where nothing comes out of it.
+        list.push(format!("{name}_output"), "NetOutput", stream, Some(name));
     }
     list.nodes
 }

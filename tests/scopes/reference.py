@@ -390,9 +390,9 @@ def plan(graph: dict[str, Any]) -> dict[str, Any]:
         for inner in rewriting.inner.get(name, []):
             node = rewriting.nodes[inner]
             listed.append((node.get("shown", inner), node["type"], node["stream"], name))
-        data, outputs_of = counts.get(name, (0, 0))
+        data, _ = counts.get(name, (0, 0))
         main = rewriting.nodes[name]["stream"]
         listed += [(f"{name}_data_{number}", "Data", main, name) for number in range(data)]
-        if outputs_of:
+        if name in counts:
             listed.append((f"{name}_output", "NetOutput", main, name))
     return {"pieces": described, "events": sorted(event.row() for event in rewriting.events), "nodes": listed}

@@ -71,11 +71,12 @@ fn the_list_after_the_example() {
             "13 sk_rcv_1073741827 1 in",
             "14 C 1 in",
             "15 D 2 in",
-            "16 sk_send_4 1",
-            "17 sk_rcv_1073741824 3",
-            "18 Z 3",
-            "19 sk_rcv_4 2",
-            "20 Y 2",
+            "16 sk_S_start_A_end_D_output 1 in",
+            "17 sk_send_4 1",
+            "18 sk_rcv_1073741824 3",
+            "19 Z 3",
+            "20 sk_rcv_4 2",
+            "21 Y 2",
         ]
     );
 }
@@ -92,8 +93,19 @@ fn inner_ends_data_and_output_count_as_nodes() {
     builder.op("a", 1, 1, "S");
     builder.op("b", 2, 2, "S");
     builder.event(5, "a", "b");
+    builder.outside("after", 3, 1);
     let plan = builder.plan(Mode::Compat).unwrap();
-    assert_eq!(renumbered(&plan), ["1 a Op", "2 sk_send_1073741823 SendMem", "3 sk_rcv_1073741823 RecvMem", "4 b Op"]);
+    assert_eq!(
+        renumbered(&plan),
+        [
+            "1 a Op",
+            "2 sk_send_1073741823 SendMem",
+            "3 sk_rcv_1073741823 RecvMem",
+            "4 b Op",
+            "5 sk_S_start_a_end_b_output NetOutput",
+        ]
+    );
+    assert_eq!(plan.nodes.iter().find(|node| node.name == "after").map(|node| node.id), Some(6));
     // With tensors from and to the outside: the inner graph has data nodes and one output node.
     let mut builder = Builder::default();
     builder.outside("x", 1, 1);
@@ -115,6 +127,7 @@ fn inner_ends_data_and_output_count_as_nodes() {
             "5 sk_S_start_a_end_b_data_1 Data",
             "6 sk_S_start_a_end_b_output NetOutput",
             "9 c Op",
+            "10 sk_T_start_c_end_c_output NetOutput",
         ]
     );
 }
