@@ -10,23 +10,57 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-__all__ = ["Output", "standard_streams"]
+__all__ = ["Output", "shown", "standard_streams", "steered"]
 
 _PLAIN = "superkernel-plain"
 #: What the texts of this package hold beside ASCII, in letters that every terminal has.
 _INSTEAD = {"\u2026": "...", "\u2192": "->", "\u2190": "<-", "\u2013": "-", "\u2014": "-", "\u00d7": "x", "\u00b7": "*"}
 
 
-class Output:
+#: What a terminal obeys instead of showing it: control characters but the ends of lines and tabs, and what turns the
+#: direction of text. Names come from files, and files from anywhere.
+_OBEYED = {
+    code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    for code in (*range(0x20), *range(0x7F, 0xA0), 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+    if chr(code) not in "\n\t"
+}
+
+
+def shown(text: str) -> str:
+    """Text as everything that is printed has it: nothing in it changes how a terminal shows the rest."""
+    return text.translate(_OBEYED)
+
+
+class Shown:
+    """A stream that everything is written to in a form that can be shown."""
+
+    def __init__(self, stream: TextIO) -> None:
+        #: For those who steer the terminal themselves, with text that went through ``shown``.
+        self.steered = stream
+
+    def write(self, text: str) -> int:
+        return self.steered.write(shown(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.steered, name)
+
+
+def steered(stream: TextIO) -> TextIO:
+    """The stream behind, for lines that change in place."""
+    return getattr(stream, "steered", stream)
+
+
+class Output(Shown):
     """Standard output that remembers the first failure: whoever prints may not notice, or not know what failed."""
 
     def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
         self._stream = stream
         self.failure: OSError | None = None
 
     def write(self, text: str) -> int:
         try:
-            return self._stream.write(text)
+            return super().write(text)
         except OSError as error:
             self.failure = self.failure or error
             raise
@@ -52,9 +86,6 @@ class Output:
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
         return self.failure
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
 
 @contextmanager
 def standard_streams() -> Iterator[Output]:
@@ -69,7 +100,8 @@ def standard_streams() -> Iterator[Output]:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_PLAIN)
     output: Any = Output(out)
-    sys.stdout, sys.stderr = output, errors
+    shown_errors: Any = Shown(errors)
+    sys.stdout, sys.stderr = output, shown_errors
     try:
         yield output
     finally:

@@ -8,6 +8,8 @@ import time
 from types import TracebackType
 from typing import Any, TextIO
 
+from superkernel.cli._output import shown, steered
+
 __all__ = ["LineProgress", "ModelProgress", "NoProgress", "TerminalProgress", "model_progress", "progress_for"]
 
 _INTERVAL = 0.1
@@ -90,7 +92,7 @@ def progress_for(kernel: str, *, quiet: bool) -> NoProgress:
     if quiet:
         return NoProgress()
     if sys.stderr.isatty():
-        return TerminalProgress(kernel, _core.build_stages(), sys.stderr)
+        return TerminalProgress(shown(kernel), _core.build_stages(), steered(sys.stderr))
     return LineProgress(kernel, sys.stderr)
 
 
@@ -154,7 +156,7 @@ class ModelProgress:
         count = f"[{done}/{total}]" if total else "[planning]"
         # Before the first one ends there is nothing to judge by.
         left = f", about {clock(elapsed / done * (total - done))} left" if 0 < done < total else ""
-        text = f"{count} {clock(elapsed)}{left}  {', '.join(running)}".rstrip()
+        text = shown(f"{count} {clock(elapsed)}{left}  {', '.join(running)}".rstrip())
         return text if len(text) < width else f"{text[: width - 4]}..."
 
     def _tick(self) -> None:
@@ -184,5 +186,5 @@ def clock(seconds: float) -> str:
 
 def model_progress(*, quiet: bool, as_json: bool) -> ModelProgress:
     """The display of a model's build; where standard output has the results as JSON, it has no lines."""
-    terminal = sys.stderr if not quiet and sys.stderr.isatty() else None
+    terminal = steered(sys.stderr) if not quiet and sys.stderr.isatty() else None
     return ModelProgress(sys.stderr if as_json else sys.stdout, terminal, quiet=quiet)
