@@ -7,7 +7,7 @@ use super::elf_support::meaning::{Group, Meaning, Place, Relocation, Section, Sy
 use super::elf_support::random::{Random, object};
 use proptest::prelude::*;
 use superkernel::Diagnostic;
-use superkernel::elf::{self, Edits, ElfError, Groups, Localize, Missing};
+use superkernel::elf::{self, Edits, ElfError, Groups, Localize, Missing, SymbolOrder};
 
 /// What the edited object should mean, or the id of the error.
 fn expected(before: &Meaning, edits: &Edits) -> Result<Meaning, &'static str> {
@@ -261,6 +261,7 @@ fn random_edits(random: &mut Random, object: &Object) -> Edits {
     Edits {
         rename,
         localize,
+        order: SymbolOrder::Keep,
         weaken,
         strip,
         rename_sections: match random.below(3) {
@@ -334,6 +335,7 @@ fn nothing_to_do_gives_the_same_bytes() {
             weaken: vec!["neither".to_owned()],
             missing: Missing::Ignore,
             groups: Groups::Keep,
+            order: SymbolOrder::Keep,
         };
         assert!(matches!(elf::edit(&bytes, &ignored).unwrap(), Cow::Borrowed(_)));
     }

@@ -64,6 +64,7 @@ use toolchains::Needs;
 
 use crate::artifact::SuperKernelSymbols;
 use crate::cancel::Cancel;
+use crate::elf;
 use crate::environment::{Environment, Intermediates};
 use crate::fs;
 use crate::model::SuperKernel;
@@ -76,7 +77,7 @@ use crate::store::cache::CachedKernel;
 use crate::store::digest::ContentDigest;
 use crate::store::publish::publish;
 use crate::store::work_dir::WorkDir;
-use crate::toolchain::{Executed, Places, Toolchain, ToolchainKind, Weight};
+use crate::toolchain::{Executed, Keeper, Places, Toolchain, ToolchainKind, Weight};
 
 pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel) -> Result<Outcome, BuildError> {
     let mut timings = Timings::start(observer);
@@ -85,6 +86,8 @@ pub(crate) fn build(request: &Request, observer: &dyn Observer, cancel: &Cancel)
     if let Some(outcome) = unchanged(request, stamp, &mut timings) {
         return Ok(outcome);
     }
+    // One watcher for all tools, from the question who the compiler is to the link.
+    let _keeper = Keeper::new();
     let prepared = prepare(request, &mut timings)?;
     let kernel = &prepared.kernel;
     let used = timings.measure(Stage::Read, || objects::used(kernel, &prepared.objects))?;
@@ -417,7 +420,9 @@ impl Build<'_> {
         let linked = timings.measure(Stage::Link, || assembly.link(&inputs, wanted, &mut self.log, cancel))?;
         tools.extend(linked.executed.into_iter().map(|done| (Stage::Link, done)));
         let object = timings.measure(Stage::Localize, || {
-            code_map::add(&linked.bytes, kernel, self.program, symbols, self.used, &inputs.own).map_err(|error| {
+            let whole = code_map::add(&linked.bytes, kernel, self.program, symbols, self.used, &inputs.own);
+            // The same bytes as one that was built under another name and renamed.
+            whole.and_then(|object| elf::normalized(&object)).map_err(|error| {
                 compile::bad_output("the linker", &format!("super kernel `{}`", kernel.name), error.to_string())
             })
         })?;

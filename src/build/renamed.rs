@@ -35,5 +35,6 @@ pub(super) fn renamed(object: &[u8], kernel: &SuperKernel, old: &str) -> Result<
     if let Some(program) = program {
         object = program.store(&object)?;
     }
-    Ok(object)
+    // As if it had never had another name.
+    elf::normalized(&object)
 }

@@ -6,6 +6,7 @@ use super::*;
 use crate::integration::elf_support::build::{
     self as objects, ALLOC, Extended, GLOBAL, LOCAL, NOBITS, Object, Place as At, Symbol as NewSymbol, WEAK,
 };
+use crate::integration::elf_support::{meaning, random};
 
 const TEXT: usize = 0;
 const ROOM: usize = 1;
@@ -277,4 +278,32 @@ fn a_name_that_stays_is_no_duplicate() {
     let edited = edit(&bytes, &Edits { rename: vec![stays, moves], ..Edits::default() }).unwrap().into_owned();
     let names: Vec<String> = symbols(&edited).unwrap().iter().map(|symbol| symbol.name.to_string()).collect();
     assert_eq!(names, ["mine", "all", "all", "ours"]);
+}
+
+#[test]
+fn a_normalized_file_means_the_same_and_forgets_what_it_was_called() {
+    let renamed = |bytes: &[u8], from: &str, to: &str| {
+        let rename = vec![(from.to_owned(), to.to_owned())];
+        edit(bytes, &Edits { rename, missing: Missing::Ignore, ..Edits::default() }).map(|bytes| bytes.into_owned())
+    };
+    let meaning = |bytes: &[u8]| {
+        let mut meaning = meaning::read(bytes);
+        meaning.symbols.sort_by_key(|symbol| format!("{symbol:?}"));
+        meaning
+    };
+    let mut same = 0;
+    for seed in 0..200 {
+        let bytes = random::object(seed).build();
+        let once = normalized(&bytes).unwrap();
+        assert_eq!(normalized(&once).unwrap(), once, "seed {seed}");
+        assert_eq!(meaning(&once), meaning(&bytes), "seed {seed}");
+        let Ok(other) = renamed(&bytes, "f", "another_name") else { continue };
+        let back = renamed(&other, "another_name", "f").unwrap();
+        // A group whose signature was renamed is no longer one of those that linkers keep one of.
+        if meaning(&back) == meaning(&bytes) {
+            assert!(normalized(&back).unwrap() == once, "seed {seed}");
+            same += 1;
+        }
+    }
+    assert!(same > 50, "{same}");
 }

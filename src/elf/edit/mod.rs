@@ -10,6 +10,7 @@
 
 mod layout;
 mod names;
+mod normalized;
 mod rebuild;
 mod references;
 mod renumber;
@@ -20,6 +21,7 @@ use std::borrow::Cow;
 use super::error::ElfError;
 use super::file::ElfFile;
 use super::symbols::SymbolTable;
+pub(crate) use normalized::normalized;
 pub(crate) use references::{References, Shape, of_section};
 
 /// What to change in an object.
@@ -45,8 +47,20 @@ pub struct Edits {
     pub drop_unused_with_prefix: Vec<String>,
     /// What becomes of section groups.
     pub groups: Groups,
+    /// How symbols follow one another.
+    pub order: SymbolOrder,
     /// What to do about names that the object does not have.
     pub missing: Missing,
+}
+
+/// How symbols follow one another, local ones first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum SymbolOrder {
+    /// As they did.
+    #[default]
+    Keep,
+    /// By section and value: linkers order them by hashes of their names.
+    ByPlace,
 }
 
 /// Which definitions become local.
@@ -110,11 +124,11 @@ pub(crate) fn edit_with<T>(
     let changes = names::resolve(&file, table.as_ref(), edits)?;
     let extent = layout::Extent::check(&file, table.as_ref())?;
     let sections = sections::plan(&file, table.as_ref(), edits, &changes)?;
-    if !changes.any && !sections.any {
+    if !changes.any && !sections.any && edits.order == SymbolOrder::Keep {
         return Ok(None);
     }
     let symbols = match &table {
-        Some(table) => Some(renumber::plan(&file, table, &changes, &sections)?),
+        Some(table) => Some(renumber::plan(&file, table, &changes, &sections, edits.order)?),
         None => None,
     };
     let decisions = rebuild::Decisions {

@@ -6,9 +6,13 @@ use super::super::error::ElfError;
 use super::super::file::ElfFile;
 use super::super::format::{RawSymbol, SYMBOL, binding, special, symbol_kind};
 use super::super::symbols::{Place, SymbolTable};
+use super::SymbolOrder;
 use super::names::{Changes, Fate};
 use super::references::{Use, uses};
 use super::sections::SectionPlan;
+
+/// Names are compared up to this length; behind it, symbols of the same place stay as they are.
+const LONGEST_COMPARED: usize = 4096;
 
 /// The symbol table to write.
 pub(crate) struct NewSymbols {
@@ -51,6 +55,7 @@ pub(crate) fn plan(
     table: &SymbolTable<'_>,
     changes: &Changes,
     sections: &SectionPlan,
+    order: SymbolOrder,
 ) -> Result<NewSymbols, ElfError> {
     let used = if changes.strips || sections.drops { uses(file, table, &sections.dropped)? } else { Vec::new() };
     let survivors = survivors(table, changes, &used);
@@ -66,21 +71,20 @@ pub(crate) fn plan(
         }
         outcomes.push(outcome);
     }
+    let staying = |is_local: bool| {
+        let stays = outcomes.iter().enumerate().filter_map(move |(index, outcome)| match outcome {
+            Outcome::Stays(raw, section) => Some((index, *raw, *section)),
+            Outcome::Gone | Outcome::Merged(_) => None,
+        });
+        stays.filter(move |(index, raw, _)| (*index == 0 || raw.is_local()) == is_local)
+    };
     let mut writer = Writer::new(table, outcomes.len());
-    for (index, outcome) in outcomes.iter().enumerate() {
-        if let Outcome::Stays(raw, section) = outcome
-            && (raw.is_local() || index == 0)
-        {
-            writer.push(file, table, index, *raw, *section)?;
-        }
+    for (index, raw, section) in in_order(table, staying(true).collect(), order) {
+        writer.push(file, table, index, raw, section)?;
     }
     let first_global = writer.next;
-    for (index, outcome) in outcomes.iter().enumerate().skip(1) {
-        if let Outcome::Stays(raw, section) = outcome
-            && !raw.is_local()
-        {
-            writer.push(file, table, index, *raw, *section)?;
-        }
+    for (index, raw, section) in in_order(table, staying(false).collect(), order) {
+        writer.push(file, table, index, raw, section)?;
     }
     let Writer { records, extended, mut new_indices, .. } = writer;
     for (index, outcome) in outcomes.iter().enumerate() {
@@ -90,6 +94,27 @@ pub(crate) fn plan(
     }
     let same_indices = new_indices.iter().enumerate().all(|(old, new)| old == *new as usize);
     Ok(NewSymbols { records, extended, first_global, new_indices, same_indices, commons })
+}
+
+/// A symbol that stays, with its old index and its new section.
+type Staying = (usize, RawSymbol, Option<u32>);
+
+/// Symbols as they are to follow one another. A file's name stays in front of the symbols that came behind it.
+fn in_order(table: &SymbolTable<'_>, mut symbols: Vec<Staying>, order: SymbolOrder) -> Vec<Staying> {
+    match order {
+        SymbolOrder::Keep => {}
+        SymbolOrder::ByPlace => {
+            let begins_file = |symbol: &Staying| symbol.0 == 0 || symbol.1.kind() == symbol_kind::FILE;
+            for part in symbols.chunk_by_mut(|_, next| !begins_file(next)) {
+                let from = usize::from(begins_file(&part[0]));
+                part[from..].sort_by_key(|(_, raw, section)| {
+                    let name = table.names.short(raw.name, LONGEST_COMPARED).unwrap_or_default();
+                    (section.unwrap_or(u32::from(raw.section)), raw.value, raw.size, raw.info, name)
+                });
+            }
+        }
+    }
+    symbols
 }
 
 /// For each stripped name that relocations use, the one symbol that stays as a reference. A symbol that was a

@@ -483,6 +483,7 @@ def test_a_kernel_of_another_name_needs_no_compiler(ops, tmp_path: Path, split: 
     fresh = build(infos, name, kernel_meta_parent_dir=str(tmp_path / "fresh"))
     assert fresh["origin"] == "compiled"
     objects = [Path(report["object"]).read_bytes() for report in (renamed, fresh)]
+    assert objects[0] == objects[1] and b"earlier_name" not in objects[0]
     symbols = [sorted((s.name, s.binding) for s in superkernel.elf.symbols(found) if s.name) for found in objects]
     assert symbols[0] == symbols[1]
     sections = [[(s.name, s.size) for s in superkernel.elf.sections(found)] for found in objects]
