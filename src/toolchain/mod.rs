@@ -26,6 +26,7 @@ pub use job::{DebugInfo, MemoryCheck, Optimization};
 pub(crate) use linking::LinkStep;
 pub(crate) use places::Places;
 pub(crate) use slots::{ToolSlots, Weight};
+pub(crate) use watcher::Keeper;
 
 use crate::cancel::Cancel;
 use crate::named::named;

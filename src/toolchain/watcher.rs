@@ -4,7 +4,6 @@
 //! programs it has started. So a tiny shell beside the tools waits on a pipe that the system closes with this process.
 
 use std::io::Write;
-use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -26,31 +25,88 @@ for group in $groups; do kill -s KILL -- \"-$group\"; done";
 pub(super) struct Watcher {
     shell: Child,
     /// Until the watch is over.
-    pipe: Option<ChildStdin>,
+    pipe: Option<inherited::Pipe<ChildStdin>>,
     /// Whose end it waits for: a fork of that process has no watcher yet.
     process: u32,
     /// Somebody killed the shell.
     gone: AtomicBool,
-    slot: Option<&'static AtomicI32>,
+}
+
+/// The watcher of this process, and who wants it to stay.
+#[derive(Debug)]
+struct Watchers(Mutex<Current>);
+
+#[derive(Debug)]
+struct Current {
+    watcher: Weak<Watcher>,
+    /// Those who will run more tools.
+    keepers: usize,
+    /// The same watcher, as long as there are any.
+    kept: Option<Arc<Watcher>>,
+}
+
+static WATCHERS: Watchers = Watchers::new();
+
+impl Watchers {
+    const fn new() -> Self {
+        Self(Mutex::new(Current { watcher: Weak::new(), keepers: 0, kept: None }))
+    }
+
+    fn current(&self) -> Option<Arc<Watcher>> {
+        // Never waits for it: in a fork the thread that holds it may not exist.
+        let Ok(mut current) = self.0.try_lock() else { return Watcher::start().map(Arc::new) };
+        if let Some(watcher) = current.watcher.upgrade().filter(|watcher| watcher.is_at_work()) {
+            return Some(watcher);
+        }
+        let watcher = Arc::new(Watcher::start()?);
+        current.watcher = Arc::downgrade(&watcher);
+        let former = (current.keepers > 0).then(|| current.kept.replace(watcher.clone()));
+        // The end of a watcher takes a moment.
+        drop(current);
+        drop(former);
+        Some(watcher)
+    }
+
+    fn keep(&'static self) -> Keeper {
+        // Without waiting, as above: at worst there is more than one watcher.
+        let counted = self.0.try_lock().map(|mut current| current.keepers += 1).is_ok();
+        Keeper { watchers: self, process: counted.then(std::process::id) }
+    }
+}
+
+/// As long as one of these is there, all tools have one watcher in common, started with the first of them.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    watchers: &'static Watchers,
+    /// Where it was counted: a fork of it keeps nothing.
+    process: Option<u32>,
+}
+
+impl Keeper {
+    /// For somebody who will run tools one after the other.
+    pub(crate) fn new() -> Self {
+        WATCHERS.keep()
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        if self.process != Some(std::process::id()) {
+            return;
+        }
+        let Ok(mut current) = self.watchers.0.lock() else { return };
+        current.keepers -= 1;
+        let over = if current.keepers == 0 { current.kept.take() } else { None };
+        drop(current);
+        drop(over);
+    }
 }
 
 impl Watcher {
-    /// The one that is at work, or a new one: as long as somebody keeps it, all tools have one in common. `None` where
-    /// that is impossible, which is no reason not to run the tool.
+    /// The one that is at work, or a new one: tools at the same time have one in common. `None` where that is impossible,
+    /// which is no reason not to run the tool.
     pub(super) fn current() -> Option<Arc<Self>> {
-        static CURRENT: Mutex<Weak<Watcher>> = Mutex::new(Weak::new());
-        Self::shared(&CURRENT)
-    }
-
-    fn shared(current: &Mutex<Weak<Self>>) -> Option<Arc<Self>> {
-        // Never waits for it: in a fork the thread that holds it may not exist.
-        let Ok(mut current) = current.try_lock() else { return Self::start().map(Arc::new) };
-        if let Some(watcher) = current.upgrade().filter(|watcher| watcher.is_at_work()) {
-            return Some(watcher);
-        }
-        let watcher = Arc::new(Self::start()?);
-        *current = Arc::downgrade(&watcher);
-        Some(watcher)
+        WATCHERS.current()
     }
 
     fn start() -> Option<Self> {
@@ -65,9 +121,8 @@ impl Watcher {
                 return None;
             }
         };
-        let pipe = shell.stdin.take()?;
-        let slot = inherited::add(pipe.as_raw_fd());
-        Some(Self { shell, pipe: Some(pipe), process: std::process::id(), gone: AtomicBool::new(false), slot })
+        let pipe = inherited::Pipe::new(shell.stdin.take()?);
+        Some(Self { shell, pipe: Some(pipe), process: std::process::id(), gone: AtomicBool::new(false) })
     }
 
     fn is_at_work(&self) -> bool {
@@ -82,7 +137,7 @@ impl Watcher {
 
     /// In one write, so that lines of several threads do not mix.
     fn tell(&self, what: &str, group: u32) {
-        let Some(mut pipe) = self.pipe.as_ref() else { return };
+        let Some(mut pipe) = self.pipe.as_ref().and_then(inherited::Pipe::get) else { return };
         if let Err(error) = pipe.write_all(format!("{what} {group}\n").as_bytes()) {
             log::debug!(target: "superkernel.toolchain", "tools are not watched over any more: {error}");
             self.gone.store(true, Ordering::Relaxed);
@@ -92,12 +147,15 @@ impl Watcher {
 
 impl Drop for Watcher {
     fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // In a fork: the shell is not its child, and its end of the pipe was closed when it began; the number may
+            // belong to another file by now.
+            self.pipe.take().into_iter().for_each(inherited::Pipe::forget);
+            return;
+        }
         // Guards are gone before it is: there is nobody left to end. By itself it would take a while to notice.
         let _ = self.shell.kill();
         drop(self.pipe.take());
-        if let Some(slot) = self.slot {
-            inherited::remove(slot);
-        }
         let _ = self.shell.wait();
     }
 }
@@ -118,13 +176,56 @@ impl Drop for Guard<'_> {
 /// A process that is forked from this one has our ends of the pipes, too, and would keep them open after our end: it
 /// closes them at once.
 mod inherited {
+    use std::os::fd::AsRawFd;
+
     use super::{AtomicI32, Once, Ordering};
 
     const NONE: i32 = -1;
     static PIPES: [AtomicI32; 128] = [const { AtomicI32::new(NONE) }; 128];
 
+    /// Our end of a pipe, which forks of this process close.
+    #[derive(Debug)]
+    pub(super) struct Pipe<P> {
+        slot: Option<&'static AtomicI32>,
+        /// Until it is dropped.
+        end: Option<P>,
+    }
+
+    impl<P: AsRawFd> Pipe<P> {
+        pub(super) fn new(end: P) -> Self {
+            Self { slot: add(end.as_raw_fd()), end: Some(end) }
+        }
+
+        pub(super) fn get(&self) -> Option<&P> {
+            self.end.as_ref()
+        }
+
+        /// Leaves the descriptor alone.
+        pub(super) fn forget(mut self) {
+            std::mem::forget(self.end.take());
+        }
+    }
+
+    impl<P> Drop for Pipe<P> {
+        fn drop(&mut self) {
+            // First of all: as soon as the pipe is closed, its number may be that of a file of somebody else, which a fork
+            // must not close.
+            if let Some(slot) = self.slot {
+                slot.store(NONE, Ordering::SeqCst);
+            }
+            drop(self.end.take());
+        }
+    }
+
+    /// What forks would close now.
+    #[cfg(test)]
+    pub(super) fn remembered() -> impl Iterator<Item = (&'static AtomicI32, i32)> {
+        let all = PIPES.iter().map(|slot| (slot, slot.load(Ordering::SeqCst)));
+        all.filter(|(_, pipe)| *pipe != NONE)
+    }
+
     /// Remembers a pipe; `None` when too many are open, which only weakens the guard against forks.
-    pub(super) fn add(pipe: i32) -> Option<&'static AtomicI32> {
+    fn add(pipe: i32) -> Option<&'static AtomicI32> {
         static REGISTERED: Once = Once::new();
         REGISTERED.call_once(|| {
             // SAFETY: the handler lives as long as the program, and calls nothing but `close`, which is safe between
@@ -132,10 +233,6 @@ mod inherited {
             let _ = unsafe { libc::pthread_atfork(None, None, Some(close_all)) };
         });
         PIPES.iter().find(|slot| slot.compare_exchange(NONE, pipe, Ordering::SeqCst, Ordering::SeqCst).is_ok())
-    }
-
-    pub(super) fn remove(slot: &AtomicI32) {
-        slot.store(NONE, Ordering::SeqCst);
     }
 
     unsafe extern "C" fn close_all() {
@@ -153,6 +250,7 @@ mod inherited {
 #[cfg(test)]
 mod tests {
     use std::io::Read;
+    use std::os::fd::AsRawFd;
     use std::time::{Duration, Instant};
 
     use super::*;
@@ -192,19 +290,67 @@ mod tests {
         }
     }
 
+    fn watchers() -> &'static Watchers {
+        Box::leak(Box::new(Watchers::new()))
+    }
+
     #[test]
     fn tools_at_the_same_time_have_one_watcher() {
-        let current = Mutex::default();
-        let first = Watcher::shared(&current).unwrap();
-        assert!(Arc::ptr_eq(&first, &Watcher::shared(&current).unwrap()));
-        let _held = current.lock().unwrap();
-        assert!(!Arc::ptr_eq(&first, &Watcher::shared(&current).unwrap()));
+        let watchers = watchers();
+        let first = watchers.current().unwrap();
+        assert!(Arc::ptr_eq(&first, &watchers.current().unwrap()));
+        let _held = watchers.0.lock().unwrap();
+        assert!(!Arc::ptr_eq(&first, &watchers.current().unwrap()));
+    }
+
+    #[test]
+    fn tools_of_one_build_have_one_watcher() {
+        let watchers = watchers();
+        let keepers = [watchers.keep(), watchers.keep()];
+        assert!(watchers.0.lock().unwrap().kept.is_none(), "none is started before it is needed");
+        let shell = |_| watchers.current().unwrap().shell.id();
+        let shells: Vec<u32> = (0..3).map(shell).collect();
+        assert_eq!(shells, [shells[0]; 3], "one tool after the other");
+        let [first, second] = keepers;
+        drop(first);
+        assert_eq!(shell(0), shells[0]);
+        drop(second);
+        let current = watchers.0.lock().unwrap();
+        assert!(current.kept.is_none() && current.watcher.upgrade().is_none(), "and it is gone with the build");
+    }
+
+    #[test]
+    fn what_a_fork_would_close_is_open() {
+        use std::os::fd::{FromRawFd, OwnedFd};
+        use std::sync::atomic::AtomicBool;
+        static OVER: AtomicBool = AtomicBool::new(false);
+        let looking = std::thread::spawn(|| {
+            let mut wrong = 0;
+            while !OVER.load(Ordering::Relaxed) {
+                for (slot, pipe) in inherited::remembered() {
+                    // SAFETY: asks about a number.
+                    let open = unsafe { libc::fcntl(pipe, libc::F_GETFD) } != -1;
+                    wrong += usize::from(!open && slot.load(Ordering::SeqCst) == pipe);
+                }
+            }
+            wrong
+        });
+        let null = std::fs::File::open("/dev/null").unwrap();
+        for number in 0..40_000 {
+            // Each time another number, so that what is remembered late is not open again by chance.
+            // SAFETY: a copy of an open file; the new number is ours.
+            let copy =
+                unsafe { OwnedFd::from_raw_fd(libc::fcntl(null.as_raw_fd(), libc::F_DUPFD, 300 + number % 500)) };
+            drop(inherited::Pipe::new(copy));
+        }
+        OVER.store(true, Ordering::Relaxed);
+        assert_eq!(looking.join().unwrap(), 0);
     }
 
     #[test]
     fn a_watcher_that_was_killed_has_a_successor() {
-        let current = Mutex::default();
-        let killed = Watcher::shared(&current).unwrap();
+        let watchers = watchers();
+        let killed = watchers.current().unwrap();
         let shell = libc::pid_t::try_from(killed.shell.id()).unwrap();
         // SAFETY: plain integers, and the number of a child that was not waited for.
         assert_eq!(unsafe { libc::kill(shell, libc::SIGKILL) }, 0);
@@ -214,7 +360,7 @@ mod tests {
         while killed.is_at_work() && started.elapsed() < Duration::from_secs(10) {
             drop(killed.guard(tool.id()));
         }
-        let successor = Watcher::shared(&current).unwrap();
+        let successor = watchers.current().unwrap();
         assert!(!Arc::ptr_eq(&killed, &successor) && successor.is_at_work());
         tool.kill().unwrap();
         tool.wait().unwrap();
@@ -223,7 +369,7 @@ mod tests {
     #[test]
     fn a_forked_process_does_not_keep_the_pipe_open() {
         let watcher = Watcher::start().unwrap();
-        let pipe = watcher.pipe.as_ref().unwrap().as_raw_fd();
+        let pipe = watcher.pipe.as_ref().and_then(inherited::Pipe::get).unwrap().as_raw_fd();
         let mut answer = [0; 1];
         let (mut reader, writer) = std::io::pipe().unwrap();
         // SAFETY: the child calls nothing but `fcntl`, `write` and `_exit`.
