@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from superkernel import _build, _files
 from superkernel._config import configure
@@ -48,12 +49,14 @@ def write(path: PathLike, graph: Graph, build: ModelBuild, told: Iterable[Mappin
     drawn: dict[str, str] = {}
     for piece in build.plan.pieces:
         if piece.kernel_name not in drawn and _draw(piece, folder):
-            drawn[piece.kernel_name] = f"{piece.kernel_name}.html"
+            drawn[piece.kernel_name] = quote(f"{piece.kernel_name}.html")
     inside = {piece.name: drawn[piece.kernel_name] for piece in build.plan.pieces if piece.kernel_name in drawn}
     scopes = page("scope", _title(build), of_scopes(graph, build.plan, inside))
     _files.write(folder / "scopes.html", scopes.encode())
-    links = {name: f"{folder.name}/{file}" for name, file in inside.items()}
-    data = of_build(build, told, links, f"{folder.name}/scopes.html")
+    # A name may hold anything: `#` and `?` mean something in a link.
+    beside = quote(folder.name)
+    links = {name: f"{beside}/{file}" for name, file in inside.items()}
+    data = of_build(build, told, links, f"{beside}/scopes.html")
     _files.write(target, page("report", f"Build of {_title(build)}", data).encode())
 
 

@@ -303,3 +303,21 @@ def test_the_report_of_a_build(ops: dict[str, BuiltOp], tmp_path: Path, capsys: 
     (embedded,) = re.findall(r'id="data">(.*?)</script>', (tmp_path / "out.html").read_text())
     origins = [kernel["origin"] for kernel in json.loads(embedded)["kernels"]]
     assert sorted(origins) == ["failed", "shared", "up to date", "up to date"]
+
+
+def test_links_of_a_report_lead_to_its_pages(ops: dict[str, BuiltOp], tmp_path: Path) -> None:
+    """Whatever the file is called: `#`, `?` and `%` mean something in a link."""
+    from urllib.parse import unquote
+
+    graph = Graph("model")
+    for name in ("one", "two"):
+        add(graph, ops["plus"], name, "s")
+    target = tmp_path / "50% of #1? \u00e9.html"
+    write_report(target, graph, compile_graph(graph, check=False), [])
+    (embedded,) = re.findall(r'id="data">(.*?)</script>', target.read_text())
+    data = json.loads(embedded)
+    links = [*(kernel["picture"] for kernel in data["kernels"]), data["scope_picture"]]
+    assert len(links) == 2
+    for link in links:
+        assert not set(link) & set("#? \u00e9"), link
+        assert (tmp_path / unquote(link)).is_file(), link
