@@ -79,7 +79,7 @@ fn sim_build_program(
     interruptible(py, |cancel| sim::code::library::link(&objects, &output, &cache, &compiler, cancel))
 }
 
-/// Runs a program in this process; what its `main` returned.
+/// Runs a program in this process, which ends with it.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "three of them are the chip")]
 fn sim_run_program(
@@ -91,12 +91,13 @@ fn sim_run_program(
     aiv_num: Option<u32>,
     launch: &str,
     memory: u64,
-) -> PyResult<i32> {
+) -> PyResult<()> {
     let platform = Platform::new(soc, aic_num, aiv_num).map_err(|error| to_python(py, error))?;
     let fields = serde_json::from_str(launch).map_err(|error| SimError::Request(error.to_string()));
     let settings = fields.and_then(|fields| Settings::new(library, platform, fields, memory));
     let settings = settings.map_err(|error| to_python(py, error))?;
-    py.detach(|| sim::launch::program::run(settings, &arguments)).map_err(|error| to_python(py, error))
+    let Err(error) = py.detach(|| sim::launch::program::run(settings, &arguments));
+    Err(to_python(py, error))
 }
 
 /// Makes an arena of device memory, at `address` if it is given: (address, file descriptor).

@@ -65,6 +65,8 @@ def run(options: argparse.Namespace) -> int:
 
     launch = _launch(options)
     check.seconds("timeout", options.timeout)
+    if options.keep:
+        _refuse_to_overwrite(options.keep, [options.file, *options.source, *options.library])
     words = [f"-D{name}" for name in options.D] + [f"-I{os.path.abspath(folder)}" for folder in options.I]
     program = Path(options.file).stem
     with ScratchFolder("program") as folder:
@@ -107,3 +109,16 @@ def _launch(options: argparse.Namespace) -> dict[str, Any]:
     if options.timeout is not None:
         launch["timeout"] = options.timeout
     return launch
+
+
+def _refuse_to_overwrite(kept: str, inputs: list[str]) -> None:
+    """A slip of the hand (`--keep a.cpp a.cpp`) must not cost a source."""
+    import os
+
+    from superkernel._errors import make_error
+
+    for file in inputs:
+        if os.path.exists(kept) and os.path.exists(file) and os.path.samefile(kept, file):
+            raise make_error(
+                "SK0948", f"`--keep {kept}` would overwrite `{file}`, which the program is made of", "name another file"
+            )

@@ -102,8 +102,14 @@ def run_program(
 
 
 def main(arguments: list[str]) -> int:
-    """The process of a program."""
+    """The process of a program: it ends with it, with its status. What is returned means that it cannot run."""
+    from superkernel.cli import report
+
     library, chip, launch, *words = arguments
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     soc, aic_num, aiv_num = json.loads(chip)
-    return _core.sim_run_program(library, words, soc, aic_num, aiv_num, launch, _MEMORY)
+    try:
+        _core.sim_run_program(library, words, soc, aic_num, aiv_num, launch, _MEMORY)
+    except SuperKernelError as error:
+        report(error)
+    return 1

@@ -1,6 +1,6 @@
 //! Which cores a kernel of a program runs on: what its definition says, or what its source uses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::KernelType;
 use crate::opbuild::lexer::{blanked, closing, is_word, words};
@@ -9,6 +9,8 @@ use crate::opbuild::lexer::{blanked, closing, is_word, words};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Kernels {
     known: BTreeMap<String, KernelType>,
+    /// Functions that are defined, and never as kernels.
+    functions: BTreeSet<String>,
     /// For kernels whose definition says nothing.
     usual: Option<KernelType>,
 }
@@ -50,7 +52,12 @@ impl Kernels {
                 }
             }
         }
-        Self { known, usual: Some(usual) }
+        Self { known, functions: plain_functions(sources, &blanks), usual: Some(usual) }
+    }
+
+    /// Is this the name of functions only that are no kernels?
+    pub(crate) fn is_plain_function(&self, name: &str) -> bool {
+        self.functions.contains(name)
     }
 
     /// The type of a kernel, as the simulator spells it.
@@ -82,6 +89,52 @@ fn definition(blank: &str, at: usize, uses_flags: bool) -> Option<(String, Kerne
     let named =
         || (bytes[body] == b'{').then(|| closing(blank, body)).flatten().and_then(|end| task_type(&blank[body..end]));
     Some((name, named().or(marked)?))
+}
+
+/// Names of the functions that have a body, and nowhere the mark of a kernel.
+fn plain_functions(sources: &[&str], blanks: &[String]) -> BTreeSet<String> {
+    // The mark itself, and macros with it in them.
+    let mut marks = vec!["__global__"];
+    for line in sources.iter().flat_map(|source| source.lines()) {
+        let definition = line.trim_start().strip_prefix('#').and_then(|line| line.trim_start().strip_prefix("define"));
+        let Some(definition) = definition.map(str::trim_start).filter(|text| text.contains("__global__")) else {
+            continue;
+        };
+        let name = definition.bytes().take_while(|byte| is_word(*byte)).count();
+        marks.push(&definition[..name]);
+    }
+    let (mut kernels, mut functions) = (BTreeSet::new(), BTreeSet::new());
+    for blank in blanks {
+        for body in blank.match_indices(['{', ';']).map(|(at, _)| at) {
+            let start = blank[..body].rfind([';', '}', '{']).map_or(0, |end| end + 1);
+            let head = blank[start..body].trim_end();
+            let marked = marks.iter().any(|mark| words(head, mark).next().is_some());
+            // A declaration can say it too; without the mark it says nothing.
+            if !marked && blank.as_bytes()[body] == b';' {
+                continue;
+            }
+            if let Some(name) = function_name(head) {
+                if marked {
+                    kernels.insert(name)
+                } else {
+                    functions.insert(name)
+                };
+            }
+        }
+    }
+    functions.retain(|name| !kernels.contains(name));
+    functions
+}
+
+/// `void k(int x)`: a name with a type in front of it and parameters behind.
+fn function_name(head: &str) -> Option<String> {
+    let head = head.strip_suffix("noexcept").map_or(head, str::trim_end);
+    let parameters = head.ends_with(')').then(|| opening(head, head.len() - 1)).flatten()?;
+    let before = head[..parameters].trim_end();
+    let length = before.bytes().rev().take_while(|byte| is_word(*byte)).count();
+    let (before, name) = before.split_at(before.len() - length);
+    let last = before.trim_end().bytes().last()?;
+    (!name.is_empty() && (is_word(last) || matches!(last, b'>' | b'*' | b'&' | b')'))).then(|| name.to_owned())
 }
 
 /// Where the bracket that `close` closes is opened.
@@ -137,6 +190,21 @@ mod tests {
             types,
             ["KERNEL_TYPE_AIC_ONLY", "KERNEL_TYPE_MIX_AIC_1_1", "KERNEL_TYPE_MIX_AIC_1_2", "KERNEL_TYPE_AIV_ONLY"]
         );
+    }
+
+    #[test]
+    fn functions_that_are_no_kernels_are_known() {
+        let text = "#define ENTRY extern \"C\" __global__ __aicore__\n\
+                    __global__ __aicore__ void kernel(GM_ADDR x);\nvoid kernel(GM_ADDR x) {}\n\
+                    ENTRY void hidden(GM_ADDR x) { if (x) { helper(x); } }\n\
+                    template <class T> __aicore__ inline void helper(GM_ADDR x) { while (x) {} }\n\
+                    template <class T>\n__global__ __aicore__ void both(T x) {}\nvoid Class::both(int x) {}\n\
+                    std::vector<int> *other(int x) noexcept { return nullptr; }\nvoid declared(int x);\n\
+                    auto lambda = [](int x) { return x; };\nint main() { kernel<<<1, 0, 0>>>(x); }";
+        let kernels = Kernels::of(&[text]);
+        let plain = |name: &&str| kernels.is_plain_function(name);
+        let names = ["kernel", "hidden", "helper", "both", "other", "declared", "lambda", "main", "if", "while"];
+        assert_eq!(names.iter().copied().filter(plain).collect::<Vec<_>>(), ["helper", "other", "main"]);
     }
 
     #[test]

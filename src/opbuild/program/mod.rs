@@ -192,7 +192,9 @@ fn with_line(path: &Path, text: &str) -> String {
 }
 
 fn read_text(path: &Path) -> Result<String, FileError> {
-    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
+    let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
+    // Some editors put a byte order mark in front, which compilers take nowhere else.
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 /// Names in `#include "name"` lines.

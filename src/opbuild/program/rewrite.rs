@@ -23,6 +23,9 @@ pub(crate) fn rewrite(text: &str, file: &str, kernels: &Kernels) -> Result<Optio
         let end = closing(&blank, open)
             .filter(|_| blank.as_bytes()[open] == b'(')
             .ok_or_else(|| broken("no arguments follow `>>>`"))?;
+        if kernels.is_plain_function(base_name(&blank[callee..at])) {
+            return Err(broken("the function in front of `<<<` is no kernel: its definition has no `__global__`"));
+        }
         let kernel = text[callee..at].trim_end();
         let arguments = &text[open + 1..end];
         let comma = if blank[open + 1..end].trim().is_empty() { "" } else { ", " };

@@ -48,12 +48,11 @@ pub(crate) fn link(
     let objects: Vec<PathBuf> = objects.iter().map(|object| absolute(object)).collect();
     let linking = compiler.command(format!("the simulator's library of `{}`", object.display()));
     let linking = linking.args(["-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,-z,noexecstack", "-o"]).arg(output);
-    let linking = linking
-        .args(WRAPPED)
-        .arg(shim)
-        .arg("-Wl,--whole-archive")
-        .args(&objects)
-        .args(["-Wl,--no-whole-archive", "-lm"]);
+    let linking = linking.args(WRAPPED).arg(shim).arg("-Wl,--whole-archive").args(&objects).args([
+        "-Wl,--no-whole-archive",
+        "-lm",
+        "-ldl",
+    ]);
     match linking.run(cancel) {
         Ok(_) => Ok(()),
         // The compiler is right: the object is not what it should be.

@@ -1,6 +1,10 @@
 // Binds a kernel to the simulator: every service jumps through a table that the simulator fills after loading. Compiled
 // once, linked to every kernel.
+#include <dlfcn.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#include <exception>
 
 struct SkCoreState;
 struct SkInstruction;
@@ -52,6 +56,8 @@ __attribute__((visibility("default"))) SkShimTable sk_shim_table = {};
 __attribute__((visibility("default"))) uint32_t sk_rt_watch = 0;
 
 #define SK_HIDDEN __attribute__((visibility("hidden")))
+// As in hooks.rs.
+#define SK_FAULT_EXCEPTION 8
 
 SK_HIDDEN SkCoreState *sk_rt_core(void) { return sk_shim_table.core(); }
 SK_HIDDEN void sk_rt_cross_core_set(uint32_t pipe, uint32_t mode, uint32_t flag) {
@@ -116,8 +122,39 @@ SK_HIDDEN const char *sk_rt_program_soc(void) { return sk_shim_table.program_soc
 // Argument checks of the vendor's headers, whatever they are called: the core makes its own.
 SK_HIDDEN int sk_rt_agree(void) { return 1; }
 
-// Variables of a kernel belong to cores and are exchanged between them: none of them is ever destroyed.
-SK_HIDDEN int __cxa_atexit(void (*)(void *), void *, void *) { return 0; }
+// Where a program's cores start: only programs have host code.
+__attribute__((weak)) void sk_program_entry(uint64_t call);
+
+// Variables of a kernel belong to cores and are exchanged between them: none of them is ever destroyed. Those of a
+// program, and what its host code registered, come to their end with the process.
+SK_HIDDEN int __cxa_atexit(void (*function)(void *), void *argument, void *image) {
+    using Register = int (*)(void (*)(void *), void *, void *);
+    static const auto real = reinterpret_cast<Register>(dlsym(RTLD_DEFAULT, "__cxa_atexit"));
+    return sk_program_entry == nullptr || real == nullptr ? 0 : real(function, argument, image);
+}
+
+// Runs the code of a core: `entry` takes nothing, or the argument. An exception must not leave it: behind it are frames
+// that no exception can cross.
+__attribute__((visibility("default"))) void sk_shim_enter(void *entry, uint32_t has_argument, uint64_t argument) {
+    char text[256] = "kernel code threw an exception";
+    try {
+        if (has_argument != 0) {
+            reinterpret_cast<void (*)(uint64_t)>(entry)(argument);
+        } else {
+            reinterpret_cast<void (*)()>(entry)();
+        }
+        return;
+    } catch (const std::exception &error) {
+        snprintf(text, sizeof text, "kernel code threw an exception: %s", error.what());
+    } catch (...) {
+    }
+    sk_shim_table.fault(SK_FAULT_EXCEPTION, text, nullptr, 0);
+}
+
+// The same for the host code of a program, which ends with an exception that nobody catches as any program does.
+__attribute__((visibility("default"))) int sk_shim_main(void *main, int count, const char *const *arguments) noexcept {
+    return reinterpret_cast<int (*)(int, const char *const *)>(main)(count, arguments);
+}
 
 // A kernel compiled with -fsanitize-coverage=trace-pc calls this from every basic block: even loops that never touch
 // the device interface can then be interrupted and counted.

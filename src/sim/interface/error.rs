@@ -59,6 +59,20 @@ pub enum SimError {
         /// The symbol.
         symbol: String,
     },
+    /// Host code without a start.
+    #[error("program `{program}` has no function `main`")]
+    NoMain {
+        /// The program.
+        program: String,
+    },
+    /// A kernel launches a kernel.
+    #[error("`{kernel}` is launched inside of a kernel, `{outer}`")]
+    NestedLaunch {
+        /// The inner one.
+        kernel: String,
+        /// The one that runs.
+        outer: String,
+    },
     /// The system refused memory.
     #[error("cannot map {bytes} bytes: {source}")]
     Memory {
@@ -97,6 +111,8 @@ impl Diagnostic for SimError {
             Self::Load { .. } => "SK0905",
             Self::MissingFunction { .. } => "SK0906",
             Self::Memory { .. } => "SK0907",
+            Self::NestedLaunch { .. } => "SK0946",
+            Self::NoMain { .. } => "SK0947",
             Self::File(error) => error.id(),
             Self::Excess { source, .. } => source.id(),
             Self::Toolchain(error) => error.id(),
@@ -117,7 +133,11 @@ impl Diagnostic for SimError {
             }
             Self::Load { .. } => "check that the kernel was built for this machine".to_owned(),
             Self::MissingFunction { .. } => "check the kernel's name and its JSON".to_owned(),
-            Self::Memory { .. } => "free memory, or use fewer or smaller buffers".to_owned(),
+            Self::Memory { .. } => {
+                "free memory, raise the limit of this process (`ulimit -v`), or use fewer or smaller buffers".to_owned()
+            }
+            Self::NestedLaunch { .. } => "launch it from host code, or call a function of the device".to_owned(),
+            Self::NoMain { .. } => "name the source that has it, and the others with `--source`".to_owned(),
             Self::File(error) => error.solution(),
             Self::Excess { source, .. } => source.solution(),
             Self::Toolchain(error) => error.solution(),

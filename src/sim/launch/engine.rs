@@ -1,9 +1,8 @@
 //! Runs a launch: makes machine, observer and driver, and resumes one fiber per core, all on this thread.
 
-use std::cell::RefCell;
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use corosensei::stack::DefaultStack;
 use corosensei::trap::CoroutineTrapHandler;
@@ -52,13 +51,16 @@ const NULL_REACH: u64 = 1 << 32;
 
 type Fiber = Coroutine<(), (), Exit, DefaultStack>;
 
-thread_local! {
-    static STACKS: RefCell<Vec<(usize, DefaultStack)>> = const { RefCell::new(Vec::new()) };
+/// Stacks of earlier launches, with their sizes.
+static STACKS: Mutex<Vec<(usize, DefaultStack)>> = Mutex::new(Vec::new());
+
+fn stacks() -> MutexGuard<'static, Vec<(usize, DefaultStack)>> {
+    STACKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs a launch to its end.
 pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
-    let _alone = DRIVING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _alone = DRIVING.lock().unwrap_or_else(PoisonError::into_inner);
     let library = Library::open(&request.library, &request.kernel, &hooks::table())?;
     let argument_error = |problem: String| SimError::Argument { kernel: request.kernel.clone(), problem };
     if request.blocks == 0 || request.blocks > 4096 {
@@ -86,9 +88,10 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
     if args_offset.is_some() {
         tell_sub_kernel(&mut run.machine, &library);
     }
+    let enter = library.symbol("sk_shim_enter")?;
     let mut fibers = Vec::with_capacity(entries.len());
     for entry in entries {
-        fibers.push(fiber(entry, args_offset, stack_bytes)?);
+        fibers.push(fiber(enter, entry, args_offset, stack_bytes)?);
     }
     library.log_accesses(run.observer.log.raw())?;
     drive(&mut run, &mut fibers, &library.code());
@@ -114,14 +117,12 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
     }
     // A library with unique symbols stays loaded: the next launch must find the variables as this one did.
     run.machine.block_local.store(&initial);
-    STACKS.with_borrow_mut(|stacks| {
-        for mut fiber in fibers {
-            // SAFETY: nothing on a fiber's stack needs to be dropped: kernel code is C++ that is not continued, and the
-            // hooks keep nothing that owns anything across a suspension.
-            unsafe { fiber.force_reset() };
-            stacks.push((stack_bytes, fiber.into_stack()));
-        }
-    });
+    for mut fiber in fibers {
+        // SAFETY: nothing on a fiber's stack needs to be dropped: kernel code is C++ that is not continued, and the hooks
+        // keep nothing that owns anything across a suspension.
+        unsafe { fiber.force_reset() };
+        stacks().push((stack_bytes, fiber.into_stack()));
+    }
     Ok(explain::report(*run))
 }
 
@@ -290,11 +291,13 @@ fn delays(request: &Request, topology: &Topology) -> Result<Vec<(CoreIndex, Dela
     request.delays.iter().map(delay).collect()
 }
 
-fn fiber(entry: *const (), args_offset: Option<u64>, stack_bytes: usize) -> Result<Fiber, SimError> {
-    let kept = STACKS.with_borrow_mut(|stacks| {
+/// A fiber that calls `entry` through `enter` of the shim.
+fn fiber(enter: *const (), entry: *const (), args_offset: Option<u64>, stack_bytes: usize) -> Result<Fiber, SimError> {
+    let of_this_size = |stacks: &mut Vec<(usize, DefaultStack)>| {
         let at = stacks.iter().position(|(bytes, _)| *bytes == stack_bytes)?;
         Some(stacks.swap_remove(at).1)
-    });
+    };
+    let kept = of_this_size(&mut stacks());
     let stack = match kept {
         Some(stack) => stack,
         None => {
@@ -305,13 +308,12 @@ fn fiber(entry: *const (), args_offset: Option<u64>, stack_bytes: usize) -> Resu
         YIELDER.store(std::ptr::from_ref(yielder).cast_mut(), Ordering::Relaxed);
         // SAFETY: the yielder of this very fiber.
         unsafe { remember_way_back(yielder) };
-        // SAFETY: the symbol names a function of the kernel: the entry of a super kernel takes nothing, the function of
-        // a sub-kernel takes the index of its first parameter.
+        // SAFETY: `enter` is the function of the shim with this signature, and no exception leaves it. `entry` names a
+        // function of the kernel: that of a super kernel takes nothing, that of a sub-kernel the index of its first
+        // parameter, as the second argument says.
         unsafe {
-            match args_offset {
-                None => std::mem::transmute::<*const (), extern "C" fn()>(entry)(),
-                Some(offset) => std::mem::transmute::<*const (), extern "C" fn(u64)>(entry)(offset),
-            }
+            let enter = std::mem::transmute::<*const (), extern "C" fn(*const (), u32, u64)>(enter);
+            enter(entry, u32::from(args_offset.is_some()), args_offset.unwrap_or(0));
         }
         Exit::Returned
     }))

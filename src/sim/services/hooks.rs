@@ -33,6 +33,7 @@ mod fault {
     pub(crate) const TRAP: u32 = 1;
     pub(crate) const ASSERT: u32 = 2;
     pub(crate) const NULL_CALL: u32 = 4;
+    pub(crate) const EXCEPTION: u32 = 8;
 }
 
 /// Bits of the second argument of `sk_rt_dcci`.
@@ -250,6 +251,7 @@ extern "C" fn fault(fault: u32, text: *const c_char, file: *const c_char, line: 
         fault::TRAP => (Status::Trap, read(text)),
         fault::ASSERT => (Status::Assert, format!("assertion `{}` failed", read(text))),
         fault::NULL_CALL => (Status::NullCall, read(text)),
+        fault::EXCEPTION => (Status::Crash, read(text)),
         _ => (Status::Api, read(text)),
     };
     let site = (!file.is_null()).then(|| (read(file), line));

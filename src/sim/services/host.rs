@@ -1,16 +1,17 @@
 //! What host code of a program calls: memory, facts about the chip, launches of kernels of its own image.
 
+use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use crate::aicore::Memory;
+use crate::diagnostic::Diagnostic;
 use crate::model::{CoreKind, KernelType, Platform, Soc};
 use crate::sim::interface::error::SimError;
 use crate::sim::interface::report::Report;
 use crate::sim::interface::request::{BufferSpec, Entries, OpSpec, Request};
-use crate::sim::interface::status::Status;
 use crate::sim::machine::arena::{self, Space};
 use crate::sim::machine::core_state::local_memory_sizes;
 use crate::sim::machine::memory::SystemWorkspace;
@@ -73,11 +74,6 @@ pub(crate) fn begin(settings: Settings, launcher: Launcher, space: Space) {
     *locked() = Some(Program { settings, launcher, space, buffers: Vec::new(), allocated: 0 });
 }
 
-/// The program has ended.
-pub(crate) fn finish() {
-    *locked() = None;
-}
-
 impl Program {
     fn allocate(&mut self, bytes: u64) -> Option<u64> {
         let address = self.space.allocate(bytes, None).ok().flatten()?;
@@ -101,11 +97,16 @@ impl Program {
         let op =
             OpSpec { name: kernel.clone(), param_offset: 0, param_count: 0, stream: None, reads: None, writes: None };
         let ops = if self.settings.launch.check_order { vec![op] } else { Vec::new() };
+        let blocks = u32::try_from(launch.blocks).ok().filter(|blocks| *blocks > 0);
+        let none = || SimError::Argument {
+            kernel: kernel.clone(),
+            problem: format!("{} blocks; there must be one at least", launch.blocks),
+        };
         Ok(Request {
             ops,
             kernel_type: KernelType::from_name(&kernel_type).ok_or_else(unknown)?,
             args_offset: Some(launch.call),
-            blocks: launch.blocks,
+            blocks: blocks.ok_or_else(none)?,
             buffers: self.buffers.clone(),
             kernel,
             ..self.settings.launch.clone()
@@ -120,8 +121,14 @@ pub(crate) struct Launch {
     kernel_type: *const c_char,
     file: *const c_char,
     line: u32,
-    blocks: u32,
+    blocks: i64,
     call: u64,
+}
+
+thread_local! {
+    /// The name of the kernel that runs on this thread. (Nothing that is destroyed: handlers of a program's end launch too,
+    /// when the variables of its thread are gone.)
+    static RUNNING: Cell<*const c_char> = const { Cell::new(std::ptr::null()) };
 }
 
 fn text(text: *const c_char) -> String {
@@ -135,6 +142,10 @@ pub(crate) extern "C" fn launch(launch: *const Launch) {
     let launch = unsafe { &*launch };
     let place = format!("{}:{}", text(launch.file), launch.line);
     let kernel = text(launch.kernel);
+    let outer = RUNNING.get();
+    if !outer.is_null() {
+        refuse(&place, &SimError::NestedLaunch { kernel, outer: text(outer) });
+    }
     // Kernel code allocates nothing, so nobody needs the program while it runs.
     let request = locked().as_ref().map(|program| {
         // What host code wrote there is not the kernel's doing.
@@ -142,7 +153,12 @@ pub(crate) extern "C" fn launch(launch: *const Launch) {
         program.request(launch).map(|request| (program.launcher, request))
     });
     let launched = match request {
-        Some(Ok((launcher, request))) => launcher(request),
+        Some(Ok((launcher, request))) => {
+            RUNNING.set(launch.kernel);
+            let report = launcher(request);
+            RUNNING.set(std::ptr::null());
+            report
+        }
         Some(Err(error)) => Err(error),
         None => Err(SimError::Request("a kernel was launched outside of a program".to_owned())),
     };
@@ -158,16 +174,20 @@ pub(crate) extern "C" fn launch(launch: *const Launch) {
             for warning in &report.warnings {
                 eprintln!("{place}: launch of `{kernel}`: warning: {warning}");
             }
-            if report.status != Status::Ok {
-                eprintln!("{}", explained(&report, &place, &kernel));
+            if let Some((id, solution)) = report.error() {
+                let told = explained(&report, &place, &kernel);
+                eprintln!("superkernel: error [{id}]: {told}\n  hint: {solution}");
                 end();
             }
         }
-        Err(error) => {
-            eprintln!("{place}: launch of `{kernel}`: {error}");
-            end();
-        }
+        Err(error) => refuse(&place, &error),
     }
+}
+
+/// Ends the program: this launch is not possible.
+fn refuse(place: &str, error: &SimError) -> ! {
+    eprintln!("superkernel: error [{}]: {place}: {error}\n  hint: {}", error.id(), error.solution());
+    end()
 }
 
 fn explained(report: &Report, place: &str, kernel: &str) -> String {
@@ -177,13 +197,21 @@ fn explained(report: &Report, place: &str, kernel: &str) -> String {
 }
 
 fn end() -> ! {
+    exit(FAILED)
+}
+
+/// Ends the process as a program ends: what it registered is called, its variables are destroyed, other threads of it
+/// just end. Its memory and its kernels are there until then.
+pub(crate) fn exit(status: c_int) -> ! {
     // SAFETY: the process of a program has nothing else to do; buffers of host code are written.
-    unsafe { libc::exit(FAILED) }
+    unsafe { libc::exit(status) }
 }
 
 /// Host code prints, between launches.
 pub(crate) fn print(bytes: &[u8]) {
-    let _ = std::io::stdout().lock().write_all(bytes);
+    let mut output = std::io::stdout().lock();
+    // At once: the process may end without asking anybody.
+    let _ = output.write_all(bytes).and_then(|()| output.flush());
 }
 
 /// Host code cannot go on.

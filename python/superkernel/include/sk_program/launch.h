@@ -15,7 +15,7 @@ struct SkProgramLaunch {
     const char *kernelType;
     const char *file;
     uint32_t line;
-    uint32_t blocks;
+    int64_t blocks;
     uint64_t call; // a std::function<void()> that runs the kernel on one core
 };
 
@@ -56,13 +56,13 @@ struct Site {
 };
 
 // The configuration of a launch: blocks, and what only the device needs.
-template <class Number, class... Rest> inline uint32_t Blocks(Number blocks, Rest &&...) {
-    return static_cast<uint32_t>(blocks);
+template <class Number, class... Rest> inline int64_t Blocks(Number blocks, Rest &&...) {
+    return static_cast<int64_t>(blocks);
 }
 
 // Arguments are evaluated once, by the host; every core gets copies.
 template <class Kernel, class... Arguments>
-inline void Run(const Site &site, uint32_t blocks, Kernel kernel, Arguments &&...arguments) {
+inline void Run(const Site &site, int64_t blocks, Kernel kernel, Arguments &&...arguments) {
     const auto values = std::make_tuple(std::forward<Arguments>(arguments)...);
     const std::function<void()> call = [&] { std::apply(kernel, values); };
     const SkProgramLaunch launch{site.kernel, site.kernelType, site.file,
