@@ -55,6 +55,8 @@ enum Argument {
     Text(OsString),
     /// A file by its name in the directory where the program runs.
     File(PathBuf),
+    /// An option that has debug information leave out the folder where the program runs; for people, that of this file.
+    NoFolder { run: PathBuf, of: PathBuf },
     /// A file with the arguments, and another one with the arguments as people need them.
     Response { run: PathBuf, shown: PathBuf },
 }
@@ -65,6 +67,7 @@ impl Argument {
         match self {
             Self::Text(text) => text.clone(),
             Self::File(path) => path.clone().into_os_string(),
+            Self::NoFolder { run, .. } => without_folder(run),
             Self::Response { run, .. } => response(run),
         }
     }
@@ -75,9 +78,17 @@ impl Argument {
         match self {
             Self::Text(text) => text.clone(),
             Self::File(path) => place(path).into_os_string(),
+            Self::NoFolder { of, .. } => without_folder(place(of).parent().unwrap_or(Path::new(""))),
             Self::Response { shown, .. } => response(&place(shown)),
         }
     }
+}
+
+fn without_folder(folder: &Path) -> OsString {
+    let mut option = OsString::from("-ffile-prefix-map=");
+    option.push(folder);
+    option.push("=.");
+    option
 }
 
 fn response(path: &Path) -> OsString {
@@ -114,6 +125,12 @@ impl Command {
     /// Adds a file, by its name in the directory where the command runs.
     pub(crate) fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.arguments.push(Argument::File(path.into()));
+        self
+    }
+
+    /// Has debug information leave out `folder`, in which the program runs on `source`.
+    pub(crate) fn without_folder(mut self, folder: &Path, source: &Path) -> Self {
+        self.arguments.push(Argument::NoFolder { run: folder.to_path_buf(), of: source.to_path_buf() });
         self
     }
 

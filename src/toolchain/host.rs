@@ -212,8 +212,13 @@ impl Toolchain for HostToolchain {
 
     fn compile(&self, job: &CompileJob, cancel: &Cancel) -> Result<Vec<Executed>, ToolchainError> {
         // Or debug information would name a folder that is another one each time.
-        let placeless = format!("-ffile-prefix-map={}=.", job.work_dir.display());
-        let command = self.source_command(job).arg(placeless).arg("-c").file(&job.source).arg("-o").file(&job.output);
+        let command = self
+            .source_command(job)
+            .without_folder(&job.work_dir, &job.source)
+            .arg("-c")
+            .file(&job.source)
+            .arg("-o")
+            .file(&job.output);
         Ok(vec![command.shortened(&job.work_dir)?.run(cancel)?])
     }
 
