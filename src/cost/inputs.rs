@@ -133,6 +133,7 @@ fn sub_kernel(name: &str, op_type: &str, kernel_type: KernelType, blocks: u32) -
         split_mode: None,
         debug_options: None,
         calls_sync_all: false,
+        may_call_sync_all: false,
         dcci: DcciFlags::default(),
     }
 }

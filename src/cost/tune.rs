@@ -221,7 +221,8 @@ fn contributions(
             | OptionName::StrictScopeCheck
             | OptionName::DcciBeforeKernelStart
             | OptionName::DcciAfterKernelEnd
-            | OptionName::DcciDisableOnKernel => continue,
+            | OptionName::DcciDisableOnKernel
+            | OptionName::DynamicCores => continue,
         }
         // Without stream-fusion the ops may not be fusable at all.
         if let Ok(us) = time(&without) {

@@ -3,7 +3,7 @@
 use super::functions::copy_of;
 use super::writer::CppWriter;
 use crate::model::{CoreClass, CoreKind};
-use crate::program::{Action, Program, Step, TableEntry};
+use crate::program::{Action, Entering, Program, Step, TableEntry};
 
 pub(super) fn write(program: &Program, kind: CoreKind, steps: &[&Step], out: &mut CppWriter) {
     let switches = |number: u32| {
@@ -25,8 +25,12 @@ pub(super) fn write(program: &Program, kind: CoreKind, steps: &[&Step], out: &mu
     for (number, table) in tables {
         switch(program, kind, number, table, out);
     }
-    if steps.iter().any(|step| matches!(step.action, Action::CallPicked { .. })) {
-        call(program, kind, out);
+    for entering in [Entering::All, Entering::Tiled] {
+        let is_used =
+            |step: &&Step| matches!(step.action, Action::CallPicked { entering: used, .. } if used == entering);
+        if steps.iter().any(|step| is_used(&step)) {
+            call(program, kind, entering, out);
+        }
     }
 }
 
@@ -68,7 +72,15 @@ fn search(program: &Program, kind: CoreKind, table: &[TableEntry], out: &mut Cpp
     }
 }
 
-fn call(program: &Program, kind: CoreKind, out: &mut CppWriter) {
+/// The helper by which cores enter.
+pub(super) fn call_function(entering: Entering) -> &'static str {
+    match entering {
+        Entering::All => "sk_call_picked",
+        Entering::Tiled => "sk_call_tiled",
+    }
+}
+
+fn call(program: &Program, kind: CoreKind, entering: Entering, out: &mut CppWriter) {
     let blocks = program.block_num;
     let vector_cores = program.kernel_type.cores(CoreKind::Aiv, blocks);
     let types = |classes: &[CoreClass]| {
@@ -76,13 +88,29 @@ fn call(program: &Program, kind: CoreKind, out: &mut CppWriter) {
             crate::model::KernelType::ALL.into_iter().filter(|kernel_type| classes.contains(&kernel_type.class()));
         numbers.map(|kernel_type| format!("type == {}", kernel_type.number())).collect::<Vec<_>>().join(" || ")
     };
-    out.line("// All cores of the picked type's kinds call; those beyond its block count leave by themselves.");
-    out.block("SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset)", |out| {
-        out.line("g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;");
+    out.line(match entering {
+        Entering::All => {
+            "// All cores of the picked type's kinds call; those beyond its block count leave by themselves."
+        }
+        Entering::Tiled => "// Cores of the picked type's kinds call, as many as it was tiled for.",
+    });
+    let function = call_function(entering);
+    let head = format_args!("SK_HELPER void {function}(const SkPicked &picked, uint32_t position, uint64_t offset)");
+    out.block(head, |out| {
+        out.line("const uint32_t blocks = (uint32_t)picked.type_and_blocks;");
+        out.line("g_super_kernel_dynamic_block_num = blocks;");
         out.line("const uint64_t type = picked.type_and_blocks >> 32;");
         let mut calls = |classes: &[CoreClass], index: &str, count: u32| {
             out.block(format_args!("if ({})", types(classes)), |out| {
-                out.line(format_args!("sk_call(picked.code, {index}, {count}, position, offset);"));
+                out.block(format_args!("if (blocks == 0 || blocks > {count})"), |out| out.line("trap();"));
+                match entering {
+                    Entering::All => {
+                        out.line(format_args!("sk_call(picked.code, {index}, {count}, position, offset);"));
+                    }
+                    Entering::Tiled => {
+                        out.line(format_args!("sk_call(picked.code, {index}, blocks, position, offset);"))
+                    }
+                }
             });
         };
         match kind {

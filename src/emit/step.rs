@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::dynamic::call_function;
 use super::writer::CppWriter;
 use crate::model::{CoreKind, OpPosition, SyncMode};
 use crate::program::{
@@ -164,8 +165,9 @@ pub(super) fn write(place: &Place<'_>, step: &Step, why: &str, out: &mut CppWrit
         Action::Switch { table, key_slot } => {
             out.line(format_args!("picked = sk_switch_{}(param_base + {key_slot});{why}", table.0));
         }
-        Action::CallPicked { offset, .. } => {
-            out.line(format_args!("sk_call_picked(picked, {position}, {offset});"));
+        Action::CallPicked { offset, entering, .. } => {
+            let function = call_function(*entering);
+            out.line(format_args!("{function}(picked, {position}, {offset});"));
         }
         Action::ReleaseLock { slot } => match program.sync {
             SyncMode::Contract => out.line(format_args!("sk_publish(param_base[{slot}], 0);")),

@@ -104,6 +104,8 @@ pub struct SubKernel {
     pub debug_options: Option<DebugOutput>,
     /// Its code calls `SyncAll`.
     pub calls_sync_all: bool,
+    /// It does, or its JSON does not say.
+    pub may_call_sync_all: bool,
     /// The flushes its JSON asks for.
     pub dcci: DcciFlags,
 }

@@ -115,6 +115,7 @@ impl SubKernelFile {
             split_mode: json.optional("split_mode")?.map(|node| split_mode(&node)).transpose()?,
             debug_options: debug_options(&json)?,
             calls_sync_all: json.flag("sub_op_with_sync_all")?,
+            may_call_sync_all: json.optional("sub_op_with_sync_all")?.is_none() || json.flag("sub_op_with_sync_all")?,
             dcci: DcciFlags {
                 before_kernel_start: json.flag("sub_operator_call_dcci_before_kernel_start")?,
                 after_kernel_end: json.flag("sub_operator_call_dcci_after_kernel_end")?,

@@ -13,4 +13,4 @@ pub use parse::{Separator, parse};
 pub use table::{GivenOption, Options};
 pub(crate) use table::{Influence, OptionName};
 pub use values::SyncMode;
-pub(crate) use values::{EarlyStartMode, PreloadMode, SharedValue, SplitCount};
+pub(crate) use values::{DynamicCores, EarlyStartMode, PreloadMode, SharedValue, SplitCount};

@@ -6,8 +6,8 @@ use std::fmt;
 use std::ops::Range;
 
 use super::values::{
-    Alignment, CompilerArguments, EarlyStartMode, OpTypes, OptionType, PreloadMode, ScopeCheck, SharedValue,
-    SplitCount, SyncMode,
+    Alignment, CompilerArguments, DynamicCores, EarlyStartMode, OpTypes, OptionType, PreloadMode, ScopeCheck,
+    SharedValue, SplitCount, SyncMode,
 };
 
 /// One `name=value` of the string.
@@ -163,6 +163,9 @@ options! {
     /// Number of code copies.
     SplitMode "split-mode" => split: SplitCount = SplitCount::DEFAULT, Code,
         "number of code copies, so that cores fetch from different addresses";
+    /// The cores that enter a dynamic op.
+    DynamicCores "dynamic-cores" => dynamic_cores: DynamicCores = DynamicCores::All, Code,
+        "cores that enter a dynamic op: all, or as many as it was tiled for (all, if its code may call SyncAll)";
     /// Forced number of cube cores; 0: not forced.
     DebugAicNum "debug-aic-num" => debug_aic_num: u32 = 0, Code,
         "force the number of cube cores";

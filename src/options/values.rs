@@ -81,6 +81,34 @@ impl OptionType for PreloadMode {
 }
 
 named! {
+    /// The cores that enter a dynamic op.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum DynamicCores {
+        /// `all`: all of its kinds; those it was not tiled for leave by themselves.
+        All = "all",
+        /// `tiled`: as many as it was tiled for, unless its code may call `SyncAll`.
+        Tiled = "tiled",
+    }
+}
+
+impl OptionType for DynamicCores {
+    const ACCEPTS: &'static str = "one of `all`, `tiled`";
+    const SAMPLES: &'static [&'static str] = &["all", "tiled"];
+
+    fn read(text: &str) -> Option<Self> {
+        Self::from_name(text)
+    }
+
+    fn text(&self) -> String {
+        self.as_str().to_owned()
+    }
+
+    fn shared(&self, _stem: &str, written: &str) -> SharedValue {
+        SharedValue::Text(written.to_owned())
+    }
+}
+
+named! {
     /// Overlap of neighbouring ops.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum EarlyStartMode {

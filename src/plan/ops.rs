@@ -1,7 +1,7 @@
 //! What both forms do for an op: preload, outer events, switch, call.
 
 use super::functions::{Functions, OpCode};
-use super::prologue::WHOLE_CACHE_UNITS;
+use super::prologue::{WHOLE_CACHE_UNITS, entering};
 use super::steps::{Scope, Steps, barrier_of_class, side_barrier, whole_barrier};
 use super::sync::{self, Locking, OpSync, Waiting, notifying_kind};
 use crate::model::{ByPosition, CoreClass, CoreKind, Op, OpPosition, StreamForm, SuperKernel, SyncMode};
@@ -245,7 +245,8 @@ impl OpPlanner<'_> {
         if op.dcci.flushes_before() {
             steps.push(at, scope.every(), Action::Flush);
         }
-        steps.push(at, self.polling(scope, position), Action::CallPicked { table, offset: op.offsets.param });
+        let call = Action::CallPicked { table, offset: op.offsets.param, entering: entering(self.kernel, op) };
+        steps.push(at, self.polling(scope, position), call);
         if op.dcci.flushes_after() {
             steps.push(at, scope.every(), Action::Flush);
         }

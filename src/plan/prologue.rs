@@ -2,9 +2,9 @@
 
 use super::steps::{Steps, side_barrier};
 use super::sync::OpSync;
-use crate::model::{ByPosition, CoreClass, CoreKind, SuperKernel, SuperKernelType};
-use crate::options::PreloadMode;
-use crate::program::{Action, Cores, Direction, Pair, Reason, RecordEdge, RecordSubject};
+use crate::model::{ByPosition, CoreClass, CoreKind, Op, SuperKernel, SuperKernelType};
+use crate::options::{DynamicCores, PreloadMode};
+use crate::program::{Action, Cores, Direction, Entering, Pair, Reason, RecordEdge, RecordSubject};
 
 /// Units of 2 KiB that `preload-code=max` takes: the whole instruction cache.
 pub(super) const WHOLE_CACHE_UNITS: u32 = 8;
@@ -32,6 +32,14 @@ pub(super) fn epilogue(kernel: &SuperKernel, sync: &ByPosition<OpSync>, steps: &
         }
     }
     record(kernel, steps, RecordEdge::End);
+}
+
+/// The cores that enter a dynamic op. A barrier inside it needs all of them.
+pub(super) fn entering(kernel: &SuperKernel, op: &Op) -> Entering {
+    match kernel.options.dynamic_cores {
+        DynamicCores::Tiled if !op.kernel.may_call_sync_all => Entering::Tiled,
+        DynamicCores::Tiled | DynamicCores::All => Entering::All,
+    }
 }
 
 /// The kind whose cores clear the workspace.

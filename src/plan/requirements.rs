@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::config;
 use super::functions::{Functions, OpCode};
 use super::ops::sync_all_records;
-use super::prologue::clearing_kind;
+use super::prologue::{clearing_kind, entering};
 use super::sync::{OpSync, notifying_kind};
 use crate::model::{ByPosition, EventUse, Op, OpPosition, StreamForm, StreamId, SuperKernel};
 use crate::program::{EarlyStartConfig, OpRequirement, OuterEvent, RequiredCode, Requirements};
@@ -50,6 +50,7 @@ fn of_op(
                 key_slot: op.offsets.tiling_key.unwrap_or_default(),
                 lock: op.offsets.wait_lock().unwrap_or_default(),
                 releaser: sync.releaser,
+                entering: entering(kernel, op),
             },
         },
         param: op.offsets.param,

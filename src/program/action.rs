@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use super::fields::{FieldValue, Names, Written};
 use super::words::{Line, Read};
 use super::{
-    Barrier, Direction, EarlyStartConfig, FunctionId, Pair, Program, RecordEdge, RecordSubject, Round, SyncAllRecords,
-    TableId,
+    Barrier, Direction, EarlyStartConfig, Entering, FunctionId, Pair, Program, RecordEdge, RecordSubject, Round,
+    SyncAllRecords, TableId,
 };
 use crate::model::{CoreKind, EventId, SlotNumber};
 
@@ -243,6 +243,8 @@ actions! {
         table: TableId = "table",
         /// Their argument: the op's first slot.
         offset: SlotNumber = "offset",
+        /// The cores that enter.
+        entering: Entering = "cores",
     } => Duty Flags;
     /// Writes 0 to a dynamic op's lock.
     ReleaseLock "release-lock" {

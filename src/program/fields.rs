@@ -5,8 +5,8 @@ use std::fmt;
 
 use super::words::{Line, Read, among, number};
 use super::{
-    Barrier, Direction, EarlyStartConfig, FunctionId, Pair, Program, RecordEdge, RecordSubject, Round, SyncAllRecords,
-    TableId,
+    Barrier, Direction, EarlyStartConfig, Entering, FunctionId, Pair, Program, RecordEdge, RecordSubject, Round,
+    SyncAllRecords, TableId,
 };
 use crate::model::{CoreClass, EventId, OpIndex, OpPosition, SlotNumber};
 
@@ -211,6 +211,31 @@ impl FieldValue for EarlyStartConfig {
 
     fn read(name: &str, _names: &Names, line: &mut Line) -> Read<Self> {
         config(&line.required(name)?)
+    }
+}
+
+/// `cores=tiled`, or nothing.
+impl FieldValue for Entering {
+    fn write(&self, name: &'static str, _program: &Program, out: &mut Written) {
+        match self {
+            Self::All => {}
+            Self::Tiled => out.push((name, Field::Text(TILED.to_owned()))),
+        }
+    }
+
+    fn read(name: &str, _names: &Names, line: &mut Line) -> Read<Self> {
+        entering(line.field(name))
+    }
+}
+
+/// How few cores are written.
+pub(super) const TILED: &str = "tiled";
+
+pub(super) fn entering(text: Option<String>) -> Read<Entering> {
+    match text.as_deref() {
+        None => Ok(Entering::All),
+        Some(TILED) => Ok(Entering::Tiled),
+        Some(other) => Err(format!("`{other}` are no cores that enter a dynamic op")),
     }
 }
 

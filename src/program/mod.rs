@@ -27,7 +27,8 @@ pub(crate) use classes::{Takers, representative_blocks};
 pub use edge::{CrossNeed, Edge, EdgeOrigin};
 pub use fields::Field;
 pub use parts::{
-    Barrier, Direction, EarlyStartConfig, FunctionId, Pair, RecordEdge, RecordSubject, Round, SyncAllRecords, TableId,
+    Barrier, Direction, EarlyStartConfig, Entering, FunctionId, Pair, RecordEdge, RecordSubject, Round, SyncAllRecords,
+    TableId,
 };
 pub use read::ReadError;
 pub(crate) use requires::index_of_class;

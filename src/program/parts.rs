@@ -133,6 +133,15 @@ impl fmt::Display for EarlyStartConfig {
     }
 }
 
+/// The cores that enter a dynamic op.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Entering {
+    /// All of the picked type's kinds.
+    All,
+    /// Those below the block count of the run, in vector cores for a type of vector cores alone.
+    Tiled,
+}
+
 /// What a profiling record is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RecordSubject {

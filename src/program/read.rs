@@ -3,7 +3,7 @@
 
 mod values;
 
-use super::fields::{Names, config};
+use super::fields::{Names, config, entering};
 use super::requires::index_of_class;
 use super::words::{Line, Read, among, number};
 use super::{
@@ -298,6 +298,7 @@ impl Reader {
                     key_slot: line.slot("key_slot")?,
                     lock,
                     releaser,
+                    entering: entering(line.field("cores"))?,
                 }
             }
             None => RequiredCode::Static {

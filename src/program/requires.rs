@@ -2,7 +2,7 @@
 //!
 //! Nothing here is read off the steps, so a step that is missing, doubled or wrong is seen.
 
-use super::{CoreId, CoreIndex, EarlyStartConfig, FunctionId, SyncAllRecords, TableId};
+use super::{CoreId, CoreIndex, EarlyStartConfig, Entering, FunctionId, SyncAllRecords, TableId};
 use crate::model::{ByPosition, CoreClass, CoreKind, EventId, OpPosition, SlotLayout, SlotNumber};
 
 /// What the steps of a program are for.
@@ -58,7 +58,7 @@ pub enum RequiredCode {
         /// On vector cores.
         aiv: Option<FunctionId>,
     },
-    /// What the switch picks, on all cores of its kinds.
+    /// What the switch picks, on cores of its kinds.
     Dynamic {
         /// The functions by key.
         table: TableId,
@@ -68,6 +68,8 @@ pub enum RequiredCode {
         lock: SlotNumber,
         /// The kind whose first core releases it.
         releaser: CoreKind,
+        /// The cores that enter.
+        entering: Entering,
     },
 }
 

@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::fields::round_text;
+use super::fields::{TILED, round_text};
 use super::requires::index_of_class;
 use super::words::word;
 use super::{
-    Cores, CrossNeed, Direction, Edge, Field, Kinds, OpRequirement, OuterEvent, Part, Program, RequiredCode, Step,
+    Cores, CrossNeed, Direction, Edge, Entering, Field, Kinds, OpRequirement, OuterEvent, Part, Program, RequiredCode,
+    Step,
 };
 use crate::model::{CoreKind, OpPosition, StreamForm};
 
@@ -121,8 +122,12 @@ impl Program {
                     write!(out, " {cores}={}", word(&self.function(function).name))?;
                 }
             }
-            RequiredCode::Dynamic { table, key_slot, lock, releaser } => {
+            RequiredCode::Dynamic { table, key_slot, lock, releaser, entering } => {
                 write!(out, " table={} key_slot={key_slot} lock={lock}:{releaser}", table.0)?;
+                match entering {
+                    Entering::All => {}
+                    Entering::Tiled => write!(out, " cores={TILED}")?,
+                }
             }
         }
         write!(out, " slot={}", required.param)?;

@@ -85,6 +85,8 @@ class Maker:
             options["dcci-before-kernel-start"] = "T0,T1"
             options["dcci-after-kernel-end"] = "T1,T2"
             options["dcci-disable-on-kernel"] = "T3"
+        if self.chance(50):
+            options["dynamic-cores"] = self.random.choice(("all", "tiled", "tiled"))
         return options
 
     def op(self, number: int, kind: str, options: dict[str, Any], several: bool, dynamic: bool) -> dict[str, Any]:
@@ -110,15 +112,19 @@ class Maker:
             description |= {"debugOptions": "printf", "debugBufSize": 7500}
         if is_dynamic:
             description["sub_operator_kernel_name"] = {"dynamic_func_names": self.tiling_keys(kind, size)}
+            if self.chance(20):
+                del description["sub_op_with_sync_all"]
         path = self.folder / f"case{self.seed}_{number}.json"
         path.write_text(json.dumps(description))
-        self.flags[number] = flags | {"dcci": description}
+        may_sync_all = description.get("sub_op_with_sync_all", True)
+        self.flags[number] = flags | {"dcci": description, "may_sync_all": may_sync_all}
         entry = {"json_path": str(path), "bin_path": str(self.folder / f"code{size}.o"), "stream_id": 3}
         return entry | ({"task_type": "dynamic"} if is_dynamic else {})
 
     def functions(self, kind: str, stem: str) -> dict[str, Any]:
         if kind.endswith("_ONLY"):
-            return {"AiCore": {"func_name": stem}}
+            # Shared with other ops, but never with the other kind of core.
+            return {"AiCore": {"func_name": stem + ("_aiv" if "AIV" in kind else "_aic")}}
         sides = {"cube": "aic", "vec": "aiv"}
         return {f"dav-{self.chip}-{arch}": {"func_name": f"{stem}_{side}"} for arch, side in sides.items()}
 
@@ -173,7 +179,8 @@ class Maker:
             made = Op(position, op, flags["sets"], flags["waits"], before, after)
             if made.dynamic:
                 made.key = self.random.choice([entry["tiling_key"] for entry in op["functions"]])
-                made.run_blocks = self.random.randint(1, 6)
+                made.run_blocks = self.random.randint(1, min(6, plan["block_num"]))
+                made.may_sync_all = flags["may_sync_all"]
             ops.append(made)
         return Kernel(plan, options, ops)
 

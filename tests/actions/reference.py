@@ -345,6 +345,8 @@ class Trace:
             key_class = CLASS_OF[entry["kernel_type"]]
             index = core.index if key_class == "aiv" else core.block
             count = kernel.cores("aiv") if key_class == "aiv" else kernel.plan["block_num"]
+            if kernel.options.get("dynamic-cores") == "tiled" and not op.may_sync_all:
+                count = op.run_blocks
             if core.kind in entry and index < count:
                 self.add(f"call {self.copy_of(entry[core.kind])} {op.plan['param_offset']}")
         if op.after:

@@ -28,6 +28,8 @@ class Op:
     after: bool
     key: int | None = None
     run_blocks: int = 0
+    #: Its JSON says that it calls SyncAll, or does not say.
+    may_sync_all: bool = True
 
     @property
     def cls(self) -> str:

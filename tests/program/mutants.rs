@@ -158,7 +158,7 @@ fn other_value(program: &Program, step: &Step, dice: &mut Dice) -> Option<Action
                 *function = FunctionId(dice.below(program.functions.len()) as u32);
             }
         }
-        Action::Switch { table, key_slot: slot } | Action::CallPicked { table, offset: slot } => {
+        Action::Switch { table, key_slot: slot } | Action::CallPicked { table, offset: slot, .. } => {
             if first {
                 *slot = any_slot(dice);
             } else {

@@ -178,6 +178,7 @@ impl OpBuilder {
                 .debug_output
                 .then(|| DebugOutput { options: vec!["printf".to_owned()], size: 75 * 1024 }),
             calls_sync_all: self.calls_sync_all,
+            may_call_sync_all: self.calls_sync_all,
             dcci: self.dcci,
         };
         let event = |id: &i64| EventUse { id: EventId(*id), other_end: OtherEnd::Outside, slot: SlotNumber::default() };

@@ -45,10 +45,10 @@ pub(super) fn of_op(program: &Program, core: CoreId, op: OpPosition) -> Vec<Acti
                 duties.push(if running { Action::EndSyncAll } else { Action::ComplementSyncAll });
             }
         }
-        RequiredCode::Dynamic { table, key_slot, lock, releaser } => {
+        RequiredCode::Dynamic { table, key_slot, lock, releaser, entering } => {
             if polls(program, core, op) {
                 duties.push(Action::Switch { table, key_slot });
-                duties.push(Action::CallPicked { table, offset });
+                duties.push(Action::CallPicked { table, offset, entering });
             }
             if is_first_of(core, releaser) {
                 duties.push(Action::ReleaseLock { slot: lock });

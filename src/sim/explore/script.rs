@@ -358,7 +358,7 @@ fn add_step(program: &Program, core: CoreId, step: &Step, in_pipes: &mut Vec<Ite
     if let Action::Call { function, offset } = &step.action {
         items.push(Item::Called(op, function.0, *offset));
     }
-    if let Action::CallPicked { table, offset } = &step.action
+    if let Action::CallPicked { table, offset, .. } = &step.action
         && runs(program, core, op)
     {
         items.push(Item::Called(op, table.0, *offset));

@@ -157,6 +157,11 @@ pub(crate) struct ParameterSpec {
 }
 
 impl ParameterSpec {
+    /// It holds the address of the number of blocks of its op, which is decided at run time.
+    pub(crate) fn is_run_time_block_num(&self) -> bool {
+        self.name.starts_with("__ac_dynamic_block_num_")
+    }
+
     /// Memory of which an op may not know what it holds when it begins, and of which nobody looks at what it leaves.
     pub(crate) fn is_scratch(&self) -> bool {
         self.name == "workspace"

@@ -422,7 +422,43 @@ impl Run {
 
     /// Ends the run with a failure of the current core. The first failure counts.
     pub(crate) fn fail(&mut self, status: Status, text: String, site: Option<(String, u32)>) {
+        let hint = match status {
+            Status::Overrun | Status::Api | Status::Crash => self.surplus_core(),
+            Status::Ok
+            | Status::Deadlock
+            | Status::Overflow
+            | Status::Leak
+            | Status::Trap
+            | Status::Assert
+            | Status::NullCall
+            | Status::StepLimit
+            | Status::Timeout
+            | Status::Hazard
+            | Status::Agent
+            | Status::Pipe
+            | Status::Cache => None,
+        };
+        let text = text + &hint.unwrap_or_default();
         self.observer.fail(self.driver.steps, self.machine.current, status, text, site);
+    }
+
+    /// The current core is in an op that was tiled at run time for fewer cores.
+    fn surplus_core(&self) -> Option<String> {
+        let core = self.current();
+        let op = *self.observer.cores[core].ops.last()?;
+        let parameters = &self.request.parameters;
+        let owner = parameters.get(self.observer.ops.get(op)?.param_offset as usize)?.op?;
+        let slot = parameters.iter().position(|slot| slot.op == Some(owner) && slot.is_run_time_block_num())?;
+        let blocks = self.machine.memory.word(*self.request.slots.get(slot)?)?;
+        let state = &self.machine.cores[core].state;
+        let index = state.block_idx * state.sub_block_dim + state.sub_block_idx;
+        (index as u64 >= blocks).then(|| {
+            format!(
+                "; {} was tiled at run time for {blocks} blocks, and all cores enter it: if this one is none of them, compile \
+                 with dynamic-cores=tiled",
+                self.observer.op_name(op)
+            )
+        })
     }
 
     /// The same, at a place in the kernel.

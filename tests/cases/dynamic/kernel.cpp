@@ -153,9 +153,13 @@ SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
 
 // All cores of the picked type's kinds call; those beyond its block count leave by themselves.
 SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
-    g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;
+    const uint32_t blocks = (uint32_t)picked.type_and_blocks;
+    g_super_kernel_dynamic_block_num = blocks;
     const uint64_t type = picked.type_and_blocks >> 32;
     if (type == 1 || type == 5 || type == 6 || type == 7) {
+        if (blocks == 0 || blocks > 24) {
+            trap();
+        }
         sk_call(picked.code, get_block_idx(), 24, position, offset);
     }
 }
@@ -256,12 +260,19 @@ SK_HELPER SkPicked sk_switch_1(GM_ADDR *slots) {
 
 // All cores of the picked type's kinds call; those beyond its block count leave by themselves.
 SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_t offset) {
-    g_super_kernel_dynamic_block_num = (uint32_t)picked.type_and_blocks;
+    const uint32_t blocks = (uint32_t)picked.type_and_blocks;
+    g_super_kernel_dynamic_block_num = blocks;
     const uint64_t type = picked.type_and_blocks >> 32;
     if (type == 6 || type == 7) {
+        if (blocks == 0 || blocks > 24) {
+            trap();
+        }
         sk_call(picked.code, get_block_idx(), 24, position, offset);
     }
     if (type == 0 || type == 4) {
+        if (blocks == 0 || blocks > 48) {
+            trap();
+        }
         sk_call(picked.code, AscendC::GetBlockIdx(), 48, position, offset);
     }
 }
