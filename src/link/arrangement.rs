@@ -106,7 +106,8 @@ impl Arrangement {
                 Piece::Group(object, group) => {
                     groups.insert((*object, objects[*object].groups[*group].section), index as u32);
                 }
-                _ => {}
+                Piece::Null | Piece::Relocations(..) | Piece::Symbols => {}
+                Piece::ExtendedIndices | Piece::SectionNames | Piece::SymbolNames => {}
             }
         }
         Ok(Self { pieces, index_of, groups, addresses })

@@ -20,10 +20,12 @@ pub(crate) struct Kept {
     pub symbol: String,
     /// Symbol and addend.
     pub target: i128,
+    /// Is it what the bytes say?
+    pub state: Result<(), Mismatch>,
 }
 
-/// All of a linked file, with whether what it says is in the bytes.
-pub(crate) fn kept(bytes: &[u8]) -> Result<Vec<(Kept, Result<(), Mismatch>)>, ElfError> {
+/// All of a linked file.
+pub(crate) fn kept(bytes: &[u8]) -> Result<Vec<Kept>, ElfError> {
     let sections = elf::sections(bytes)?;
     let symbols = elf::symbols(bytes)?;
     let name = |section: usize| sections.get(section).map_or_else(String::new, |section| section.name.to_string());
@@ -43,8 +45,8 @@ pub(crate) fn kept(bytes: &[u8]) -> Result<Vec<(Kept, Result<(), Mismatch>)>, El
         let address = sections.get(relocation.section).map_or(0, |section| section.address);
         let start = place.checked_sub(address).and_then(|start| usize::try_from(start).ok());
         let contents = elf::section_contents(bytes, relocation.section)?;
-        let kept = Kept { section: name(relocation.section), place, kind: number, symbol: symbol_name, target };
-        found.push((kept, check(contents, start, place, number, target)));
+        let state = check(contents, start, place, number, target);
+        found.push(Kept { section: name(relocation.section), place, kind: number, symbol: symbol_name, target, state });
     }
     Ok(found)
 }
@@ -141,8 +143,8 @@ impl Loaded {
                 symbol.size
             )
         });
-        let relocations = kept(bytes)?.into_iter().map(|(kept, _)| {
-            let Kept { section, place, kind, symbol, target } = kept;
+        let relocations = kept(bytes)?.into_iter().map(|kept| {
+            let Kept { section, place, kind, symbol, target, .. } = kept;
             format!("{kind:#x} at {place:#x} of `{section}` for `{symbol}` ({target:#x})")
         });
         Ok(Self { sections: lines, symbols: symbols.collect(), relocations: relocations.collect() })

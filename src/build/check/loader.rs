@@ -123,9 +123,9 @@ fn stack_record(object: &[u8], sections: &[Section<'_>]) -> Result<Vec<String>, 
 
 /// Every relocation that the file still has says what is stored: calls reach, offsets fit.
 fn relocations(object: &[u8]) -> Result<Vec<String>, ElfError> {
-    let found = link::kept(object)?.into_iter().filter_map(|(kept, state)| Some((kept, state.err()?)));
+    let found = link::kept(object)?.into_iter().filter_map(|kept| Some((kept.state.err()?, kept)));
     Ok(found
-        .map(|(kept, mismatch)| {
+        .map(|(mismatch, kept)| {
             let problem = match mismatch {
                 Mismatch::Unfit(unfit) => unfit.to_string(),
                 Mismatch::Stored => "something else is stored there".to_owned(),

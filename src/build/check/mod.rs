@@ -13,6 +13,8 @@ use crate::toolchain::ToolchainKind;
 
 mod loader;
 #[cfg(test)]
+mod loader_tests;
+#[cfg(test)]
 mod tests;
 
 /// Problems told one by one.
