@@ -130,27 +130,58 @@ def planning(options: argparse.Namespace) -> dict[str, object]:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the plan."""
+    """Prints the plan, or those of all graphs in a folder."""
+    import os
+    from pathlib import Path
+
+    if not os.path.isdir(options.file):
+        status, told = _run_one(options, options.html)
+        _print(told)
+        return status
+    from superkernel.scope._dumps import graphs_in
+
+    worst = 0
+    documents = []
+    found = graphs_in(Path(options.file))
+    for number, (name, path) in enumerate(found, 1):
+        options.file = str(path)
+        if not (options.json or options.graph):
+            print(f"{'' if number == 1 else chr(10)}{name}: {path}")
+        page = options.html
+        if page is not None and number > 1:
+            page = str(Path(page).with_name(f"{Path(page).stem}_{number}{Path(page).suffix}"))
+        status, told = _run_one(options, page)
+        worst = max(worst, status)
+        documents.append(told)
+        if isinstance(told, str):
+            _print(told)
+    if options.json or options.graph:
+        _print({"graphs": documents})
+    return worst
+
+
+def _print(told: object) -> None:
+    """The report, or a document as JSON."""
     import json
 
+    print(told if isinstance(told, str) else json.dumps(told, indent=2, ensure_ascii=False) + "\n", end="")
+
+
+def _run_one(options: argparse.Namespace, page: str | None) -> tuple[int, object]:
+    """The exit status, and what to print."""
     import superkernel
     from superkernel.scope import plan
 
     graph = read_graph(options)
     if options.graph:
-        print(graph.to_json(indent=2))
-        return 0
+        return 0, graph.to_dict()
     with superkernel.configure(**given_settings(options)):
         planned = plan(graph, **planning(options))  # type: ignore[arg-type]
-    if options.html is not None:
+    if page is not None:
         from superkernel import pictures
         from superkernel.cli import _streams
 
         data = pictures.of_scopes(graph, planned)
         title = f"Scopes of {data['plan']['graph'] or 'a model'}"
-        _streams.write(options.html, pictures.page("scope", title, data).encode())
-    if options.json:
-        print(json.dumps(planned.to_dict(), indent=2, ensure_ascii=False))
-    else:
-        print(str(planned), end="")
-    return 1 if planned.blocked or planned.mistakes else 0
+        _streams.write(page, pictures.page("scope", title, data).encode())
+    return int(bool(planned.blocked or planned.mistakes)), planned.to_dict() if options.json else str(planned)

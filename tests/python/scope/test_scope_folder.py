@@ -1,0 +1,48 @@
+"""Folders of TorchAir's dumps."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from superkernel import SuperKernelError
+from superkernel.cli import main
+from superkernel.scope._dumps import graphs_in
+
+GRAPHS = Path(__file__).parents[2] / "graphs" / "torchair"
+
+
+def dump(folder: Path, graph: int, rank: int, time: int, source: str) -> Path:
+    form = source.rpartition(".")[2]
+    path = folder / f"dynamo_optimized_graph_{graph}_rank_{rank}_pid_{time}_ts_{time}.{form}"
+    shutil.copy(GRAPHS / source, path)
+    return path
+
+
+def test_the_newest_per_graph_and_rank_is_planned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dump(tmp_path, 1, 0, 100, "mistakes.pbtxt")
+    newest = dump(tmp_path, 1, 0, 2000, "quant_swiglu.txt")
+    other = dump(tmp_path, 1, 1, 150, "quant_swiglu.py")
+    second = dump(tmp_path, 2, 0, 160, "decoder.pbtxt")
+    (tmp_path / "dynamo_original_graph_1_rank_0_pid_1_ts_9999.txt").write_text("not read")
+    assert [path for _, path in graphs_in(tmp_path)] == [newest, other, second]
+    assert main(["scope", str(tmp_path), "--html", str(tmp_path / "out.html")]) == 0
+    out = capsys.readouterr().out
+    assert "graph_1, rank 0" in out and "4 super kernels" in out
+    assert (tmp_path / "out_3.html").exists()
+    assert main(["scope", str(tmp_path), "--json"]) == 0
+    assert [len(plan["pieces"]) for plan in json.loads(capsys.readouterr().out)["graphs"]] == [1, 1, 4]
+
+
+def test_the_folder_of_a_debug_run(tmp_path: Path) -> None:
+    inside = tmp_path / "run_1" / "torchair" / "model__0" / "forward"
+    inside.mkdir(parents=True)
+    shutil.copy(GRAPHS / "nested.txt", inside / "012_aot_optimized_ge_graph.txt")
+    assert len(graphs_in(tmp_path)) == 1
+
+
+def test_a_folder_without_graphs_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(SuperKernelError, match="SK1055"):
+        graphs_in(tmp_path)
