@@ -2,18 +2,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::artifact::{BLOCK_LOCAL_ROOM, Setter};
+use crate::artifact::{BLOCK_LOCAL_ROOM, Chip, CodeTarget, STACK_BYTES, STACK_RECORD, Setter};
 use crate::elf::{self, ElfError, Place, Section, Symbol, SymbolKind, Visibility};
 use crate::link::{self, Mismatch};
 
-/// The section with the stack need of every function.
-const STACK_RECORD: &str = ".ascend.stack.size.record";
 /// All block-local variables.
 const BLOCK_LOCAL: &str = ".bl_uninit";
-/// The stack that the super kernel is compiled for: code finds block-local memory at its bottom, by rounding down.
-const STACK_BYTES: u64 = 0x8000;
-/// `e_flags` of cores of chip c220: vector, cube.
-const C220: [u32; 2] = [0x93_0000, 0x94_0000];
 
 /// What is wrong with a device file whose kernels are `entries`.
 pub(super) fn problems(object: &[u8], entries: &[String]) -> Result<Vec<String>, ElfError> {
@@ -29,7 +23,7 @@ pub(super) fn problems(object: &[u8], entries: &[String]) -> Result<Vec<String>,
     problems.extend(undefined(&symbols));
     problems.extend(shared(&symbols));
     problems.extend(block_local(&symbols, &sections));
-    if C220.contains(&elf::identity(object)?.flags) {
+    if matches!(CodeTarget::of(elf::identity(object)?.flags), CodeTarget::Core(Chip::C220, _)) {
         problems.extend(stack_record(object, &sections)?);
     }
     problems.extend(relocations(object)?);
