@@ -95,7 +95,7 @@ fn of_model<T: Send>(
 ) -> PyResult<T> {
     interruptible(py, |cancel| -> Result<T, Error> {
         let (profiles, prices) = (read_profiles(profiles)?, read_prices(prices)?);
-        let known = Known { platform: request.platform(), durations: &Durations::new(&profiles), cancel };
+        let known = Known { platform: request.platform()?, durations: &Durations::new(&profiles), cancel };
         work(&model.read(request)?, &known, &prices)
     })
 }
@@ -168,7 +168,7 @@ fn cost_calibrate<'py>(
     made_from: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let fitted = interruptible(py, |cancel| -> Result<_, Error> {
-        let platform = request.platform();
+        let platform = request.platform()?;
         let mut read = Vec::with_capacity(runs.len());
         for (model, unfused, fused) in runs {
             let (unfused, fused) = (read_profiles(&unfused)?, read_profiles(&fused)?);

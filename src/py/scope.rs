@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::convert;
 use super::interrupt::interruptible;
-use super::settings::InForce;
+use super::settings::Chosen;
 use crate::Error;
 use crate::model::Platform;
 use crate::scope::launch::{self, EntryArguments, Ffts, Workspace};
@@ -71,7 +71,7 @@ pub(super) struct PlanRequest {
     #[pyo3(item)]
     cut_per_stream: bool,
     #[pyo3(item)]
-    settings: InForce,
+    settings: Chosen,
     #[pyo3(item)]
     tiling_on_aicpu: Vec<String>,
     #[pyo3(item)]
@@ -87,8 +87,9 @@ pub(super) struct PlanRequest {
 
 impl PlanRequest {
     /// What it is planned for.
-    pub(super) fn platform(&self) -> Platform {
-        self.settings.0.platform
+    pub(super) fn platform(&self) -> Result<Platform, Error> {
+        let Chosen(settings) = &self.settings;
+        Ok(Platform::new(&settings.soc.0, settings.aic_num, settings.aiv_num)?)
     }
 
     pub(super) fn planning(&self) -> Settings {
@@ -104,7 +105,7 @@ impl PlanRequest {
         if self.cut_per_stream {
             settings.cuts = Cuts::PerStream;
         }
-        let known = &self.settings.0.settings;
+        let Chosen(known) = &self.settings;
         let (aic_num, aiv_num) = (known.aic_num.unwrap_or_default(), known.aiv_num.unwrap_or_default());
         settings.target = Target { soc: known.soc.0.clone(), aic_num, aiv_num };
         settings.tiling_on_aicpu.clone_from(&self.tiling_on_aicpu);

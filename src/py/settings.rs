@@ -101,6 +101,24 @@ impl<'py> FromPyObject<'_, 'py> for InForce {
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let snapshot = given.cast::<PyDict>()?;
+        let Chosen(settings) = given.extract()?;
+        let limit = item(&snapshot, "cache_limit")?.extract()?;
+        let include_dir = item(&snapshot, "include_dir")?.extract()?;
+        let environment = Environment::new(settings, limit, include_dir);
+        let mut environment = environment.map_err(|error| to_python(given.py(), error))?;
+        environment.platform_info = item(&snapshot, "platform_info")?.extract::<BTreeMap<String, u64>>()?;
+        Ok(Self(environment))
+    }
+}
+
+/// The settings alone, for a SoC that may be none of those kernels are built for.
+pub(super) struct Chosen(pub Settings);
+
+impl<'py> FromPyObject<'_, 'py> for Chosen {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let snapshot = given.cast::<PyDict>()?;
         let settings = Settings::read(|name, kind| {
             let value = item(&snapshot, name)?;
             if value.is_none() {
@@ -109,12 +127,7 @@ impl<'py> FromPyObject<'_, 'py> for InForce {
             let mistake = || PyValueError::new_err(format!("setting `{name}` cannot be {value}"));
             kind.read(self::given(&value)?).map(Some).ok_or_else(mistake)
         })?;
-        let limit = item(&snapshot, "cache_limit")?.extract()?;
-        let include_dir = item(&snapshot, "include_dir")?.extract()?;
-        let environment = Environment::new(settings, limit, include_dir);
-        let mut environment = environment.map_err(|error| to_python(given.py(), error))?;
-        environment.platform_info = item(&snapshot, "platform_info")?.extract::<BTreeMap<String, u64>>()?;
-        Ok(Self(environment))
+        Ok(Self(settings))
     }
 }
 

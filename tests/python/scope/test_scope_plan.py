@@ -343,3 +343,14 @@ def test_a_sync_all_that_would_hang_is_told_with_the_plan(tmp_path: Path) -> Non
     (warning,) = warnings(3)
     assert "SyncAll on 3 of 8 blocks" in warning and "feed-sync-all=1" in warning
     assert warnings(8) == []
+
+
+def test_planning_needs_no_soc_that_kernels_are_built_for() -> None:
+    graph = Graph()
+    for name in "ab":
+        graph.op(name, "Op", support=1, scope="s")
+    with superkernel.configure(soc="Ascend310B"):
+        assert [piece.members for piece in scope.plan(graph).pieces] == [["a", "b"]]
+        with pytest.raises(superkernel.SuperKernelError) as caught:
+            superkernel.cost.predict(graph, [])
+    assert caught.value.errorinfo["errId"] == "SK0402"
