@@ -145,6 +145,12 @@ ELSEWHERE = {
     "SK0216": "needs four billion parameters",
     "SK0225": "test_compile: needs objects",
     "SK0226": "test_hardening_inputs: needs objects",
+    "SK0227": "test_sharing: needs objects",
+    "SK0228": "test_sharing: needs objects",
+    "SK0229": "test_device_objects: needs objects",
+    "SK0230": "test_device_objects: needs objects",
+    "SK0231": "test_device_objects: needs objects",
+    "SK0232": "test_device_objects: needs objects",
 }
 
 
