@@ -62,10 +62,17 @@ pub(super) fn broken_rule(op: OpCode, operands: &[Operand]) -> Option<(&'static 
     let target = target.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end))?;
     let count = operands.iter().map(|operand| operand.repeat + operand.shape.steps[0].count).max()?;
     for name in ["src0", "src1", "src"] {
-        let mut sources = operands.iter().filter(|operand| operand.name == name && operand.access == Access::Read);
-        if !sources.any(|source| meet(&span(source), &target)) || is_in_place(operands, name) {
+        let sources = || operands.iter().filter(|operand| operand.name == name && operand.access == Access::Read);
+        if !sources().any(|source| meet(&span(source), &target)) || is_in_place(operands, name) {
             continue;
         }
+        let source = sources().map(span).reduce(|a, b| a.start.min(b.start)..a.end.max(b.end))?;
+        // A conversion to another size has no other way to be in place: it begins, or ends, where its source does. A repeat
+        // reads all of its source before it writes.
+        let size = |span: &Range<u64>| span.end - span.start;
+        let is_conversion = op as u16 >= OpCode::Vconv as u16;
+        let is_at_end = source.start == target.start || source.end == target.end;
+        let converts = is_conversion && is_at_end && size(&source) != size(&target);
         let same =
             |repeat| pieces(operands, name, Access::Read, repeat).eq(pieces(operands, "dst", Access::Write, repeat));
         let stays = |name: &str, access| pieces(operands, name, access, 0).eq(pieces(operands, name, access, 1));
@@ -81,7 +88,10 @@ pub(super) fn broken_rule(op: OpCode, operands: &[Operand]) -> Option<(&'static 
                     let earlier = earlier / per_repeat;
                     return Some((name, format!("repeat {repeat} reads what repeat {earlier} wrote")));
                 }
-                if !coincides && pieces(operands, "dst", Access::Write, repeat).any(|range| meet(&range, &read)) {
+                if !coincides
+                    && !converts
+                    && pieces(operands, "dst", Access::Write, repeat).any(|range| meet(&range, &read))
+                {
                     return Some((name, format!("repeat {repeat} reads and writes bytes that overlap in part")));
                 }
             }
@@ -106,6 +116,23 @@ mod tests {
         let read = operand("src0", Access::Read, source.0, source.1, 3);
         let write = operand("dst", Access::Write, target.0, target.1, 3);
         broken_rule(OpCode::Vadd, &[read, write]).map(|(_, story)| story)
+    }
+
+    #[test]
+    fn conversions_to_another_size_are_in_place_at_an_end() {
+        let convert = |from: (u64, u64), to: (u64, u64)| {
+            let shape = |bytes, count| Shape::cube((count, bytes), (1, 0), (1, 0), bytes);
+            let part = |name, access, address, bytes| {
+                let shape = shape(bytes, 3);
+                Operand { name, memory: Memory::Ub, access, address, shape, alignment: 32, repeat: 0 }
+            };
+            let operands = [part("src", Access::Read, from.0, from.1), part("dst", Access::Write, to.0, to.1)];
+            broken_rule(OpCode::Vconv, &operands).map(|(_, story)| story)
+        };
+        assert_eq!(convert((0, 256), (0, 128)), None, "narrower, from the front");
+        assert_eq!(convert((384, 128), (0, 256)), None, "wider, from the back");
+        assert_eq!(convert((0, 128), (0, 256)).unwrap(), "repeat 1 reads what repeat 0 wrote");
+        assert!(convert((0, 256), (64, 128)).unwrap().contains("overlap in part"));
     }
 
     #[test]

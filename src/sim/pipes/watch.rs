@@ -14,7 +14,7 @@ use super::shadow::{Actor, Shadow, Touch};
 use super::unit_flags::{Stuck, UnitFlags};
 use super::{missing_order, overlap};
 use crate::aicore::operand::Access;
-use crate::aicore::{Memory, Pipe, UnitFlag};
+use crate::aicore::{Memory, OpCode, Pipe, UnitFlag};
 use crate::sim::code::sites::Sites;
 use crate::sim::interface::findings::{Finding, FindingKind};
 use crate::sim::machine::access::Site;
@@ -313,7 +313,10 @@ impl PipeWatch {
             let counts = |part: &&Range<u64>| is_scalar || memory != Memory::Ub || has_whole_block(part);
             missing = missing.take().or_else(|| parts.iter().find(counts).cloned());
         });
-        let Some(part) = missing.filter(|_| is_scalar || memory == Memory::Ub || !has_any) else { return };
+        // Comparisons into bits work on whole repeats, whatever the mask says: the rest of the last one is nobody's.
+        let is_whole = matches!(touch.actor, Actor::Instruction(OpCode::Vcmpv | OpCode::Vcmpvs, _));
+        let needs_all = is_scalar || (memory == Memory::Ub && !is_whole);
+        let Some(part) = missing.filter(|_| needs_all || !has_any) else { return };
         let place = self.place(memory, &part, scene);
         let text = format!(
             "{} reads {place}, which nothing has written{}",

@@ -158,6 +158,37 @@ def test_tiling_structs_are_laid_out_as_host_code_does(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+#: 96 floats in, of which instructions take what `WORK` says; what is there is moved out again.
+HARMLESS = """
+__ubuf__ float *row = (__ubuf__ float *)0, *other = (__ubuf__ float *)8192;
+__ubuf__ uint8_t *bits = (__ubuf__ uint8_t *)4096;
+copy_gm_to_ubuf(row, (__gm__ float *)x, 0, 1, 12, 0, 0);
+pipe_barrier(PIPE_ALL);
+WORK;
+pipe_barrier(PIPE_ALL);
+"""
+
+
+@pytest.mark.parametrize(
+    ("work", "kind"),
+    [
+        # Whole repeats are compared, of which 96 elements fill one and a half.
+        ("vcmpvs_lt(bits, row, 1.0f, 2, 1, 1, 8, 8)", None),
+        ("vcmpvs_lt(bits, other, 1.0f, 2, 1, 1, 8, 8)", "never-written"),
+        ("vadds(other, row, 1.0f, 2, 1, 1, 8, 8)", "never-written"),
+        # Narrower elements where the wider ones began, or in the middle of them.
+        ("vconv_f322f16r((__ubuf__ half *)row, row, 1, 1, 1, 4, 8)", None),
+        ("vconv_f322f16r((__ubuf__ half *)row + 16, row, 1, 1, 1, 4, 8)", "overlap"),
+    ],
+)
+def test_what_does_no_harm_is_no_finding(device: Device, tmp_path: Path, work: str, kind: str | None) -> None:
+    text = HARMLESS.replace("WORK", work)
+    source = f'#include "kernel_operator.h"\nextern "C" __global__ __aicore__ void made(GM_ADDR x)\n{{{text}}}\n'
+    op = build_op(source, "made", ["x"], AIV, 1, op_type="Made", out_dir=tmp_path)
+    report = device.load(op.json_path).launch({"x": np.zeros(96, np.float32)}, pipes="checked")
+    assert [finding.kind for finding in report.findings] == ([] if kind is None else [kind]), report
+
+
 TREE = os.environ.get("SUPERKERNEL_ASCENDC", "")
 
 
