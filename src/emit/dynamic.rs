@@ -28,7 +28,7 @@ pub(super) fn write(program: &Program, kind: CoreKind, steps: &[&Step], out: &mu
     for entering in [Entering::All, Entering::Tiled] {
         let is_used =
             |step: &&Step| matches!(step.action, Action::CallPicked { entering: used, .. } if used == entering);
-        if steps.iter().any(|step| is_used(&step)) {
+        if steps.iter().any(is_used) {
             call(program, kind, entering, out);
         }
     }
