@@ -31,12 +31,9 @@ fn on_several_cores(mut builder: KernelBuilder) -> KernelBuilder {
 /// Is there a core that takes the step and for which it is something? (Idle cores there may be none; the wait of a
 /// hand-over that does not concern a kind is empty on it.)
 fn acts(program: &Program, step: &Step) -> bool {
-    let concerns = |core: &CoreId| match &step.action {
-        Action::EarlyStartWait { config, .. } => {
-            let (previous, current) = (config.previous.kinds(), config.current.kinds());
-            previous.contains(&core.kind) || current.contains(&core.kind)
-        }
-        _ => true,
+    let concerns = |core: &CoreId| {
+        let Action::EarlyStartWait { config, .. } = &step.action else { return true };
+        [config.previous, config.current].iter().any(|class| class.kinds().contains(&core.kind))
     };
     program.cores(0..program.block_num).iter().any(|core| step.cores.contain(*core) && concerns(core))
 }

@@ -47,17 +47,16 @@ impl Piece {
             StreamForm::One => true,
             StreamForm::Several => step.cores.kinds == Kinds::Only(core.kind) || step.cores.kinds == Kinds::Every,
         };
-        let taken = step.cores.contain(core);
-        match &step.action {
-            Action::Call { .. } | Action::CallPicked { .. } if of_side => {
-                *self = Self { op: step.op, waited: false, told: false };
-            }
-            Action::PipeBarrier => self.waited |= taken,
-            Action::Barrier(_) | Action::SetFlag { .. } | Action::EarlyStartSet { .. } | Action::Notify { .. } => {
-                self.told |= taken;
-            }
-            _ => {}
+        let (action, taken) = (&step.action, step.cores.contain(core));
+        if of_side && matches!(action, Action::Call { .. } | Action::CallPicked { .. }) {
+            *self = Self { op: step.op, waited: false, told: false };
         }
+        self.waited |= taken && *action == Action::PipeBarrier;
+        self.told |= taken
+            && matches!(
+                action,
+                Action::Barrier(_) | Action::SetFlag { .. } | Action::EarlyStartSet { .. } | Action::Notify { .. }
+            );
     }
 }
 

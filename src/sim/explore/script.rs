@@ -264,7 +264,7 @@ impl Words {
             // Nobody else can take it back.
             Deed::Spin(slot) => only(self.writers.get(&slot)),
             // The outside answers it by other words.
-            Deed::Write(slot, 1) => !self.cleared.contains(&slot) && !(self.blind && self.heard.contains(&slot)),
+            Deed::Write(slot, 1) => !self.cleared.contains(&slot) && (!self.blind || !self.heard.contains(&slot)),
             // What was waited for has been written by the outside, which writes once.
             Deed::Write(slot, _) => only(self.users.get(&slot)) && !self.heard.contains(&slot) && spun.contains(&slot),
             Deed::Set(_) | Deed::Wait(_) | Deed::Announce(_) | Deed::Follow(_) => true,
