@@ -86,13 +86,13 @@ fn is_there(tool: &str) -> bool {
     Command::new(tool).arg("--version").output().is_ok()
 }
 
-/// Type, flags, alignment and size of a section, and its bytes.
-type KeptSection = (u32, u64, u64, u64, Vec<u8>);
+/// Type, flags, alignment, size, contents.
+type SectionKept = (u32, u64, u64, u64, Vec<u8>);
 
 /// What a linker must keep, in an order that does not depend on it.
 #[derive(Debug, PartialEq, Eq)]
 struct Kept {
-    sections: BTreeMap<(String, usize), KeptSection>,
+    sections: BTreeMap<(String, usize), SectionKept>,
     symbols: Vec<String>,
     relocations: Vec<String>,
     groups: Vec<String>,

@@ -57,8 +57,10 @@ pub(super) fn find(
         }
     }
     if !link.is_placed() {
-        for (object, used) in objects.iter().zip(&mut uses.used) {
-            object.groups.iter().for_each(|group| used[group.signature] = true);
+        for (number, object) in objects.iter().enumerate() {
+            for group in object.groups.iter().filter(|group| outputs.is_group(number, group.section)) {
+                uses.used[number][group.signature] = true;
+            }
         }
     }
     Ok(uses)
