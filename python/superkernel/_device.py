@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 
+from superkernel._fork import undivided
+
 __all__ = ["soc_name"]
 
 _LIBRARY = "libascendcl.so"
@@ -16,7 +18,8 @@ def soc_name() -> str | None:
     Asked once: loading the library takes time, and the device of a machine does not change.
     """
     # Here: most programs never ask.
-    import ctypes
+    with undivided:
+        import ctypes
 
     try:
         ask = ctypes.CDLL(_LIBRARY).aclrtGetSocName

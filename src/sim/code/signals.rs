@@ -257,15 +257,22 @@ fn program_counter(context: &libc::ucontext_t) -> u64 {
     context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64
 }
 
-/// The word on top of the stack, if the stack is where it should be.
+/// The word on top of the stack, if the stack is where it should be; the one above it in a function that has just saved
+/// the frame pointer and not set its own yet.
 #[cfg(target_arch = "x86_64")]
 fn return_address(context: &libc::ucontext_t, in_stack: impl Fn(usize) -> bool) -> u64 {
     let top = context.uc_mcontext.gregs[libc::REG_RSP as usize] as usize;
-    if !in_stack(top) || !in_stack(top.wrapping_add(7)) || !top.is_multiple_of(8) {
-        return 0;
+    let word = |at: usize| {
+        if !in_stack(at) || !in_stack(at.wrapping_add(7)) || !at.is_multiple_of(8) {
+            return 0;
+        }
+        // SAFETY: eight bytes of the fiber's own stack, above its guard page: the address is inside, and aligned.
+        unsafe { (at as *const u64).read_volatile() }
+    };
+    match word(top) {
+        saved if saved != 0 && saved == frame_pointer(context) => word(top.wrapping_add(8)),
+        back => back,
     }
-    // SAFETY: eight bytes of the fiber's own stack, above its guard page: the stack pointer is inside, and aligned.
-    unsafe { (top as *const u64).read_volatile() }
 }
 
 #[cfg(target_arch = "aarch64")]

@@ -72,8 +72,7 @@ def test_gallery(name: str, faulty: bool) -> None:
 
 def test_every_kind_of_finding_has_a_twin() -> None:
     source = (EXAMPLES.parent / "src" / "sim" / "interface" / "findings.rs").read_text()
-    variants = re.findall(r"^    ([A-Z]\w+),$", source.split("enum FindingKind {")[1].split("\n}")[0], re.MULTILINE)
-    kinds = {re.sub(r"(?<!^)([A-Z])", r"-\1", variant).lower() for variant in variants}
+    kinds = set(re.findall(r'= "([a-z-]+)",$', source.split("enum FindingKind {")[1].split("\n}")[0], re.MULTILINE))
     script = (EXAMPLES / "gallery" / "inside_a_core.py").read_text()
     assert "unordered" in kinds
     # What ends the run at once is a status of its own, and no finding.
