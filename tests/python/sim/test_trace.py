@@ -248,7 +248,8 @@ def test_a_run_with_a_dynamic_op(tmp_path: Path, capsys: pytest.CaptureFixture[s
     first = build_op(plain, "s", None, AIC, 4, out_dir=folder).entry()
     second = build_op(dynamic, "d", None, AIV, 4, out_dir=folder, tiling_keys=[7, 9]).entry()
     infos, out = tmp_path / "infos.json", tmp_path / "t.json"
-    infos.write_text(json.dumps({"op_list": [first, second, first], "super_kernel_options": "profiling=1:sync=contract"}))
+    options = "profiling=1:sync=contract"
+    infos.write_text(json.dumps({"op_list": [first, second, first], "super_kernel_options": options}))
     command = ["run", str(infos), "--seeds", "2", "--others", "int32:2048", "--trace", str(out)]
     command += ["--allow-unchecked", "order"]
     assert main([*command, "--tiling-key", "1=9:3"]) == 0
