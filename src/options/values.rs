@@ -153,29 +153,14 @@ impl OptionType for EarlyStartMode {
     }
 }
 
-/// How much synchronisation the super kernel has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SyncMode {
-    /// `contract`: all that the replaced software has, mended.
-    Contract,
-    /// `proven`: without what the checker proves to be unnecessary.
-    Proven,
-}
-
-impl SyncMode {
-    const ALL: [Self; 2] = [Self::Contract, Self::Proven];
-
-    /// As written in an option string.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Contract => "contract",
-            Self::Proven => "proven",
-        }
-    }
-
-    /// The mode written so.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.as_str() == name)
+named! {
+    /// How much synchronisation the super kernel has.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum SyncMode {
+        /// `contract`: all that the replaced software has, mended.
+        Contract = "contract",
+        /// `proven`: without what the checker proves to be unnecessary.
+        Proven = "proven",
     }
 }
 
