@@ -189,10 +189,12 @@ def test_1160_ops(browser: webdriver.Chrome, tmp_path: Path, caplog: pytest.LogC
 
 def test_scopes(browser: webdriver.Chrome, tmp_path: Path) -> None:
     made = Graph("model")
-    before = made.op("input", "Data", stream=0)
+    # Two streams that need nothing of each other.
+    last = {0: [made.op("input", "Data", stream=0)], 1: []}
     for number in range(9):
-        fields: dict[str, Any] = {"stream": number % 2, "support": 0 if number == 4 else 1, "scope": "s"}
-        before = made.op(f"op{number}", "Add", [before], options="stream-fusion=1", **fields)
+        stream = number % 2
+        fields: dict[str, Any] = {"stream": stream, "support": 0 if number == 4 else 1, "scope": "s"}
+        last[stream] = [made.op(f"op{number}", "Add", last[stream], options="stream-fusion=1", **fields)]
     with superkernel.configure(soc="Ascend910_93"):
         data = pictures.of_scopes(made, plan(made))
     (tmp_path / "scope.html").write_text(pictures.page("scope", "model", data))
