@@ -19,8 +19,10 @@ pub(crate) trait OptionType: Sized {
     fn text(&self) -> String;
 
     /// The value, given as `written`, as software that shares the option string with us sees it; `stem`: the words of the
-    /// option's name, each with a capital letter.
-    fn shared(&self, stem: &str, written: &str) -> SharedValue;
+    /// option's name, each with a capital letter. Most see what is written.
+    fn shared(&self, _stem: &str, written: &str) -> SharedValue {
+        SharedValue::Text(written.to_owned())
+    }
 }
 
 /// A value as `superkernel.super_kernel_option_parse` gives it.
@@ -102,10 +104,6 @@ impl OptionType for DynamicCores {
     fn text(&self) -> String {
         self.as_str().to_owned()
     }
-
-    fn shared(&self, _stem: &str, written: &str) -> SharedValue {
-        SharedValue::Text(written.to_owned())
-    }
 }
 
 named! {
@@ -174,10 +172,6 @@ impl OptionType for SyncMode {
 
     fn text(&self) -> String {
         self.as_str().to_owned()
-    }
-
-    fn shared(&self, _stem: &str, written: &str) -> SharedValue {
-        SharedValue::Text(written.to_owned())
     }
 }
 
@@ -320,10 +314,6 @@ impl OptionType for CompilerArguments {
     fn text(&self) -> String {
         self.0.join(",")
     }
-
-    fn shared(&self, _stem: &str, written: &str) -> SharedValue {
-        SharedValue::Text(written.to_owned())
-    }
 }
 
 /// A set of op types, sorted.
@@ -352,10 +342,6 @@ impl OptionType for OpTypes {
     fn text(&self) -> String {
         self.0.join(",")
     }
-
-    fn shared(&self, _stem: &str, written: &str) -> SharedValue {
-        SharedValue::Text(written.to_owned())
-    }
 }
 
 /// What was written for the scope planner, which reads it with rules of its own; anything passes here.
@@ -372,10 +358,6 @@ impl OptionType for ScopeCheck {
 
     fn text(&self) -> String {
         self.0.clone().unwrap_or_default()
-    }
-
-    fn shared(&self, _stem: &str, written: &str) -> SharedValue {
-        SharedValue::Text(written.to_owned())
     }
 }
 
