@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from superkernel._build import build
+from superkernel._migration import moved
 
 __all__ = ["compile"]
 
@@ -17,3 +18,6 @@ def compile(
 ) -> None:
     """Fuses the kernels of ``kernel_infos`` into ``<kernel_meta_parent_dir>/kernel_meta/<called_kernel_name>.o``."""
     build(kernel_infos, called_kernel_name)
+
+
+__getattr__ = moved(__name__)

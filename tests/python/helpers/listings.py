@@ -6,12 +6,14 @@ is written by ``make tables`` and never by hand.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from kernels.planted import PLANTED
 from superkernel import _core
+from superkernel._migration import MODULES
 
 ROOT = Path(__file__).parents[3]
 
@@ -87,14 +89,57 @@ def planted_mistakes() -> Iterable[str]:
         yield f"| {planted.kind} | {planted.what} | `{tool}` | {planted.error_id} | `{command}` |"
 
 
+def migration_table() -> Iterable[str]:
+    """Where names of the replaced software are now."""
+    yield "| module | name | now |"
+    yield "|---|---|---|"
+    for module, row in MODULES.items():
+        for name, home in row.works.items():
+            yield f"| `{module}` | `{name}` | {'here' if home == module else f'the same as `{home}.{name}`'} |"
+        for name, instead in row.native.items():
+            yield f"| `{module}` | `{name}` | ImportError: {instead} |"
+
+
+def passed_on(module: str) -> Iterable[str]:
+    """A module that only passes names on, as Python."""
+    works, native = MODULES[module].works, MODULES[module].native
+    homes = sorted(set(works.values()))
+    if native:
+        yield "from superkernel._migration import moved"
+    for home in homes:
+        yield from _listed(f"from superkernel.{home} import ", "(", sorted(works), ")")
+    yield ""
+    yield from _listed(
+        "__all__: list[str] = " if not works else "__all__ = ", "[", [f'"{n}"' for n in sorted(works)], "]"
+    )
+    if native:
+        yield from ("", "__getattr__ = moved(__name__)")
+
+
+def _listed(start: str, opening: str, words: list[str], closing: str) -> Iterable[str]:
+    """Words on one line, or on a line each."""
+    line = start + (", ".join(words) if opening == "(" else f"{opening}{', '.join(words)}{closing}")
+    if len(line) <= 120:
+        yield line
+        return
+    yield f"{start}{opening}"
+    yield from (f"    {word}," for word in words)
+    yield closing
+
+
+#: The modules without code of their own.
+PASSED_ON = [module for module, row in MODULES.items() if module not in {*row.works.values()}]
+
 #: (file, key): the lines between the comments.
 LISTINGS = {
     ("README.md", "options"): options_table,
     ("docs/configuration.md", "settings"): settings_table,
+    ("docs/migration.md", "names"): migration_table,
     ("docs/simulator.md", "mistakes"): planted_mistakes,
     ("python/superkernel/super_kernel_constants.py", "switches"): switch_enums,
     ("python/superkernel/_config.py", "settings"): setting_arguments,
     ("python/superkernel/include/sk_core/issue.h", "numbers"): instruction_numbers,
+    **{(f"python/superkernel/{module}.py", "names"): functools.partial(passed_on, module) for module in PASSED_ON},
 }
 
 
