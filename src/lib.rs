@@ -9,7 +9,7 @@
 //! use superkernel::environment::{Environment, Intermediates, Settings};
 //!
 //! fn compile(infos: serde_json::Value, settings: Settings, headers: &str) -> Result<String, superkernel::Error> {
-//!     let environment = Environment::new(settings, 1 << 30, headers.into())?;
+//!     let environment = Environment::new(settings, headers.into())?;
 //!     println!("{}", superkernel::generate(&infos, "my_kernel", &environment.platform)?);
 //!     let (keep, reuse) = (Intermediates::Remove, Reuse::Allowed);
 //!     let shared = Shared::with_jobs(environment.settings.jobs);

@@ -9,16 +9,13 @@ from typing import Any, Callable
 
 from superkernel import _core
 from superkernel._environment import in_force, snapshot
-from superkernel._errors import make_error
+from superkernel._errors import SuperKernelError
 from superkernel._logging import building, logger
 
 __all__ = ["build", "cache_directory", "cache_limit", "compare", "default_cache_dir", "settings"]
 
 #: The emulation headers of the host toolchain.
 INCLUDE_DIR = os.path.join(os.path.dirname(os.path.realpath(__file__)), "include")
-
-_DEFAULT_CACHE_LIMIT = 5 << 30
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 #: Gets the reports of all builds of this context, if somebody wants them.
@@ -45,9 +42,24 @@ def build(
     """
     current = settings(use_cache=use_cache)
     with building(str(kernel_name)):
-        report = _core.build(kernel_infos, kernel_name, current, keep, rebuild, progress)
+        try:
+            report = _core.build(kernel_infos, kernel_name, current, keep, rebuild, progress)
+        except SuperKernelError as error:
+            leave_reproducer(kernel_infos, kernel_name, current, {"error": error.errorinfo})
+            raise
+        leave_reproducer(kernel_infos, kernel_name, current, {"report": report})
     finished(report, announce=announce)
     return report
+
+
+def leave_reproducer(
+    kernel_infos: Mapping[str, Any], kernel_name: str, current: dict[str, Any], result: Mapping[str, Any]
+) -> None:
+    """Saves what was built, and how it ended, where the setting ``save_reproducer`` asks for it."""
+    if current["save_reproducer"]:
+        from superkernel import _reproducer
+
+        _reproducer.leave(kernel_infos, kernel_name, current, result)
 
 
 def finished(report: dict[str, Any], *, announce: bool = True) -> None:
@@ -70,7 +82,6 @@ def settings(*, use_cache: bool = False) -> dict[str, Any]:
     current = snapshot()
     if use_cache:
         current["cache_dir"] = cache_directory()
-    current["cache_limit"] = cache_limit()
     current["include_dir"] = INCLUDE_DIR
     return current
 
@@ -94,19 +105,8 @@ def cache_homes() -> list[str]:
 
 
 def cache_limit() -> int:
-    """Bytes a cache directory may take: ``SUPERKERNEL_CACHE_SIZE``, such as ``500M``."""
-    text = os.environ.get("SUPERKERNEL_CACHE_SIZE", "").strip().upper()
-    if not text:
-        return _DEFAULT_CACHE_LIMIT
-    number = text.rstrip("B").rstrip("KMGT")
-    unit = text.rstrip("B")[len(number) :]
-    if not number.isdecimal() or unit not in _UNITS or len(number) > 15:
-        raise make_error(
-            "SK0012",
-            f"environment variable `SUPERKERNEL_CACHE_SIZE` cannot be `{text[:80]}`; expected a size such as `500M`",
-            "set it to a number of bytes, with K, M, G or T behind it if you like, or unset it",
-        )
-    return int(number) * _UNITS[unit]
+    """Bytes a cache directory may take."""
+    return int(in_force("cache_size")[0])
 
 
 def number_of(count: int, thing: str) -> str:

@@ -192,9 +192,12 @@ def configure(
     toolchain: Literal["auto", "cann", "host"] | None = _KEEP,
     linker: Literal["vendor", "own", "both"] | None = _KEEP,
     cache_dir: str | os.PathLike[str] | None = _KEEP,
+    cache_size: int | str | None = _KEEP,
     cache_shared: bool | None = _KEEP,
     strict: bool | None = _KEEP,
     ascendc: str | os.PathLike[str] | None = _KEEP,
+    save_reproducer: str | os.PathLike[str] | None = _KEEP,
+    reproducer_size: int | str | None = _KEEP,
     jobs: int | None = _KEEP,
     tool_timeout: float | None = _KEEP,
     # end of table

@@ -17,6 +17,7 @@ use crate::json::{Document, JsonError, JsonFile, JsonPath, Node};
 use crate::model;
 use crate::options::{self, OptionName, Separator};
 use crate::shortened::Shortened;
+use crate::store::digest::ContentDigest;
 
 /// Format of the record.
 const FORMAT: u64 = 1;
@@ -84,6 +85,18 @@ impl Reproducer {
             "result": result,
             "object_sha256": object,
         })
+    }
+
+    /// Of all that the build depended on and how it ended, not of times and of this machine: a repeated build has the
+    /// same one. The paths in the call name the files by their contents.
+    pub(crate) fn digest(&self) -> ContentDigest {
+        let ended = match &self.result {
+            Recorded::Built { .. } => "built",
+            Recorded::Failed { id, .. } => id,
+            Recorded::Nothing => "stopped",
+        };
+        let all = json!([self.name, self.call.settings, self.call.kernel_infos, ended]);
+        ContentDigest::of(all.to_string().as_bytes())
     }
 
     /// Reads the `record` of the reproducer `path`, whose files were unpacked beside it.
@@ -212,6 +225,21 @@ mod tests {
             let unpacked = folder.path().join("files/a.json");
             written.call.kernel_infos["op_list"][0]["json_path"] = json!(unpacked);
             assert_eq!(found, written);
+        }
+    }
+
+    #[test]
+    fn the_digest_is_that_of_the_question_and_of_the_kind_of_answer() {
+        let built = |report: Value| reproducer(Recorded::Built { report, object: "ab".to_owned() });
+        let digest = built(json!({"timings_ms": 1})).digest().to_string();
+        assert_eq!(built(json!({"timings_ms": 2})).digest().to_string(), digest);
+        let mut others = vec![reproducer(Recorded::Nothing), built(json!({})), built(json!({})), built(json!({}))];
+        others.push(reproducer(Recorded::Failed { id: "SK0203".to_owned(), error: Map::new() }));
+        others[1].name = "l".to_owned();
+        others[2].call.kernel_infos["super_kernel_options"] = json!("split-mode=1");
+        others[3].call.settings["soc"] = json!("Ascend910B");
+        for other in others {
+            assert_ne!(other.digest().to_string(), digest, "{other:?}");
         }
     }
 

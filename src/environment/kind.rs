@@ -1,6 +1,6 @@
 //! The kinds of value a setting can have: what is accepted, in which form it is kept, and how it is called.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::json;
@@ -38,7 +38,9 @@ pub(crate) enum Value {
     Seconds(f64),
     /// Of [`Kind::Switch`].
     Switch(bool),
-    /// Of the directories.
+    /// Of [`Kind::Size`].
+    Size(u64),
+    /// Of the directories and of [`Kind::Reproducers`].
     Path(PathBuf),
     /// Of [`Kind::Words`].
     Words(Vec<String>),
@@ -55,12 +57,16 @@ pub(crate) enum Kind {
     Count,
     /// A time.
     Seconds,
+    /// A number of bytes.
+    Size,
     /// On or off.
     Switch,
     /// A directory.
     Directory,
     /// A directory; empty: none, also against what would hold otherwise.
     DirectoryOrNone,
+    /// A directory for reproducers, and for which builds; empty: none.
+    Reproducers,
     /// One of these words.
     Choice(&'static [&'static str]),
     /// Some of these words. Others are kept: they mean something to other software.
@@ -74,8 +80,10 @@ impl Kind {
             Self::Text | Self::Soc => "a non-empty string".to_owned(),
             Self::Count => "a whole number from 1 up".to_owned(),
             Self::Seconds => "a number of seconds above 0".to_owned(),
+            Self::Size => "a size such as `500M`".to_owned(),
             Self::Switch => "`True` or `False`, written also as `1` or `0`".to_owned(),
             Self::Directory | Self::DirectoryOrNone => "a path".to_owned(),
+            Self::Reproducers => format!("a folder, or `FOLDER{ON_FAILURE}`"),
             Self::Choice(words) => format!("one of {}", quoted(words)),
             Self::Words(words) => format!("a list of strings such as {}", quoted(words)),
         }
@@ -89,9 +97,10 @@ impl Kind {
                 format!("Literal[{}]", words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", "))
             }
             Self::Count => "int".to_owned(),
+            Self::Size => "int | str".to_owned(),
             Self::Seconds => "float".to_owned(),
             Self::Switch => "bool".to_owned(),
-            Self::Directory | Self::DirectoryOrNone => "str | os.PathLike[str]".to_owned(),
+            Self::Directory | Self::DirectoryOrNone | Self::Reproducers => "str | os.PathLike[str]".to_owned(),
             Self::Words(_) => "str | Sequence[str]".to_owned(),
         }
     }
@@ -103,7 +112,9 @@ impl Kind {
             Self::Count => Some("N".to_owned()),
             Self::Seconds => Some("SECONDS".to_owned()),
             Self::Switch => None,
+            Self::Size => Some("SIZE".to_owned()),
             Self::Directory | Self::DirectoryOrNone => Some("DIR".to_owned()),
+            Self::Reproducers => Some(format!("DIR[{ON_FAILURE}]")),
             Self::Choice(_) => Some("WHICH".to_owned()),
             Self::Words(_) => Some("FLAGS".to_owned()),
         }
@@ -117,20 +128,23 @@ impl Kind {
             | Self::Soc
             | Self::Count
             | Self::Seconds
+            | Self::Size
             | Self::Switch
             | Self::Directory
-            | Self::DirectoryOrNone => &[],
+            | Self::DirectoryOrNone
+            | Self::Reproducers => &[],
         }
     }
 
     /// Does an empty text say something? Elsewhere an empty environment variable is as good as none.
     pub(crate) fn takes_empty(self) -> bool {
         match self {
-            Self::DirectoryOrNone => true,
+            Self::DirectoryOrNone | Self::Reproducers => true,
             Self::Text
             | Self::Soc
             | Self::Count
             | Self::Seconds
+            | Self::Size
             | Self::Switch
             | Self::Directory
             | Self::Choice(_)
@@ -154,6 +168,8 @@ impl Kind {
             (Self::Seconds, Given::Integer(number)) => seconds(number as f64),
             (Self::Seconds, Given::Real(number)) => seconds(number),
             (Self::Seconds, Given::Text(text)) => seconds(text.trim().parse().ok()?),
+            (Self::Size, Given::Integer(number)) => u64::try_from(number).ok().map(Value::Size),
+            (Self::Size, Given::Text(text)) => size(&text),
             (Self::Switch, Given::Switch(on)) => Some(Value::Switch(on)),
             (Self::Switch, Given::Text(text)) => match text.trim().to_ascii_lowercase().as_str() {
                 "1" | "true" => Some(Value::Switch(true)),
@@ -162,6 +178,11 @@ impl Kind {
             },
             (Self::Directory | Self::DirectoryOrNone, Given::Text(text)) => self.directory(text.into()),
             (Self::Directory | Self::DirectoryOrNone, Given::Path(path)) => self.directory(path),
+            (Self::Reproducers, Given::Text(text)) => self.read(Given::Path(text.into())),
+            (Self::Reproducers, Given::Path(path)) => {
+                let is_readable = path.as_os_str().is_empty() || Reproducers::from_path(&path).is_some();
+                self.directory(path).filter(|_| is_readable)
+            }
             (Self::Choice(words), Given::Text(text)) => words.contains(&text.as_str()).then_some(Value::Text(text)),
             (Self::Words(_), Given::Text(text)) => Some(Value::Words(words(&[text]))),
             (Self::Words(_), Given::List(texts)) => Some(Value::Words(words(&texts))),
@@ -170,9 +191,11 @@ impl Kind {
                 | Self::Soc
                 | Self::Count
                 | Self::Seconds
+                | Self::Size
                 | Self::Switch
                 | Self::Directory
                 | Self::DirectoryOrNone
+                | Self::Reproducers
                 | Self::Choice(_)
                 | Self::Words(_),
                 _,
@@ -197,6 +220,25 @@ fn count(number: i64) -> Option<Value> {
 
 fn seconds(number: f64) -> Option<Value> {
     (number > 0.0 && number.is_finite()).then_some(Value::Seconds(number))
+}
+
+/// Bytes, with the units that people write: `500M`, `5 GB`.
+fn size(text: &str) -> Option<Value> {
+    let text = text.trim().to_ascii_uppercase();
+    let text = text.strip_suffix('B').unwrap_or(&text);
+    let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
+    let unit = match text[digits.len()..].trim() {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => return None,
+    };
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse::<u64>().ok()?.checked_mul(1 << unit).map(Value::Size)
 }
 
 /// The words in some texts, each once; whatever cannot be part of a word separates them.
@@ -297,6 +339,21 @@ impl SettingType for Option<Duration> {
     }
 }
 
+impl SettingType for u64 {
+    const KIND: Kind = Kind::Size;
+
+    fn from_value(value: Option<Value>) -> Option<Self> {
+        match value {
+            Some(Value::Size(bytes)) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self)
+    }
+}
+
 impl SettingType for bool {
     const KIND: Kind = Kind::Switch;
 
@@ -344,11 +401,68 @@ impl SettingType for Option<PathBuf> {
     }
 }
 
+/// What stands behind a directory of reproducers where builds that succeed are of no interest.
+const ON_FAILURE: &str = ":on-failure";
+
+/// Where builds leave reproducers by themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reproducers {
+    /// The directory.
+    pub directory: PathBuf,
+    /// Of which builds.
+    pub of: RecordedBuilds,
+}
+
+/// Which builds leave a reproducer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordedBuilds {
+    /// All.
+    All,
+    /// Those that fail.
+    Failures,
+}
+
+impl Reproducers {
+    /// From `DIR` or `DIR:on-failure`. Another word after a colon is more likely a mistake than part of a name: a folder
+    /// that is called so can be written with a slash at its end.
+    fn from_path(path: &Path) -> Option<Self> {
+        let (directory, of) = match path.file_name().and_then(|name| name.to_str()).and_then(|name| name.rfind(':')) {
+            None => (path.to_path_buf(), RecordedBuilds::All),
+            Some(_) if path.as_os_str().as_encoded_bytes().ends_with(b"/") => (path.to_path_buf(), RecordedBuilds::All),
+            Some(_) => (path.to_str()?.strip_suffix(ON_FAILURE)?.into(), RecordedBuilds::Failures),
+        };
+        (!directory.as_os_str().is_empty()).then_some(Self { directory, of })
+    }
+}
+
+impl SettingType for Option<Reproducers> {
+    const KIND: Kind = Kind::Reproducers;
+
+    fn from_value(value: Option<Value>) -> Option<Self> {
+        match value {
+            None => Some(None),
+            Some(Value::Path(path)) if path.as_os_str().is_empty() => Some(None),
+            Some(Value::Path(path)) => {
+                let wanted = Reproducers::from_path(&path)?;
+                Some(Some(Reproducers { directory: absolute(&wanted.directory), of: wanted.of }))
+            }
+            Some(_) => None,
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self.as_ref().map(|wanted| match wanted.of {
+            RecordedBuilds::All => wanted.directory.display().to_string(),
+            RecordedBuilds::Failures => format!("{}{ON_FAILURE}", wanted.directory.display()),
+        }))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const KINDS: [Kind; 9] = [
+    const KINDS: [Kind; 11] = [
         Kind::Text,
         Kind::Soc,
         Kind::Count,
@@ -356,6 +470,8 @@ mod tests {
         Kind::Switch,
         Kind::Directory,
         Kind::DirectoryOrNone,
+        Kind::Size,
+        Kind::Reproducers,
         Kind::Choice(&["auto", "host"]),
         Kind::Words(&["oom"]),
     ];
@@ -391,6 +507,31 @@ mod tests {
         }
         assert_eq!(text(Kind::Seconds, " 2.5 "), Some(Value::Seconds(2.5)));
         assert_eq!(<Option<Duration>>::from_value(Some(Value::Seconds(1e300))), Some(None));
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        for (given, bytes) in [("0", 0), ("500", 500), ("1k", 1 << 10), (" 5 GB ", 5 << 30), ("2tb", 2 << 40)] {
+            assert_eq!(text(Kind::Size, given), Some(Value::Size(bytes)), "{given}");
+        }
+        for bad in ["much", "5X", "-1", "+1", "1.5G", "G", "999999999999999999T"] {
+            assert_eq!(text(Kind::Size, bad), None, "{bad}");
+        }
+        assert_eq!(Kind::Size.read(Given::Integer(-1)), None);
+    }
+
+    #[test]
+    fn a_folder_of_reproducers_says_for_which_builds() {
+        let read = |given: &str| <Option<Reproducers>>::from_value(text(Kind::Reproducers, given)).flatten();
+        let wanted = |directory: &str, of| Some(Reproducers { directory: directory.into(), of });
+        assert_eq!(read("/kept"), wanted("/kept", RecordedBuilds::All));
+        assert_eq!(read("/kept:on-failure"), wanted("/kept", RecordedBuilds::Failures));
+        assert_eq!(read("/a:b/kept"), wanted("/a:b/kept", RecordedBuilds::All));
+        assert_eq!(read("/a:b/"), wanted("/a:b/", RecordedBuilds::All));
+        assert_eq!(text(Kind::Reproducers, ""), Some(Value::Path(PathBuf::new())));
+        for bad in [":on-failure", "/kept:always", "/kept:on-failures"] {
+            assert_eq!(text(Kind::Reproducers, bad), None, "{bad}");
+        }
     }
 
     #[test]

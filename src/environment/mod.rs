@@ -225,8 +225,6 @@ pub struct Environment {
     pub settings: Settings,
     /// What it is built for, as the settings say.
     pub platform: Platform,
-    /// Bytes the cache may take.
-    pub cache_limit: u64,
     /// The emulation headers of the host toolchain.
     pub include_dir: PathBuf,
     /// Environment variables.
@@ -279,10 +277,10 @@ impl Variables {
 
 impl Environment {
     /// The world as the settings and this process's environment say.
-    pub fn new(settings: Settings, cache_limit: u64, include_dir: PathBuf) -> Result<Self, ModelError> {
+    pub fn new(settings: Settings, include_dir: PathBuf) -> Result<Self, ModelError> {
         let platform = Platform::new(&settings.soc.0, settings.aic_num, settings.aiv_num)?;
         let (variables, platform_info) = (Variables::from_process(), BTreeMap::new());
-        Ok(Self { settings, platform, cache_limit, include_dir, variables, platform_info })
+        Ok(Self { settings, platform, include_dir, variables, platform_info })
     }
 
     /// The debug configuration, as the settings and the variables say together.
@@ -303,7 +301,7 @@ impl Environment {
     pub(crate) fn cache(&self) -> Option<CacheSettings> {
         let directory = self.settings.cache_dir.clone()?;
         let sharing = Sharing::with_others(self.settings.cache_shared);
-        Some(CacheSettings { directory, limit: self.cache_limit, sharing })
+        Some(CacheSettings { directory, limit: self.settings.cache_size, sharing })
     }
 
     /// Where host tools are looked for.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Map;
 
-use super::kind::{Given, Kind, SettingType, SocName, Value};
+use super::kind::{Given, Kind, Reproducers, SettingType, SocName, Value};
 use super::{DebugConfig, LinkerChoice, ToolchainChoice};
 use crate::model::{CoreKind, Soc};
 
@@ -194,6 +194,15 @@ settings! {
         default: DefaultValue::Nothing("none; on the command line a folder of the user"),
         role: Role::Machine,
     }
+    /// Bytes that the finished kernels kept there may take.
+    cache_size: u64 {
+        meaning: "bytes that folder may take, such as `500M`: the kernels least recently used go first",
+        help: "how large the folder of reusable results may grow, such as 500M",
+        variable: Some("SUPERKERNEL_CACHE_SIZE"),
+        cann: None,
+        default: DefaultValue::Text("5G"),
+        role: Role::Machine,
+    }
     /// May others write where finished kernels are kept?
     cache_shared: bool {
         meaning: "use a cache folder that other users can write, too: whoever can write there decides what runs \
@@ -221,6 +230,26 @@ settings! {
         variable: Some("SUPERKERNEL_ASCENDC"),
         cann: None,
         default: DefaultValue::Nothing("the built-in subset"),
+        role: Role::Machine,
+    }
+    /// Where builds leave reproducers.
+    save_reproducer: Option<Reproducers> {
+        meaning: "every build leaves a reproducer for `superkernel replay` in this folder ([build.md](build.md)); \
+                  `FOLDER:on-failure`: only builds that fail; empty: none",
+        help: "leave a reproducer of every build in DIR, or of those that fail; a name that ends with `.tar`: exactly \
+               this file (`compile` only)",
+        variable: Some("SUPERKERNEL_SAVE_REPRODUCER"),
+        cann: None,
+        default: DefaultValue::Nothing("none"),
+        role: Role::Machine,
+    }
+    /// Bytes that those may take.
+    reproducer_size: u64 {
+        meaning: "bytes all reproducers in that folder may take together; what does not fit is not saved",
+        help: "how large that folder may grow, such as 500M",
+        variable: Some("SUPERKERNEL_REPRODUCER_SIZE"),
+        cann: None,
+        default: DefaultValue::Text("1G"),
         role: Role::Machine,
     }
     /// Threads and tools at the same time; `None`: one per processor.
@@ -307,7 +336,8 @@ mod tests {
                 Role::Machine => assert!(!recorded.contains_key(setting.name), "{}", setting.name),
                 Role::Result => {
                     assert!(recorded.contains_key(setting.name), "{}", setting.name);
-                    let names_a_file = matches!(setting.kind, Kind::Directory | Kind::DirectoryOrNone);
+                    let names_a_file =
+                        matches!(setting.kind, Kind::Directory | Kind::DirectoryOrNone | Kind::Reproducers);
                     assert!(!names_a_file, "{}: a record may come from anywhere", setting.name);
                 }
             }

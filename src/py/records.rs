@@ -9,10 +9,12 @@ use serde_json::{Map, Value, json};
 
 use super::convert;
 use super::errors::to_python;
+use super::settings::Chosen;
 use crate::build::files::KernelFiles;
 use crate::build::manifest::{Call, Manifest};
 use crate::build::reproducer::{Recorded, Reproducer, Trust};
 use crate::build::{BuildError, ResultJson};
+use crate::environment::kind::RecordedBuilds;
 use crate::fs;
 use crate::json::{Document, JsonError, JsonFile, JsonPath};
 use crate::model;
@@ -24,6 +26,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(built_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(beside_file, module)?)?;
     module.add_function(wrap_pyfunction!(reproducer_paths, module)?)?;
+    module.add_function(wrap_pyfunction!(reproducer_folder, module)?)?;
     module.add_function(wrap_pyfunction!(reproducer_write, module)?)?;
     module.add_function(wrap_pyfunction!(reproducer_read, module)?)
 }
@@ -183,7 +186,16 @@ fn beside_file<'py>(py: Python<'py>, kernel_infos: &Bound<'py, PyAny>, folder: P
     convert::to_python(py, &infos)
 }
 
-/// The record of a build, as bytes of its file. `inside` says where in the reproducer each file is; `report` or
+/// Where builds with these settings leave reproducers, and whether only those that fail.
+#[pyfunction]
+fn reproducer_folder(settings: Chosen) -> Option<(PathBuf, bool)> {
+    settings.0.save_reproducer.map(|wanted| match wanted.of {
+        RecordedBuilds::All => (wanted.directory, false),
+        RecordedBuilds::Failures => (wanted.directory, true),
+    })
+}
+
+/// The record of a build, as bytes of its file, and the digest of what it repeats. `inside` says where in the reproducer each file is; `report` or
 /// `error` tell what came of the build.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "one argument per part of the record, all by keyword")]
@@ -198,7 +210,7 @@ fn reproducer_write<'py>(
     report: Option<&Bound<'py, PyDict>>,
     object_sha256: Option<String>,
     error: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> PyResult<(Bound<'py, PyBytes>, String)> {
     let infos = convert::to_json(kernel_infos)?;
     let result = match (report, object_sha256, error) {
         (Some(report), Some(object), _) => Recorded::Built { report: Value::Object(object_of(report)?), object },
@@ -219,7 +231,8 @@ fn reproducer_write<'py>(
         result,
         dropped: Vec::new(),
     };
-    Ok(PyBytes::new(py, format!("{:#}", reproducer.to_json()).as_bytes()))
+    let digest = reproducer.digest().to_string();
+    Ok((PyBytes::new(py, format!("{:#}", reproducer.to_json()).as_bytes()), digest))
 }
 
 fn object_of(data: &Bound<'_, PyDict>) -> PyResult<Map<String, Value>> {

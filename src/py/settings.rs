@@ -102,9 +102,8 @@ impl<'py> FromPyObject<'_, 'py> for InForce {
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let snapshot = given.cast::<PyDict>()?;
         let Chosen(settings) = given.extract()?;
-        let limit = item(&snapshot, "cache_limit")?.extract()?;
         let include_dir = item(&snapshot, "include_dir")?.extract()?;
-        let environment = Environment::new(settings, limit, include_dir);
+        let environment = Environment::new(settings, include_dir);
         let mut environment = environment.map_err(|error| to_python(given.py(), error))?;
         environment.platform_info = item(&snapshot, "platform_info")?.extract::<BTreeMap<String, u64>>()?;
         Ok(Self(environment))
@@ -189,7 +188,9 @@ fn expanded(py: Python<'_>, value: Value) -> PyResult<Value> {
             let path = path.as_os_str().into_pyobject(py)?;
             Ok(Value::Path(py.import("os.path")?.call_method1("expanduser", (path,))?.extract()?))
         }
-        Value::Text(_) | Value::Count(_) | Value::Seconds(_) | Value::Switch(_) | Value::Words(_) => Ok(value),
+        Value::Text(_) | Value::Count(_) | Value::Seconds(_) | Value::Size(_) | Value::Switch(_) | Value::Words(_) => {
+            Ok(value)
+        }
     }
 }
 
@@ -200,6 +201,7 @@ fn shown<'py>(py: Python<'py>, value: Option<Value>) -> PyResult<Option<Bound<'p
         Value::Text(text) => text.into_pyobject(py)?.into_any(),
         Value::Count(count) => count.into_pyobject(py)?.into_any(),
         Value::Seconds(seconds) => seconds.into_pyobject(py)?.into_any(),
+        Value::Size(bytes) => bytes.into_pyobject(py)?.into_any(),
         Value::Switch(on) => PyBool::new(py, on).to_owned().into_any(),
         Value::Path(path) => path.as_os_str().into_pyobject(py)?.into_any(),
         Value::Words(words) => words.into_pyobject(py)?.into_any(),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from superkernel.cli._parser import text
-from superkernel.cli._settings import add_settings
+from superkernel.cli._input import DEFAULT_NAME, OpList, recorded_build
+from superkernel.cli._settings import add_settings, given_settings
 from superkernel.cli.scope import add_graph_arguments
 
 #: Stands above every table: nobody shall take a prediction for a measurement.
@@ -37,20 +38,15 @@ def add_prices(command: argparse.ArgumentParser) -> None:
     )
 
 
-def add_kernel_name(command: argparse.ArgumentParser) -> None:
-    """``--name`` of the kernel of an op list."""
-    command.add_argument(
-        "--name", type=text, default="ascendc_super_kernel_plus", help="kernel name (default: %(default)s)"
-    )
-
-
-def read_model(options: argparse.Namespace) -> Any:
-    """The file, or the graph in it if compile results are to be taken along."""
-    if not options.compile_results:
-        return options.file
+def read_model(options: argparse.Namespace) -> OpList:
+    """The op list of a built kernel, or the file, or the graph in it if compile results are to be taken along."""
     from superkernel.scope import Graph
 
-    return Graph.read(options.file, compile_results=True)
+    recorded = None if os.path.isdir(options.file) else recorded_build(options.file, options)
+    if recorded is not None:
+        return recorded
+    model = Graph.read(options.file, compile_results=True) if options.compile_results else options.file
+    return OpList(model, options.name or DEFAULT_NAME, given_settings(options))
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1, *, last: int = 0) -> Iterable[str]:

@@ -47,7 +47,6 @@ def _lines() -> Iterator[str]:
     for setting in SETTINGS.values():
         if setting["variable"]:
             yield from (".TP", f".B {setting['variable']}", _text(setting["help"]))
-    yield from (".TP", ".B SUPERKERNEL_CACHE_SIZE", "how large the cache folder may grow, such as 500M")
     yield ".SH FILES"
     yield from (".TP", ".I kernel_meta/NAME.o, NAME.json, NAME.manifest.json", "a kernel, its description, its record")
     yield from (".TP", ".I ~/.cache/superkernel", "the cache of built kernels")

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 from typing import Any, Callable, TextIO
 
-from superkernel.cli._input import add_kernel_infos, read_kernel_infos
+from superkernel.cli._input import add_kernel_infos, read_op_list
 from superkernel.cli._settings import add_settings, given_settings
 
 
@@ -55,8 +55,9 @@ def run(options: argparse.Namespace) -> int:
         if directory is not None and options.action == "why":
             # Trouble with the folder is no miss.
             _core.cache_stats(directory, limit)
-            infos = read_kernel_infos(options)
-            return show(_core.cache_why(infos, options.name, _build.settings(use_cache=True)), why_lines, options)
+            infos, name, settings = read_op_list(options)
+            with superkernel.configure(**settings):
+                return show(_core.cache_why(infos, name, _build.settings(use_cache=True)), why_lines, options)
     # They are not in a folder that somebody names.
     headers = None if "cache_dir" in given_settings(options) else header_folder()
     if options.action == "clear" and headers is not None and (removed := _core.header_cache_clear(headers)):

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 from typing import Any
 
-from superkernel.cli import _forecast
+from superkernel.cli import _forecast, _input
 from superkernel.cli._settings import add_settings, given_settings
 
 
@@ -26,7 +26,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "graph.pbtxt or kernel_infos.json",
     )
     command.add_argument("--model", metavar="FILE", help="the model of all PROFILEs, if it is not beside them")
-    _forecast.add_kernel_name(command)
+    _input.add_kernel_name(command)
     command.add_argument("--out", metavar="FILE", help="where the prices go (default: the store of the SoC)")
     _forecast.add_prices(command)
     command.add_argument("--json", action="store_true", help="print the fit as JSON")
@@ -41,7 +41,11 @@ def run(options: argparse.Namespace) -> None:
 
     with superkernel.configure(**given_settings(options)):
         fitted = cost.calibrate(
-            options.runs, model=options.model, name=options.name, prices=options.prices, out=options.out
+            options.runs,
+            model=options.model,
+            name=options.name or _input.DEFAULT_NAME,
+            prices=options.prices,
+            out=options.out,
         )
     if options.json:
         import json

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from superkernel.cli._input import add_kernel_infos, read_kernel_infos
-from superkernel.cli._settings import add_settings, given_settings
+from superkernel.cli._input import add_kernel_infos, read_op_list
+from superkernel.cli._settings import add_settings
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -15,16 +15,12 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "compile",
         help="build a super kernel",
         description="Build a super kernel from an op list. The result is DIR/kernel_meta/NAME.o with NAME.json beside "
-        "it; what is up to date stays, and results are kept in the user's cache.",
+        "it; what is up to date stays, and results are kept in the user's cache. `--save-reproducer X.tar` stores "
+        "inputs, options and facts about this machine in X.tar, for `superkernel replay`; also on failure.",
     )
     add_kernel_infos(command)
     add_build_flags(command)
     command.add_argument("--timings", action="store_true", help="print the report with times per stage as JSON")
-    command.add_argument(
-        "--save-reproducer",
-        metavar="X.tar",
-        help="store inputs, options and facts about this machine in X.tar, for `superkernel replay`; also on failure",
-    )
     add_settings(command)
     command.set_defaults(run=run)
 
@@ -43,14 +39,15 @@ def run(options: argparse.Namespace) -> None:
     from superkernel import _build, _reproducer
     from superkernel.cli._progress import progress_for
 
-    kernel_infos = read_kernel_infos(options)
-    with superkernel.configure(**given_settings(options)):
+    kernel_infos, name, settings = read_op_list(options)
+    reproducer = _one_file(settings)
+    with superkernel.configure(**settings):
         result: dict[str, Any] = {}
         try:
-            with progress_for(options.name, quiet=options.quiet) as progress:
+            with progress_for(name, quiet=options.quiet) as progress:
                 report = _build.build(
                     kernel_infos,
-                    options.name,
+                    name,
                     keep=options.keep,
                     rebuild=options.rebuild,
                     use_cache=not options.no_cache,
@@ -63,9 +60,15 @@ def run(options: argparse.Namespace) -> None:
             result["error"] = error.errorinfo
             raise
         finally:
-            if options.save_reproducer:
-                _reproducer.save(options.save_reproducer, kernel_infos, options.name, result)
+            if reproducer is not None:
+                _reproducer.save(reproducer, kernel_infos, name, result)
     print_report(report, as_json=options.timings)
+
+
+def _one_file(settings: dict[str, Any]) -> str | None:
+    """The file that `--save-reproducer X.tar` asks for; a folder is the setting, and concerns every build."""
+    wanted = settings.get("save_reproducer")
+    return str(settings.pop("save_reproducer")) if str(wanted).endswith(".tar") else None
 
 
 def print_report(report: dict[str, Any], *, as_json: bool) -> None:

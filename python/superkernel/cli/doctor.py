@@ -115,7 +115,7 @@ def _unknown_variables() -> Iterator[tuple[bool, str]]:
     from superkernel._config import SETTINGS
     from superkernel.cli._parser import did_you_mean
 
-    known = ["SUPERKERNEL_CACHE_SIZE", *(row["variable"] for row in SETTINGS.values() if row["variable"])]
+    known = [row["variable"] for row in SETTINGS.values() if row["variable"]]
     for name in sorted(os.environ):
         if name.startswith("SUPERKERNEL_") and name not in known:
             shown = name[:80].encode(errors="replace").decode()
@@ -266,7 +266,7 @@ def _directories(current: dict[str, object]) -> Iterator[tuple[bool, str]]:
         existing = os.path.dirname(existing)
     writable = os.access(existing, os.W_OK | os.X_OK)
     yield writable, f"results go to {target}{'' if writable else ', which this user may not write'}"
-    directory, limit = current["cache_dir"], current["cache_limit"]
+    directory, limit = current["cache_dir"], current["cache_size"]
     if directory is None:
         yield True, "no cache"
     else:

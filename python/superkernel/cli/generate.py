@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from superkernel.cli._input import add_kernel_infos, read_kernel_infos
-from superkernel.cli._settings import add_settings, given_settings
+from superkernel.cli._input import add_kernel_infos, read_op_list
+from superkernel.cli._settings import add_settings
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -26,9 +26,9 @@ def run(options: argparse.Namespace) -> None:
     """Prints the source."""
     import superkernel
 
-    kernel_infos = read_kernel_infos(options)
-    with superkernel.configure(**given_settings(options)):
-        source = superkernel.generate(kernel_infos, options.name)
+    kernel_infos, name, settings = read_op_list(options)
+    with superkernel.configure(**settings):
+        source = superkernel.generate(kernel_infos, name)
     if options.output is None:
         print(source, end="")
     else:

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Iterable
 from typing import Any
 
-from superkernel.cli._input import add_kernel_infos, read_kernel_infos
+from superkernel.cli._input import add_kernel_infos, read_op_list
 from superkernel.cli._pictures import add_timeline, show_timeline, wants_timeline
-from superkernel.cli._settings import add_settings, given_settings
+from superkernel.cli._settings import add_settings
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -51,29 +51,29 @@ def run(options: argparse.Namespace) -> int:
     """Prints the plan."""
     import superkernel
 
-    kernel_infos = read_kernel_infos(options)
-    with superkernel.configure(**given_settings(options)):
+    kernel_infos, name, settings = read_op_list(options)
+    with superkernel.configure(**settings):
         if options.check:
-            return check(kernel_infos, options.name)
+            return check(kernel_infos, name)
         if options.text:
             from superkernel._generate import program_text
 
-            print(program_text(kernel_infos, options.name), end="")
+            print(program_text(kernel_infos, name), end="")
             return 0
         if options.html is not None or options.dot:
-            show_picture(kernel_infos, options)
+            show_picture(kernel_infos, name, options)
             if not (wants_timeline(options) or options.json):
                 return 0
         if options.json:
             import json
 
-            print(json.dumps(superkernel.plan(kernel_infos, options.name), indent=2))
+            print(json.dumps(superkernel.plan(kernel_infos, name), indent=2))
         elif not wants_timeline(options):
-            print("\n".join(summary(superkernel.plan(kernel_infos, options.name))))
+            print("\n".join(summary(superkernel.plan(kernel_infos, name))))
         if wants_timeline(options):
             from superkernel import cost
 
-            traces, _ = cost.trace(kernel_infos, options.profile, name=options.name)
+            traces, _ = cost.trace(kernel_infos, options.profile, name=name)
             show_timeline(options, traces)
     return 0
 
@@ -91,12 +91,12 @@ def check(kernel_infos: Any, name: str) -> int:
     return 1 if refusals else 0
 
 
-def show_picture(kernel_infos: Any, options: argparse.Namespace) -> None:
+def show_picture(kernel_infos: Any, name: str, options: argparse.Namespace) -> None:
     """Writes and prints the pictures that were asked for."""
     from superkernel import pictures
     from superkernel.cli import _streams
 
-    picture = pictures.of_program(kernel_infos, options.name)
+    picture = pictures.of_program(kernel_infos, name)
     if options.html is not None:
         _streams.write(options.html, pictures.page("program", picture["kernel_name"], picture).encode())
     if options.dot:

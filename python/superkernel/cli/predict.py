@@ -6,8 +6,7 @@ import argparse
 from collections.abc import Iterable
 from typing import Any
 
-from superkernel.cli import _forecast, _pictures
-from superkernel.cli._settings import given_settings
+from superkernel.cli import _forecast, _input, _pictures
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -20,7 +19,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "the profile. Nothing is measured.",
     )
     _forecast.add_arguments(command, "FILE", "a marked graph (docs/scopes.md), or `kernel_infos` of one super kernel")
-    _forecast.add_kernel_name(command)
+    _input.add_kernel_name(command)
     command.add_argument("--ops", action="store_true", help="also print every op")
     _pictures.add_timeline(command)
     command.set_defaults(run=run)
@@ -32,19 +31,20 @@ def run(options: argparse.Namespace) -> None:
     from superkernel import cost
     from superkernel.cli.scope import planning
 
-    with superkernel.configure(**given_settings(options)):
+    model, name, settings = _forecast.read_model(options)
+    with superkernel.configure(**settings):
         found = cost.predict(
-            _forecast.read_model(options),
+            model,
             options.profile,
-            name=options.name,
+            name=name,
             prices=options.prices,
             **planning(options),
         )
         if _pictures.wants_timeline(options):
             traces, _ = cost.trace(
-                _forecast.read_model(options),
+                model,
                 options.profile,
-                name=options.name,
+                name=name,
                 prices=options.prices,
                 **planning(options),
             )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
-from superkernel.cli._input import add_kernel_infos, read_kernel_infos
+from superkernel.cli import _input
 from superkernel.cli._parser import text
 from superkernel.cli._pictures import add_timeline, show_timeline, wants_timeline
 from superkernel.cli._settings import add_settings, given_settings
@@ -40,7 +40,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "found, and everything that was to be looked for could be; 1: something was found, or could not be looked for; "
         "2: nothing could be run. What was found is printed with its id and with the command that repeats it.",
     )
-    add_kernel_infos(command)
+    _input.add_kernel_infos(command)
     command.add_argument(
         "--piece", type=text, metavar="NAME", help="of a marked graph: this super kernel alone (default: all of them)"
     )
@@ -177,13 +177,16 @@ def _kernels(options: argparse.Namespace) -> Iterator[tuple[Kernel, dict[str, st
                     kernel = _built(device, piece.kernel_infos, piece.kernel_name, folder)
                     yield kernel, _graphs.shared(graph, piece, kernel.parameters)
             return
-        kernel_infos = read_kernel_infos(options)
+        kernel_infos = _input.read_written(options.file)
         with Device() as device:
             if isinstance(kernel_infos, dict) and "op_list" not in kernel_infos:
                 # What is no kernel is told by whoever loads it.
                 yield device.load(options.file), {}
             else:
-                yield _built(device, kernel_infos, options.name, folder), {}
+                infos, name, _ = _input.with_options(
+                    _input.OpList(kernel_infos, options.name or _input.DEFAULT_NAME, {}), options
+                )
+                yield _built(device, infos, name, folder), {}
 
 
 def _built(device: Device, kernel_infos: Any, name: str, folder: str) -> Kernel:

@@ -6,9 +6,8 @@ import argparse
 from collections.abc import Iterable
 from typing import Any
 
-from superkernel.cli import _forecast
+from superkernel.cli import _forecast, _input
 from superkernel.cli._parser import count
-from superkernel.cli._settings import given_settings
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -21,7 +20,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "paste. Nothing is measured; the same input gives the same output.",
     )
     _forecast.add_arguments(command, "FILE", "a marked graph (docs/scopes.md), or `kernel_infos` of one super kernel")
-    _forecast.add_kernel_name(command)
+    _input.add_kernel_name(command)
     command.add_argument(
         "--candidates", type=count, default=1000, metavar="N", help="option strings to try (default: %(default)s)"
     )
@@ -35,11 +34,12 @@ def run(options: argparse.Namespace) -> None:
     from superkernel import cost
     from superkernel.cli.scope import planning
 
-    with superkernel.configure(**given_settings(options)):
+    model, name, settings = _forecast.read_model(options)
+    with superkernel.configure(**settings):
         found = cost.tune(
-            _forecast.read_model(options),
+            model,
             options.profile,
-            name=options.name,
+            name=name,
             prices=options.prices,
             candidates=options.candidates,
             **planning(options),

@@ -15,9 +15,11 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Tell why the kernel NAME was built last time, and what has changed since in its inputs, options "
         "and tools: what would make the next build more than a look.",
     )
-    command.add_argument("name", metavar="NAME", help="kernel name")
+    command.add_argument("name", metavar="NAME", help="kernel name, or NAME.json in some `kernel_meta`")
     command.add_argument(
-        "--against", metavar="FILE.json", help="compare with this `kernel_infos` instead of the recorded one"
+        "--against",
+        metavar="FILE.json",
+        help="compare with this `kernel_infos`, or with those of this built kernel, instead of the recorded one",
     )
     command.add_argument("--json", action="store_true", help="print the answer as JSON")
     add_settings(command)
@@ -32,27 +34,33 @@ def run(options: argparse.Namespace) -> None:
     import superkernel
     from superkernel import _build, _core
     from superkernel._config import repeatable
-    from superkernel.cli._input import read_infos
+    from superkernel.cli._input import read_infos, recorded_build
 
     given = given_settings(options)
+    # An argument may hold any bytes; a kernel's name does not.
+    name = options.name.encode(errors="replace").decode()
+    folder, file = os.path.split(os.path.abspath(options.name))
+    if file.endswith(".json") and os.path.basename(folder) == "kernel_meta" and os.path.exists(options.name):
+        name = file.removesuffix(".json")
+        given.setdefault("kernel_meta_parent_dir", os.path.dirname(folder))
     with superkernel.configure(**given):
         directory = os.path.join(superkernel.current_config()["kernel_meta_parent_dir"], "kernel_meta")
-    # An argument may hold any bytes; a kernel's name does not.
-    record = _core.build_record(directory, options.name.encode(errors="replace").decode())
+    record = _core.build_record(directory, name)
     kernel_infos = record.kernel_infos
 
     if options.against is not None:
-        kernel_infos = read_infos(options.against)
-        settings = given
+        recorded = recorded_build(options.against, options)
+        kernel_infos = read_infos(options.against) if recorded is None else recorded.kernel_infos
+        settings = {**({} if recorded is None else recorded.settings), **given}
     else:
         # The question is about the files: the settings are those of the last build unless others are given.
         settings = {**repeatable(record.settings), **given}
     with superkernel.configure(**settings):
-        standing, reasons = _build.compare(kernel_infos, options.name)
+        standing, reasons = _build.compare(kernel_infos, name)
     if options.json:
         print(json.dumps({"because": record.because, "standing": standing, "reasons": reasons}, indent=2))
         return
-    print(f"{options.name} was built because:")
+    print(f"{name} was built because:")
     for reason in record.because or ["there was no kernel of this name"]:
         print(f"  {reason}")
     if standing == "up to date":

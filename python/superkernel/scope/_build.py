@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from typing import Any, Literal, NamedTuple
 
 from superkernel import _core
-from superkernel._build import finished, settings
+from superkernel._build import finished, leave_reproducer, settings
 from superkernel._config import BadValue, configure
 from superkernel._config import check as check_setting
 from superkernel._errors import SuperKernelError, make_error
@@ -129,9 +129,10 @@ def compile_graph(
         if on_plan is not None:
             on_plan(planned)
         results: dict[int, KernelResult] = {}
+        current = settings(use_cache=use_cache)
         _core.build_model(
             planned.native,
-            settings(use_cache=use_cache),
+            current,
             kernels,
             jobs,
             keep,
@@ -139,7 +140,7 @@ def compile_graph(
             remote,
             own_temporary_folder(),
             on_stage,
-            _collector(planned, results, progress),
+            _collector(planned, current, results, progress),
         )
         ordered = [results[number] for number in sorted(results)]
         failed = [result for result in ordered if result.state == "failed"]
@@ -189,7 +190,7 @@ def _checked_jobs(jobs: int | None) -> int | None:
 
 
 def _collector(
-    planned: ScopePlan, results: dict[int, KernelResult], progress: Progress | None
+    planned: ScopePlan, current: dict[str, Any], results: dict[int, KernelResult], progress: Progress | None
 ) -> Callable[[int, State, float, dict[str, Any] | None, SuperKernelError | None], None]:
     """Takes what becomes of each piece, as it ends."""
 
@@ -197,6 +198,9 @@ def _collector(
         number: int, state: State, milliseconds: float, report: dict[str, Any] | None, error: SuperKernelError | None
     ) -> None:
         piece = planned.pieces[number]
+        result = {"report": report} if error is None else {"error": error.errorinfo}
+        if state != "shared" and (report is not None or error is not None):
+            leave_reproducer(piece.kernel_infos, piece.kernel_name, {**current, **_limits(piece)}, result)
         if report is not None:
             finished(report)
         results[number] = KernelResult(piece.name, piece.kernel_name, state, milliseconds, error)

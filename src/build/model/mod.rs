@@ -297,7 +297,7 @@ impl<'a> Builds<'a> {
         let settings = &mut wanted.environment.settings;
         let directory = settings.cache_dir.get_or_insert_with(|| folder.path().join("cache")).clone();
         let sharing = Sharing::with_others(settings.cache_shared);
-        let limit = wanted.environment.cache_limit;
+        let limit = wanted.environment.settings.cache_size;
         cached::import(&Cache::new(&CacheSettings { directory, limit, sharing }), &file)?;
         // Where it came from before it was in that cache: a worker's compiler.
         wanted.reuse = Reuse::Allowed;

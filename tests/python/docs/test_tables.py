@@ -71,6 +71,7 @@ def sample(row) -> tuple[str, object]:
     return {
         "str": ("Ascend950", "Ascend950"),
         "int": ("3", 3),
+        "int | str": ("3K", 3072),
         "float": ("2.5", 2.5),
         "bool": ("1", True),
         "str | os.PathLike[str]": ("/some/where", "/some/where"),
