@@ -210,7 +210,7 @@ pub fn pieces(plan: &scope::ScopePlan, mode: scope::Mode) -> Vec<ModelPiece> {
         identity: piece.identity(mode),
         kernel_infos: piece.normalized_infos(),
         core_limits: piece.core_limits,
-        size: piece.members.len(),
+        members: piece.members.clone(),
         problems: piece
             .problems
             .iter()
@@ -221,8 +221,12 @@ pub fn pieces(plan: &scope::ScopePlan, mode: scope::Mode) -> Vec<ModelPiece> {
 }
 
 /// Where program counters of a device are in the object of a kernel: (counter, address of the code, or of `function` where
-/// that is named).
-pub fn locate(object: &Path, counters: &[(u64, u64)], function: Option<&str>) -> Result<Vec<Located>, Error> {
+/// that is named). An error inside is that of one counter; if none is in the kernel, there is no answer.
+pub fn locate(
+    object: &Path,
+    counters: &[(u64, u64)],
+    function: Option<&str>,
+) -> Result<Vec<Result<Located, locate::LocateError>>, Error> {
     Ok(locate::counters(object, counters, function)?)
 }
 

@@ -21,6 +21,9 @@ def locate(
 ) -> list[_core.Location]:
     """Core kind, copy, op, function and source line of program counters, from the kernel's object alone.
 
+    ``kernel`` is the object or the description beside it. Of a counter that is not in this kernel the location has a
+    ``problem`` and nothing else; if none of them is, that is an error.
+
     ``start`` is the address the code was loaded at, or, with ``function``, the address of that function (an entry such
     as ``NAME_mix_aiv``). Without it the counters are offsets in the code.
     """

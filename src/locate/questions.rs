@@ -1,5 +1,6 @@
 //! What people ask: counters one by one, or those that a device's log tells of.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::LocateError;
@@ -18,16 +19,29 @@ pub struct StoppedAt {
     pub place: Result<Located, LocateError>,
 }
 
-/// Where counters are: (counter, address of the code, or of `function` where that is named).
+/// Where counters are: (counter, address of the code, or of `function` where that is named). That one of them is not in
+/// the kernel takes no other its answer; if none is, that is the error.
 pub(crate) fn counters(
     object: &Path,
     counters: &[(u64, u64)],
     function: Option<&str>,
-) -> Result<Vec<Located>, LocateError> {
-    let bytes = fs::read(object)?;
+) -> Result<Vec<Result<Located, LocateError>>, LocateError> {
+    let bytes = fs::read(&object_of(object))?;
     let lookup = Lookup::open(&bytes)?;
     let start = |start: u64| function.map_or(Start::Code(start), |name| Start::Function(start, name));
-    counters.iter().map(|(pc, at)| lookup.at(*pc, start(*at))).collect()
+    let mut found: Vec<_> = counters.iter().map(|(pc, at)| lookup.at(*pc, start(*at))).collect();
+    match found.is_empty() || found.iter().any(Result::is_ok) {
+        true => Ok(found),
+        false => found.swap_remove(0).map(|_| Vec::new()),
+    }
+}
+
+/// The object of a kernel that is named by its description.
+fn object_of(named: &Path) -> Cow<'_, Path> {
+    match named.extension() {
+        Some(extension) if extension == "json" => named.with_extension("o").into(),
+        _ => named.into(),
+    }
 }
 
 /// Where the cores of a log stopped.
@@ -41,7 +55,7 @@ pub(crate) fn in_log(
     if cores.is_empty() {
         return Err(LocateError::NoCounters { path: log.to_path_buf() });
     }
-    let bytes = fs::read(object)?;
+    let bytes = fs::read(&object_of(object))?;
     let lookup = Lookup::open(&bytes)?;
     let at = |core: Stopped| {
         let start = match (function, core.start) {

@@ -35,6 +35,8 @@ pub enum ModelError {
     Json(#[from] JsonError),
     #[error("`op_list` {problem}")]
     NoOps { problem: &'static str },
+    #[error("a graph is given (it has `nodes`), where an op list is expected")]
+    GraphGiven,
     #[error("kernel name `{}` is not a C identifier", Shortened(.name))]
     BadKernelName { name: String },
     #[error("{place}: `{}` {problem}, so it cannot be a function", Shortened(.name))]
@@ -102,7 +104,7 @@ impl Diagnostic for ModelError {
         match self {
             Self::Options(error) => error.id(),
             Self::Json(error) => error.id(),
-            Self::NoOps { .. } => "SK0205",
+            Self::NoOps { .. } | Self::GraphGiven => "SK0205",
             Self::BadKernelName { .. } => "SK0206",
             Self::BadFunctionName { .. } => "SK0207",
             Self::UnknownKernelType { .. } => "SK0208",
@@ -135,6 +137,11 @@ impl Diagnostic for ModelError {
             Self::Options(error) => error.solution(),
             Self::Json(error) => error.solution(),
             Self::NoOps { .. } => "pass the ops to fuse as a non-empty list under `op_list`".to_owned(),
+            Self::GraphGiven => {
+                "`superkernel build` builds the super kernels of a graph, `superkernel scope` shows them; in Python: \
+                 superkernel.compile_graph"
+                    .to_owned()
+            }
             Self::BadKernelName { .. } => "use letters, digits and `_`, not starting with a digit".to_owned(),
             Self::BadFunctionName { .. } => {
                 "compile the sub-kernel again, under another name if its JSON is not damaged".to_owned()

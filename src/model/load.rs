@@ -113,7 +113,8 @@ fn load_options(root: &Node<'_>) -> Result<Options, ModelError> {
 
 fn load_entries(root: &Node<'_>) -> Result<Vec<Entry>, ModelError> {
     let Some(list) = root.optional("op_list")? else {
-        return Err(ModelError::NoOps { problem: "is missing" });
+        let is_graph = root.optional("nodes")?.is_some();
+        return Err(if is_graph { ModelError::GraphGiven } else { ModelError::NoOps { problem: "is missing" } });
     };
     let mut entries = Vec::new();
     let mut count = 0;

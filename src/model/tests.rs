@@ -538,6 +538,7 @@ fn the_top_is_checked_too() {
     let cases = [
         (json!([]), "SK0203", "`kernel_infos`: expected an object, found a list of 0"),
         (json!({}), "SK0205", "`op_list` is missing"),
+        (json!({"nodes": []}), "SK0205", "a graph is given (it has `nodes`), where an op list is expected"),
         (json!({"op_list": []}), "SK0205", "`op_list` is empty"),
         (json!({"op_list": [{}]}), "SK0205", "`op_list` has no entry with a `json_path`"),
         (json!({"op_list": {}}), "SK0203", "`op_list`: expected a list, found an object with 0 keys"),

@@ -2,7 +2,7 @@
 //!
 //! Damaged parts are left out and told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::layout::{AREA_HEAD, AREA_SIZE_AT, FIRST_RECORD, HEADER, MAGIC, RECORD, Record, word32, word64};
@@ -24,7 +24,21 @@ pub(crate) fn decode(path: &Path, bytes: &[u8], kernel: &Profiled) -> Result<Dec
     if size < AREA_HEAD + RECORD || !size.is_multiple_of(8) {
         return Err(refuse(format!("the size of a core's area is said to be {size} bytes")));
     }
-    let mut reader = Reader { kernel, launches: BTreeMap::new(), nameless: Vec::new(), problems: Vec::new() };
+    let other = |problem: String| ProfilingError::OtherKernel {
+        path: path.to_path_buf(),
+        kernel: kernel.name.clone(),
+        problem,
+    };
+    if !kernel.records() {
+        return Err(other("it was built without profiling=1".to_owned()));
+    }
+    let mut reader = Reader {
+        kernel,
+        launches: BTreeMap::new(),
+        nameless: Vec::new(),
+        unknown_ops: BTreeMap::new(),
+        problems: Vec::new(),
+    };
     let areas: Vec<&[u8]> = bytes[HEADER..].chunks(size).take(MOST_AREAS).collect();
     for (number, area) in areas.iter().enumerate() {
         reader.area(Core::of_area(number as u32), area, size);
@@ -36,7 +50,10 @@ pub(crate) fn decode(path: &Path, bytes: &[u8], kernel: &Profiled) -> Result<Dec
             .problems
             .push("no core has recorded anything: was the kernel built with profiling=1, and did it run?".to_owned());
     }
-    Ok(reader.finish())
+    match reader.mismatch() {
+        Some(problem) => Err(other(problem)),
+        None => Ok(reader.finish()),
+    }
 }
 
 struct Reader<'a> {
@@ -45,6 +62,8 @@ struct Reader<'a> {
     launches: BTreeMap<(u32, u32), Vec<CoreLog>>,
     /// Logs whose first record, which names the task, is damaged.
     nameless: Vec<CoreLog>,
+    /// Ops that the kernel does not have, with the cores that recorded them.
+    unknown_ops: BTreeMap<usize, BTreeSet<Core>>,
     problems: Vec<String>,
 }
 
@@ -108,7 +127,10 @@ impl Reader<'_> {
                         None => logs.push((None, vec![stamped])),
                     }
                 }
-                Some(Record::First { .. } | Record::Edge { .. }) | None => {
+                other @ (Some(Record::First { .. } | Record::Edge { .. }) | None) => {
+                    if let Some(Record::Edge { subject: Subject::Op(position), .. }) = other {
+                        self.unknown_ops.entry(position).or_default().insert(core);
+                    }
                     damaged += 1;
                     first_damaged.get_or_insert((number, header));
                 }
@@ -169,6 +191,25 @@ impl Reader<'_> {
         if !silent.is_empty() && !self.launches.is_empty() {
             self.problems.push(format!("nothing can be read of {}", listed(&silent)));
         }
+    }
+
+    /// What shows that another kernel wrote the records; damage never looks the same on two cores.
+    fn mismatch(&self) -> Option<String> {
+        let has = self.kernel.ops.len();
+        let logs = || self.launches.values().flatten();
+        if let Some((position, cores)) = self.unknown_ops.iter().find(|(_, cores)| cores.len() > 1) {
+            return Some(format!(
+                "{} recorded op {position}, and it has {has} ops",
+                listed(&Vec::from_iter(cores.iter().copied()))
+            ));
+        }
+        // Every core records every op, also where it has nothing to do.
+        let is_whole =
+            |log: &CoreLog| log.spans.iter().any(|span| span.subject == Subject::SuperKernel && span.end.is_some());
+        let recorded: BTreeSet<Subject> = logs().flat_map(|log| &log.spans).map(|span| span.subject).collect();
+        let silent = (0..has).find(|position| !recorded.contains(&Subject::Op(*position)))?;
+        (self.problems.is_empty() && logs().count() > 0 && logs().all(is_whole))
+            .then(|| format!("all cores came to the end, and none recorded op {silent} of its {has} ops"))
     }
 
     fn is_known(&self, subject: Subject) -> bool {

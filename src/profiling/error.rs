@@ -23,6 +23,16 @@ pub enum ProfilingError {
         /// Why not.
         problem: String,
     },
+    /// Another kernel has written it.
+    #[error("`{}` was not recorded by `{kernel}`: {problem}", path.display())]
+    OtherKernel {
+        /// The dump.
+        path: PathBuf,
+        /// The kernel that was named.
+        kernel: String,
+        /// What shows it.
+        problem: String,
+    },
 }
 
 impl Diagnostic for ProfilingError {
@@ -31,6 +41,7 @@ impl Diagnostic for ProfilingError {
             Self::File(error) => error.id(),
             Self::Json(error) => error.id(),
             Self::NoBuffer { .. } => "SK0940",
+            Self::OtherKernel { .. } => "SK0949",
         }
     }
 
@@ -41,6 +52,7 @@ impl Diagnostic for ProfilingError {
             Self::NoBuffer { .. } => {
                 "dump the whole buffer whose address is in the profiling slot, from its first byte".to_owned()
             }
+            Self::OtherKernel { .. } => "name the JSON of the kernel that ran, of the same build".to_owned(),
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::cost::profile::BufferSource;
 use crate::fs;
 use crate::json::{Document, JsonFile, JsonPath};
 use crate::model::{CoreClass, CoreKind};
-use crate::program::{CoreId, Program};
+use crate::program::{Action, CoreId, Program, Step};
 use crate::store::digest::ContentDigest;
 use crate::toolchain::ToolchainKind;
 
@@ -90,6 +90,12 @@ impl Profiled {
             program: program_beside(path, &described).filter(|program| program.ops.len() == ops.len()),
             ops,
         })
+    }
+
+    /// Was it built with profiling, as far as is known?
+    fn records(&self) -> bool {
+        let is_start = |step: &Step| matches!(step.action, Action::InitProfiling { .. });
+        self.program.as_ref().is_none_or(|program| program.steps.iter().any(is_start))
     }
 
     /// The cores that record.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 
 use super::interrupt::interruptible;
-use crate::locate::{Located, Stopped, StoppedAt};
+use crate::locate::{LocateError, Located, Stopped, StoppedAt};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Location>()?;
@@ -21,8 +21,8 @@ struct Location {
     kernel: Option<String>,
     /// The program counter.
     pc: u64,
-    /// Its distance from the start of the code.
-    offset: u64,
+    /// Its distance from the start of the code; `None`: not in this kernel.
+    offset: Option<u64>,
     /// `aic` or `aiv`.
     core: Option<String>,
     /// Which copy of the code.
@@ -39,12 +39,17 @@ struct Location {
     file: Option<String>,
     /// Its line.
     line: Option<u32>,
+    /// Why nothing is known.
+    problem: Option<String>,
 }
 
 #[pymethods]
 impl Location {
     fn __str__(&self) -> String {
-        let mut words = vec![format!("{:#x}: code+{:#x}", self.pc, self.offset)];
+        let Some(offset) = self.offset else {
+            return self.problem.clone().unwrap_or_default();
+        };
+        let mut words = vec![format!("{:#x}: code+{offset:#x}", self.pc)];
         words.extend(self.core.as_ref().map(|core| core.to_uppercase()));
         words.extend(self.copy.map(|copy| format!("copy {copy}")));
         words.push(match (shown_ops(&self.ops), self.core.is_some(), self.certain) {
@@ -76,7 +81,15 @@ impl Location {
         let Located { kernel, pc, offset, kind, copy, ops, certain, place } = located;
         let (file, line) = place.line.map(|line| (line.file, line.line)).unzip();
         let (function, symbol) = (place.function, place.symbol);
-        Self { kernel, pc, offset, core: kind, copy, ops, certain, function, symbol, file, line }
+        let (offset, problem) = (Some(offset), None);
+        Self { kernel, pc, offset, core: kind, copy, ops, certain, function, symbol, file, line, problem }
+    }
+
+    fn unknown(pc: u64, error: &LocateError) -> Self {
+        let (ops, problem) = (Vec::new(), Some(error.to_string()));
+        let (kernel, core, copy, function, symbol) = (None, None, None, None, None);
+        let (offset, certain, file, line) = (None, false, None, None);
+        Self { kernel, pc, offset, core, copy, ops, certain, function, symbol, file, line, problem }
     }
 }
 
@@ -89,7 +102,10 @@ fn locate(
     function: Option<String>,
 ) -> PyResult<Vec<Location>> {
     let found = interruptible(py, |_| crate::locate(&object, &counters, function.as_deref()))?;
-    Ok(found.into_iter().map(Location::new).collect())
+    let asked = counters.iter().map(|(pc, _)| *pc);
+    let location =
+        |(pc, found): (u64, Result<_, _>)| found.map_or_else(|error| Location::unknown(pc, &error), Location::new);
+    Ok(asked.zip(found).map(location).collect())
 }
 
 /// Cores that stopped at one place, as a device's log tells it.

@@ -102,7 +102,7 @@ fn build_model(
         let (state, error) = match state {
             Ok(state) => (State::as_str(state), None),
             Err(failure) => {
-                let Told { id, message, solution } = failure.told();
+                let Told { id, message, solution } = failure.told(&request.pieces[number].members);
                 ("failed", Some(from_parts(py, &id, &message, &solution).into_value(py)))
             }
         };

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use serde_json::json;
 
-use super::convert;
 use super::interrupt::interruptible;
 use super::settings::Chosen;
+use super::{convert, errors};
 use crate::Error;
 use crate::model::Platform;
 use crate::scope::launch::{self, EntryArguments, Ffts, Workspace};
@@ -45,6 +45,18 @@ impl ScopeGraph {
             Ok(graph)
         })?;
         Ok(Self(graph))
+    }
+
+    /// Refuses a node that no graph can have: `text` is its JSON form.
+    #[staticmethod]
+    fn check_node(py: Python<'_>, name: &str, text: &str) -> PyResult<()> {
+        scope::json::check_node(name, text).map_err(|error| errors::to_python(py, error))
+    }
+
+    /// Refuses an event that no graph can have.
+    #[staticmethod]
+    fn check_event(py: Python<'_>, id: i64, text: &str) -> PyResult<()> {
+        scope::json::check_event(id, text).map_err(|error| errors::to_python(py, error))
     }
 
     /// Its name.

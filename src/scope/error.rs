@@ -7,6 +7,7 @@ use super::reason::Reason;
 use crate::cancel::Cancelled;
 use crate::diagnostic::Diagnostic;
 use crate::fs::FileError;
+use crate::nearest::nearest;
 use crate::options::OptionError;
 
 /// Why a graph cannot be read or planned.
@@ -16,8 +17,19 @@ pub enum ScopeError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The text is not JSON, or not of the documented form.
-    #[error("graph JSON: {0}")]
+    #[error("graph JSON: {}", explained(.0, true))]
     Json(#[source] serde_json::Error),
+    /// A node or event that is added to a graph has a field that is not known, or of another kind.
+    #[error("{place}: {}", explained(.source, false))]
+    Part {
+        /// Which one.
+        place: String,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// Not a graph but the ops of one super kernel.
+    #[error("an op list is given (it has `op_list`), where a graph is expected")]
+    OpListGiven,
     /// A graph in JSON has no `nodes`.
     #[error("graph JSON: the object has no list `nodes`")]
     NoNodes,
@@ -286,11 +298,25 @@ fn suggestion(nearest: &[String]) -> String {
     if nearest.is_empty() { String::new() } else { format!("; did you mean `{}`?", nearest.join("`, `")) }
 }
 
+/// What a reader of JSON says; of a name it does not know the one that was meant, rather than all it knows. Where nobody
+/// sees the text, its lines mean nothing.
+fn explained(error: &serde_json::Error, with_place: bool) -> String {
+    let text = error.to_string();
+    let (said, place) = text.split_at(text.rfind(" at line ").unwrap_or(text.len()));
+    let place = if with_place { place } else { "" };
+    let mut names = said.split('`').skip(1).step_by(2);
+    let given = names.next().filter(|_| said.starts_with("unknown "));
+    match given.and_then(|given| nearest(given, names, 1).first().copied()) {
+        Some(meant) => format!("{}{place}; did you mean `{meant}`?", said.split(',').next().unwrap_or(said)),
+        None => format!("{said}{place}"),
+    }
+}
+
 impl Diagnostic for ScopeError {
     fn id(&self) -> &'static str {
         match self {
             Self::File(error) => error.id(),
-            Self::Json(_) | Self::NoNodes => "SK1001",
+            Self::Json(_) | Self::Part { .. } | Self::NoNodes | Self::OpListGiven => "SK1001",
             Self::Dump { .. } | Self::DumpField { .. } => "SK1002",
             Self::UnnamedNode { .. } | Self::DuplicateNode { .. } | Self::DuplicateBranch { .. } => "SK1003",
             Self::IdRange { .. } | Self::IdOrder { .. } => "SK1004",
@@ -315,7 +341,14 @@ impl Diagnostic for ScopeError {
     fn solution(&self) -> String {
         match self {
             Self::File(error) => error.solution(),
-            Self::Json(_) | Self::NoNodes => "see docs/scopes.md for the JSON form of a graph".to_owned(),
+            Self::Json(_) | Self::Part { .. } | Self::NoNodes => {
+                "see docs/scopes.md for the JSON form of a graph".to_owned()
+            }
+            Self::OpListGiven => {
+                "`superkernel compile` builds the super kernel of an op list, `superkernel plan` shows \
+                                  it; in Python: superkernel.compile"
+                    .to_owned()
+            }
             Self::Dump { .. } | Self::DumpField { .. } => {
                 "give a graph dump in protobuf text (ge_proto_*.txt) or binary form (*.pb), complete and unedited"
                     .to_owned()

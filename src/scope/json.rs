@@ -118,9 +118,26 @@ struct RawData {
     input: u32,
 }
 
+/// Refuses fields that no node has, or of the wrong kind, before they are part of a graph.
+pub(crate) fn check_node(name: &str, text: &str) -> Result<(), ScopeError> {
+    check::<RawNode>(format!("op `{name}`"), text)
+}
+
+/// The same of an event.
+pub(crate) fn check_event(id: i64, text: &str) -> Result<(), ScopeError> {
+    check::<RawEvent>(format!("event {id}"), text)
+}
+
+fn check<'a, T: Deserialize<'a>>(place: String, text: &'a str) -> Result<(), ScopeError> {
+    serde_json::from_str::<T>(text).map(drop).map_err(|source| ScopeError::Part { place, source })
+}
+
 /// Reads a graph in JSON form and checks it.
 pub(crate) fn read(text: &str) -> Result<Graph, ScopeError> {
-    let raw: RawGraph = serde_json::from_str(text).map_err(ScopeError::Json)?;
+    let raw: RawGraph = serde_json::from_str(text).map_err(|error| {
+        let is_op_list = error.to_string().starts_with("unknown field `op_list`");
+        if is_op_list { ScopeError::OpListGiven } else { ScopeError::Json(error) }
+    })?;
     let raw_nodes = raw.nodes.ok_or(ScopeError::NoNodes)?;
     let mut branches = Branches::declared(raw.branches)?;
     let mut nodes = Vec::with_capacity(raw_nodes.len());

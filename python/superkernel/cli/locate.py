@@ -17,7 +17,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Look program counters up in the object of a super kernel: core kind, copy, op, function, offset, "
         "and the source line if there is debug information.",
     )
-    command.add_argument("kernel", metavar="KERNEL.o", help="the object that ran")
+    command.add_argument("kernel", metavar="KERNEL.o", help="the object that ran, or the NAME.json beside it")
     command.add_argument("pc", nargs="*", metavar="PC", type=_address, help="program counters, such as 0x1240800240f8")
     command.add_argument(
         "--start",
@@ -68,7 +68,12 @@ def run(options: argparse.Namespace) -> None:
 
         rows = [{**dict.fromkeys(_OF_LOGS), **_fields(location)} for location in found]
         rows += [
-            {**{name: getattr(core, name) for name in _OF_LOGS}, **_fields(core.location), "pc": core.pc}
+            {
+                **{name: getattr(core, name) for name in _OF_LOGS},
+                **_fields(core.location),
+                "pc": core.pc,
+                "problem": core.problem,
+            }
             for core in logged
         ]
         print(json.dumps(rows, indent=2))
@@ -77,8 +82,8 @@ def run(options: argparse.Namespace) -> None:
         print(line)
 
 
-_OF_PLACES = ("kernel", "pc", "offset", "core", "copy", "ops", "certain", "function", "symbol", "file", "line")
-_OF_LOGS = ("log_line", "log_core", "log_core_ids", "start_function", "problem")
+_OF_PLACES = ("kernel", "pc", "offset", "core", "copy", "ops", "certain", "function", "symbol", "file", "line", "problem")
+_OF_LOGS = ("log_line", "log_core", "log_core_ids", "start_function")
 
 
 def _fields(location: superkernel.Location | None) -> dict[str, object]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from superkernel.cli._parser import text
 from superkernel.cli._settings import add_settings, given_settings
 
 if TYPE_CHECKING:
-    from superkernel.scope import Graph
+    from superkernel.scope import Graph, Piece, ScopePlan
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -19,7 +20,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="show what the scopes of a model become, and why",
         description="Show per scope of a marked model: its super kernels, their ops, where it was cut, what was left "
         "out and why. A graph from before compilation is planned as a prediction. The exit status is 1 if the compiler "
-        "would refuse a super kernel or the options of a scope.",
+        "would refuse a super kernel or the options of a scope; a graph that names no kernel files at all is only looked "
+        "at.",
     )
     add_graph_arguments(command)
     form = command.add_mutually_exclusive_group()
@@ -184,4 +186,20 @@ def _run_one(options: argparse.Namespace, page: str | None) -> tuple[int, object
         data = pictures.of_scopes(graph, planned)
         title = f"Scopes of {data['plan']['graph'] or 'a model'}"
         _streams.write(page, pictures.page("scope", title, data).encode())
-    return int(bool(planned.blocked or planned.mistakes)), planned.to_dict() if options.json else str(planned)
+    return int(bool(_refused(planned) or planned.mistakes)), planned.to_dict() if options.json else str(planned)
+
+
+def _refused(planned: ScopePlan) -> bool:
+    """Would the compiler refuse a piece? That all files are missing is no mistake of one who only looks."""
+    missing = {name for piece in planned.pieces for name in _without_files(piece)}
+    only_looks = missing.issuperset(name for piece in planned.pieces for name in piece.members)
+    return any(
+        problem.id != _NO_FILES or not only_looks for piece in planned.blocked for problem in piece.problems
+    )
+
+
+_NO_FILES = "SK1020"
+
+
+def _without_files(piece: Piece) -> Iterable[str]:
+    return (name for problem in piece.problems if problem.id == _NO_FILES for name in problem.unfusable)

@@ -82,6 +82,7 @@ class Graph:
         node = {"name": name, "type": type, "stream": stream, **fields}
         if attributes:
             node["attrs"] = attributes
+        _core.ScopeGraph.check_node(name, json.dumps(node))
         content = self._changing()
         content["nodes"].append(node)
         for number, source in enumerate(inputs):
@@ -111,15 +112,23 @@ class Graph:
         recv_stream: int | None = None,
     ) -> int:
         """Lets ``consumer`` wait for ``producer``; the id of the event."""
+        for end in (producer, consumer):
+            if not isinstance(end, (Node, str)):
+                raise make_error(
+                    "SK1001",
+                    f"an event is between two nodes or their names, not `{str(end)[:80]}`",
+                    "write graph.event(producer, consumer, id=1)",
+                )
         content = self._changing()
         if id is None:
             id = self._free_event
-        self._free_event = max(self._free_event, id + 1)
         event: dict[str, Any] = {"id": id, "from": _name(producer), "to": _name(consumer), "kind": kind}
         if send_stream is not None:
             event["send_stream"] = send_stream
         if recv_stream is not None:
             event["recv_stream"] = recv_stream
+        _core.ScopeGraph.check_event(id, json.dumps(event))
+        self._free_event = max(self._free_event, id + 1)
         content["events"].append(event)
         return id
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from superkernel import _core
@@ -13,6 +14,7 @@ from superkernel.sim._arguments import integer, refuse
 from superkernel.sim.memory import Buffer
 
 if TYPE_CHECKING:
+    from superkernel.sim.kernel import Kernel
     from superkernel.sim.device import Device
 
 __all__ = ["ProfilingBuffer", "ProfilingRecord"]
@@ -54,9 +56,12 @@ class ProfilingBuffer:
         """The bytes of the buffer, as a tool on a device would save them."""
         return self.buffer.read()
 
-    def decode(self, kernel: str | os.PathLike[str]) -> Profile:
-        """What the cores recorded about the super kernel with this JSON: tables, gaps, traces."""
-        return Profile(_core.profiling_decode(self.dump(), self.buffer.name, checked_path(kernel)))
+    def decode(self, kernel: Kernel | str | os.PathLike[str]) -> Profile:
+        """What the cores recorded about this super kernel, or the one with this JSON: tables, gaps, traces."""
+        from superkernel.sim.kernel import Kernel
+
+        named = Path(kernel.description.object).with_suffix(".json") if isinstance(kernel, Kernel) else kernel
+        return Profile(_core.profiling_decode(self.dump(), self.buffer.name, checked_path(named)))
 
     def records(self) -> list[ProfilingRecord]:
         """What the cores recorded, core by core, each in its order."""

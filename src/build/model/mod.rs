@@ -39,8 +39,8 @@ pub struct ModelPiece {
     pub kernel_infos: Value,
     /// Cube and vector cores it is limited to.
     pub core_limits: Option<(u32, u32)>,
-    /// How many ops it has.
-    pub size: usize,
+    /// The nodes its ops come from.
+    pub members: Vec<String>,
     /// What the planner knows that a build would refuse: message, id and solution of each.
     pub problems: Vec<(String, &'static str, String)>,
 }
@@ -96,15 +96,30 @@ impl<E: Into<BuildError>> From<E> for Failure {
 }
 
 impl Failure {
-    /// In words.
-    pub fn told(&self) -> Told {
-        match self {
+    /// In words, for who knows the ops by their nodes: `members`, in the order of the op list.
+    pub fn told(&self, members: &[String]) -> Told {
+        let told = match self {
             Self::Build(error) => {
                 Told { id: error.id().to_owned(), message: error.to_string(), solution: error.solution() }
             }
             Self::Elsewhere(told) => told.clone(),
-        }
+        };
+        Told { message: naming_nodes(told.message, members), ..told }
     }
+}
+
+/// A message about ``op_list[2].json_path`` says which node that is: nobody who gave a graph has seen the list.
+fn naming_nodes(message: String, members: &[String]) -> String {
+    let place = || {
+        let (before, rest) = message.split_once("`op_list[")?;
+        let (number, rest) = rest.split_once(']')?;
+        let node = members.get(number.parse::<usize>().ok()?)?;
+        Some(match rest.strip_prefix('.') {
+            Some(key) => format!("node `{node}`: {before}`{key}"),
+            None => format!("node `{node}`: {message}"),
+        })
+    };
+    place().unwrap_or(message)
 }
 
 /// Where a super kernel of a model came from.
@@ -187,7 +202,7 @@ fn order(pieces: &[ModelPiece]) -> Vec<usize> {
     let mut seen = HashSet::new();
     let waits: Vec<bool> = pieces.iter().map(|piece| !seen.insert(piece.kernel_name.as_str())).collect();
     let mut order: Vec<usize> = (0..pieces.len()).collect();
-    order.sort_by_key(|number| (waits[*number], std::cmp::Reverse(pieces[*number].size)));
+    order.sort_by_key(|number| (waits[*number], std::cmp::Reverse(pieces[*number].members.len())));
     order
 }
 
@@ -331,6 +346,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_place_in_the_op_list_is_that_of_a_node() {
+        let members = ["first".to_owned(), "layer/second".to_owned()];
+        let named = |message: &str| naming_nodes(message.to_owned(), &members);
+        assert_eq!(
+            named("`op_list[1].json_path` in `k.json` is text"),
+            "node `layer/second`: `json_path` in `k.json` is text"
+        );
+        assert_eq!(named("`op_list[0]` is a number"), "node `first`: `op_list[0]` is a number");
+        for other in ["`op_list` is empty", "`op_list[2].json_path` is text", "`op_list[x", ""] {
+            assert_eq!(named(other), other);
+        }
+    }
+
+    #[test]
     fn long_ones_come_first_and_equal_ones_last() {
         let piece = |kernel: &str, size: usize| ModelPiece {
             name: String::new(),
@@ -338,7 +367,7 @@ mod tests {
             identity: String::new(),
             kernel_infos: Value::Null,
             core_limits: None,
-            size,
+            members: (0..size).map(|number| format!("node_{number}")).collect(),
             problems: Vec::new(),
         };
         let pieces = [piece("a", 3), piece("b", 9), piece("b", 9), piece("c", 5), piece("a", 3)];

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from superkernel import cli
+from superkernel import SuperKernelError, cli
+from superkernel.scope import Graph
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -49,3 +51,65 @@ def test_a_type_that_is_half_gone_without_counts(tmp_path: Path, capsys: pytest.
     out = capsys.readouterr().out
     assert "30 us of single ops became 15 us of super kernels" in out
     assert not re.search(r"Tile .* 24.96 +24.66", out), "a difference that small is chance"
+
+
+OPS = [{"name": f"n{number}", "type": "Add", "scope": "s", "support": 1, "stream": 0} for number in range(3)]
+
+
+def written(folder: Path, content: object) -> str:
+    (folder / "given.json").write_text(json.dumps(content))
+    return str(folder / "given.json")
+
+
+def test_a_field_no_op_has_is_refused_where_it_is_given() -> None:
+    graph = Graph()
+    with pytest.raises(SuperKernelError, match=r"op `a`: unknown field `suport`; did you mean `support`\?") as refusal:
+        graph.op("a", "Add", suport=1)
+    assert refusal.value.errorinfo["errId"] == "SK1001"
+    with pytest.raises(SuperKernelError, match=r"op `a`: invalid type: string"):
+        graph.op("a", "Add", support="yes")
+    with pytest.raises(SuperKernelError, match=r"unknown field `x`, expected one of `branch`"):
+        graph.op("a", "Add", x=1)
+    first, second = graph.op("a", "Add"), graph.op("b", "Add")
+    with pytest.raises(SuperKernelError, match=r"not `1`.*\n.*graph.event\(producer, consumer, id=1\)"):
+        graph.event(1, first, second)  # type: ignore[arg-type]
+    with pytest.raises(SuperKernelError, match=r"event 0: unknown variant `nomal`; did you mean `normal`"):
+        graph.event(first, second, kind="nomal")  # type: ignore[arg-type]
+    assert graph.event(first, second) == 0, "nothing of what was refused is left"
+    assert [node["name"] for node in graph.nodes if node["type"] == "Add"] == ["a", "b"]
+
+
+def test_a_field_no_op_has_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["scope", written(tmp_path, {"nodes": [{**OPS[0], "straem": 0}]})]) == 1
+    assert "unknown field `straem` at line 1 column" in (told := capsys.readouterr().err)
+    assert "did you mean `stream`?" in told and "expected one of" not in told
+
+
+def test_the_command_for_the_other_kind_of_input_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph, ops = {"nodes": OPS}, {"op_list": [{"kernel_name": "k"}], "super_kernel_options": ""}
+    for command in ("compile", "plan", "generate"):
+        assert cli.main([command, written(tmp_path, graph)]) == 1
+        told = capsys.readouterr().err
+        assert "a graph is given" in told and "`superkernel build` builds the super kernels of a graph" in told
+    for command in ("build", "scope"):
+        assert cli.main([command, written(tmp_path, ops)]) == 1
+        told = capsys.readouterr().err
+        assert "an op list is given" in told and "`superkernel compile` builds the super kernel" in told
+
+
+def test_a_build_of_a_graph_names_nodes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {"bin_path": "k.o", "kernel_name": "k"}
+    nodes = [{**op, **files, "json_path": str(tmp_path / f"{op['name']}.json")} for op in OPS]
+    for node in nodes[:2]:
+        Path(node["json_path"]).write_text("{}")
+    assert cli.main(["build", written(tmp_path, {"nodes": nodes}), "--kernel-meta-parent-dir", str(tmp_path)]) == 1
+    told = capsys.readouterr().out
+    assert "node `n" in told and "op_list[" not in told
+
+
+def test_a_graph_without_files_is_looked_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["scope", written(tmp_path, {"nodes": OPS})]) == 0
+    assert "SK1020" in capsys.readouterr().out
+    one_is_there = [{**OPS[0], "bin_path": "k.o", "json_path": "k.json", "kernel_name": "k"}, *OPS[1:]]
+    assert cli.main(["scope", written(tmp_path, {"nodes": one_is_there})]) == 1
+    assert "no bin_path or no json_path for `n1`, `n2`" in capsys.readouterr().out

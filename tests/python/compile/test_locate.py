@@ -221,6 +221,17 @@ def test_what_cannot_be_found_is_told(
     assert error_id in capsys.readouterr().err
 
 
+def test_counters_of_others_take_no_answer_away(kernel: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = superkernel.locate(kernel, [0, 1 << 40, 16])
+    assert [place.problem is None for place in found] == [True, False, True]
+    assert found[1].offset is None and "is not inside the kernel's code" in str(found[1])
+    with pytest.raises(SuperKernelError, match="is not inside"):
+        superkernel.locate(kernel, [1 << 40, 1 << 41])
+    assert cli.main(["locate", str(kernel.with_suffix(".json")), "0x0", "0x10000000000", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert rows[0]["problem"] is None and rows[1]["offset"] is None and "not inside" in rows[1]["problem"]
+
+
 def test_files_that_are_something_else(tmp_path: Path) -> None:
     (tmp_path / "k.o").write_bytes(b"nonsense")
     with pytest.raises(SuperKernelError):

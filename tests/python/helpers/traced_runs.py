@@ -25,7 +25,7 @@ class Ran:
         self.report = run.report
         assert fused.profiling is not None
         self.infos = workshop.kernel_infos(program)
-        self.profile = fused.profiling.decode(self.json)
+        self.profile = fused.profiling.decode(fused.kernel)
         self.dump = fused.profiling.dump()
         self.records = fused.profiling.records()
         fused.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import random
 import struct
@@ -76,6 +77,27 @@ def test_what_can_be_read_of_a_damaged_buffer_is_shown(ran: Ran, tmp_path: Path)
     assert empty.launches == [] and any(
         "no core has recorded" in problem or "ends before" in problem for problem in empty.problems
     )
+
+
+def test_a_buffer_of_another_kernel_is_refused(ran: Ran, tmp_path: Path) -> None:
+    """Whether that has fewer ops than the records tell of, or more, or records nothing."""
+    described = json.loads(ran.json.read_text())
+    (key, listed), *_ = described["SuperkernelInfo"]["kernelList"].items()
+    for name, ops in (("shorter", listed[:-1]), ("longer", [*listed, listed[-1]])):
+        described["SuperkernelInfo"]["kernelList"] = {key: ops}
+        (tmp_path / f"{name}.json").write_text(json.dumps(described))
+    options = ran.infos["super_kernel_options"].replace("profiling=1", "profiling=0")
+    assert "profiling=0" in options
+    with superkernel.configure(kernel_meta_parent_dir=tmp_path):
+        superkernel.compile({**ran.infos, "super_kernel_options": options}, "plain")
+    for name, problem in (
+        ("shorter", r"recorded op 3, and it has 3 ops"),
+        ("longer", r"none recorded op 4 of its 5 ops"),
+        ("kernel_meta/plain", r"without profiling=1"),
+    ):
+        with pytest.raises(SuperKernelError, match=problem) as refusal:
+            profiling.decode(ran.dump, tmp_path / f"{name}.json")
+        assert refusal.value.errorinfo["errId"] == "SK0949"
 
 
 def test_the_report_has_a_line_per_event_and_the_longest_gaps(
