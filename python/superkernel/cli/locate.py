@@ -82,7 +82,20 @@ def run(options: argparse.Namespace) -> None:
         print(line)
 
 
-_OF_PLACES = ("kernel", "pc", "offset", "core", "copy", "ops", "certain", "function", "symbol", "file", "line", "problem")
+_OF_PLACES = (
+    "kernel",
+    "pc",
+    "offset",
+    "core",
+    "copy",
+    "ops",
+    "certain",
+    "function",
+    "symbol",
+    "file",
+    "line",
+    "problem",
+)
 _OF_LOGS = ("log_line", "log_core", "log_core_ids", "start_function")
 
 

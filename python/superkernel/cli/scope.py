@@ -20,8 +20,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="show what the scopes of a model become, and why",
         description="Show per scope of a marked model: its super kernels, their ops, where it was cut, what was left "
         "out and why. A graph from before compilation is planned as a prediction. The exit status is 1 if the compiler "
-        "would refuse a super kernel or the options of a scope; a graph that names no kernel files at all is only looked "
-        "at.",
+        "would refuse a super kernel or the options of a scope; a graph that names no kernel files at all is only "
+        "looked at.",
     )
     add_graph_arguments(command)
     form = command.add_mutually_exclusive_group()
@@ -193,9 +193,7 @@ def _refused(planned: ScopePlan) -> bool:
     """Would the compiler refuse a piece? That all files are missing is no mistake of one who only looks."""
     missing = {name for piece in planned.pieces for name in _without_files(piece)}
     only_looks = missing.issuperset(name for piece in planned.pieces for name in piece.members)
-    return any(
-        problem.id != _NO_FILES or not only_looks for piece in planned.blocked for problem in piece.problems
-    )
+    return any(problem.id != _NO_FILES or not only_looks for piece in planned.blocked for problem in piece.problems)
 
 
 _NO_FILES = "SK1020"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -57,19 +58,15 @@ def lines(found: dict[str, Any], top: int) -> Iterable[str]:
     yield _forecast.LABEL
     yield f"prices: {found['prices']}"
     for scope in found["scopes"]:
-        current, ranking = scope["current"], scope["ranking"]
+        current, ranking, refused = scope["current"], scope["ranking"], scope["refused"]
         best = ranking[0]
         yield ""
-        yield f"{scope['name']}: {len(ranking)} candidates, {len(scope['refused'])} refused"
-        yield from _forecast.table(
-            ("options", "us", "to now"),
-            [
-                (row["options"] or "(defaults)", _forecast.us(row["us"]), f"{current['us'] - row['us']:+.2f}")
-                for row in ranking[:top]
-            ],
-        )
+        yield f"{scope['name']}: {len(ranking)} candidates, {len(refused)} refused"
+        yield from _forecast.table(("options", "us", "to now", "alike"), _rows(ranking, current["us"], top), last=1)
         yield f"  now: {current['options'] or '(defaults)'}: {_forecast.us(current['us'])} us"
-        yield f'  best: "{best["options"]}"'
+        yield f"  best: {_quoted(best['options'])}{_why(best, ranking)}"
+        for why, times in Counter(row["why"] for row in refused).most_common():
+            yield f"  refused {times}: {why}"
         for part in scope["contributions"]:
             yield f"    {part['option']} contributes {_forecast.us(part['us'])} us"
         for cut in scope["cuts"]:
@@ -80,3 +77,33 @@ def lines(found: dict[str, Any], top: int) -> Iterable[str]:
             yield f"  note: {note}"
     for skipped in found["skipped"]:
         yield f"{skipped['name']}: left out: {skipped['why']}"
+
+
+def _rows(ranking: list[dict[str, Any]], now: float, top: int) -> list[tuple[str, ...]]:
+    """The fastest first; of those that take the same time the one that changes least, and how many there are beside."""
+    alike: dict[str, list[dict[str, Any]]] = {}
+    for row in ranking:
+        alike.setdefault(_forecast.us(row["us"]), []).append(row)
+    rows = sorted(alike.items(), key=lambda item: float(item[1][0]["us"]))
+    return [
+        (
+            same[0]["options"] or "(defaults)",
+            us,
+            # Without the sign of a zero.
+            f"{round(now - same[0]['us'], 2) + 0.0:+.2f}",
+            f"and {len(same) - 1} more" if len(same) > 1 else "",
+        )
+        for us, same in rows[:top]
+    ]
+
+
+def _quoted(options: str) -> str:
+    return f'"{options}"' if options else '"" (the defaults)'
+
+
+def _why(best: dict[str, Any], ranking: list[dict[str, Any]]) -> str:
+    """A faster one that is passed over needs a reason."""
+    fastest = min(row["us"] for row in ranking)
+    if _forecast.us(fastest) == _forecast.us(best["us"]):
+        return ""
+    return f" ({_forecast.us(best['us'])} us; what is faster is so by less than the model can tell, and changes more)"

@@ -14,8 +14,8 @@ from superkernel.sim._arguments import integer, refuse
 from superkernel.sim.memory import Buffer
 
 if TYPE_CHECKING:
-    from superkernel.sim.kernel import Kernel
     from superkernel.sim.device import Device
+    from superkernel.sim.kernel import Kernel
 
 __all__ = ["ProfilingBuffer", "ProfilingRecord"]
 

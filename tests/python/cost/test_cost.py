@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import struct
 import threading
@@ -185,6 +186,12 @@ def test_tune(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*arguments, "--top", "3", "--candidates", "5"]) == 0
     out = capsys.readouterr().out
     assert "PREDICTED" in out and "5 candidates" in out and 'best: "' in out
+    assert main([*arguments, "--top", "99"]) == 0
+    out = capsys.readouterr().out
+    times = [float(us) for us in re.findall(r"^  \S+ +(\d+\.\d\d) +[+-]", out, re.MULTILINE)]
+    assert times == sorted(set(times)) and len(times) > 5, "by the column's own order, equal rows once"
+    refused = [int(count) for count in re.findall(r"^  refused (\d+): ", out, re.MULTILINE)]
+    assert sum(refused) == len(scope["refused"]) > 0 and "-0.00" not in out
 
 
 def test_suggest_an_unmarked_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
