@@ -2,6 +2,7 @@
 #include "kernel_operator.h"
 
 constexpr uint32_t LENGTH = 1024;
+constexpr uint32_t LINE = 16;
 
 struct Tiling {
     int32_t factor;
@@ -18,8 +19,11 @@ extern "C" __global__ __aicore__ void scale_by_tiling(GM_ADDR x, GM_ADDR y, GM_A
     }
     auto *input = (__gm__ int32_t *)x;
     auto *output = (__gm__ int32_t *)y;
-    for (uint32_t i = AscendC::GetBlockIdx(); i < data->length; i += AscendC::GetBlockNum()) {
-        output[i] = data->factor * input[i];
+    // Whole cache lines for each core: a line is written back as a whole.
+    for (uint32_t line = AscendC::GetBlockIdx(); line * LINE < data->length; line += AscendC::GetBlockNum()) {
+        for (uint32_t i = line * LINE; i < (line + 1) * LINE && i < data->length; ++i) {
+            output[i] = data->factor * input[i];
+        }
     }
     dcci((__gm__ int32_t *)0, ENTIRE_DATA_CACHE, CACHELINE_OUT);
 }

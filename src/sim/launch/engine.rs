@@ -107,6 +107,7 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
     }
     if let Some(cache) = &mut run.machine.cache {
         cache.write_back(&run.machine.memory);
+        run.collect_cache_findings();
     }
     if run.observer.failure.is_none()
         && let Some((name, distance)) = overrun(&run.machine.memory)

@@ -5,9 +5,11 @@
 //! is told of, and leaves by `dcci`.
 //!
 //! A line that a core has written to goes back as a whole, so from the moment it entered until it leaves nobody else may
-//! write to it. Whether somebody could is decided by clocks: in another schedule what is unordered falls between.
+//! write to it. Whether somebody could is decided by clocks: in another schedule what is unordered falls between. The same
+//! goes for who reads before, or from a line that entered before, what a `dcci` writes back. A line that is still there when
+//! the launch ends goes back at some time, too.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -56,11 +58,24 @@ pub(crate) struct Toucher {
     pub mark: Mark,
 }
 
+/// How it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    /// It happened.
+    Seen,
+    /// It happens in another order, which nothing rules out.
+    Unordered,
+    /// A line that was written to is in a cache when the launch ends: nobody knows when it goes back.
+    Left,
+}
+
 /// Something stayed in a cache that somebody else needed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CacheFinding {
     /// Which.
     pub kind: FindingKind,
+    /// How it is known.
+    pub evidence: Evidence,
     /// The byte it is about.
     pub address: u64,
     /// Whose cache it is.
@@ -105,7 +120,7 @@ struct Arrived {
 pub(crate) struct StrictCache {
     cores: Vec<BTreeMap<u64, Line>>,
     /// By line: the last of each core, through its cache and around it.
-    arrived: HashMap<u64, Vec<Arrived>>,
+    arrived: BTreeMap<u64, Vec<Arrived>>,
     /// By core: what its last line entered with, most often the same as for the next one.
     moments: Vec<Moment>,
     running: Option<CoreIndex>,
@@ -160,8 +175,16 @@ impl Arrived {
     }
 
     fn loses(&self, address: u64, writer: Toucher) -> Option<CacheFinding> {
-        let (kind, owner) = (FindingKind::LostNeighbour, self.writer.core);
-        Some(CacheFinding { kind, address, owner, writer: Some(writer), reader: self.by_line? })
+        let (kind, evidence, owner) = (FindingKind::LostNeighbour, Evidence::Unordered, self.writer.core);
+        Some(CacheFinding { kind, evidence, address, owner, writer: Some(writer), reader: self.by_line? })
+    }
+
+    /// Of what another core reads, the first byte that this brought, if a reader who knows `clock` waits for the store and
+    /// not for its way to memory. Who does not wait for the store has a race of another kind.
+    fn comes_late_for(&self, core: CoreIndex, bytes: u64, clock: &Clock) -> Option<u64> {
+        let flush = self.by_line.filter(|_| self.writer.core != core && self.bytes & bytes != 0)?;
+        let is_late = clock.knows(self.writer.mark) && !clock.knows(flush.mark);
+        is_late.then(|| u64::from((self.bytes & bytes).trailing_zeros()))
     }
 }
 
@@ -181,7 +204,7 @@ impl StrictCache {
     pub(crate) fn new(cores: usize) -> Self {
         Self {
             cores: (0..cores).map(|_| BTreeMap::new()).collect(),
-            arrived: HashMap::new(),
+            arrived: BTreeMap::new(),
             moments: vec![Moment::default(); cores],
             running: None,
             found: Vec::new(),
@@ -222,7 +245,7 @@ impl StrictCache {
     ) {
         let is_write = access.writes();
         if access == ScalarAccess::Data(Access::Read) {
-            self.look_for_unflushed(&bytes, toucher, memory);
+            self.look_for_unflushed(&bytes, toucher, clock, memory);
         }
         let (own, moment) = (&mut self.cores[toucher.core], &mut self.moments[toucher.core]);
         if **moment != *clock {
@@ -241,11 +264,25 @@ impl StrictCache {
                 line.stored |= bits(&places);
                 continue;
             }
+            let read = bits(&places) & !line.stored;
             if let Some(at) = places.find(|&at| now[at] == line.filled[at] && line.other[at] != now[at]) {
                 let address = address + at as u64;
-                let kind = FindingKind::StaleRead;
+                let (kind, evidence) = (FindingKind::StaleRead, Evidence::Seen);
                 let (owner, writer) = (toucher.core, line.changed);
-                self.found.push(CacheFinding { kind, address, owner, writer, reader: toucher });
+                self.found.push(CacheFinding { kind, evidence, address, owner, writer, reader: toucher });
+            } else if access == ScalarAccess::Data(Access::Read) {
+                // The line entered in time this time, but nothing made it wait.
+                let before = self.arrived.get(&address).into_iter().flatten();
+                let missed = before.filter(|other| other.writer.core != toucher.core && other.bytes & read != 0);
+                let missed = missed.filter(|other| clock.knows(other.ended()) && !line.since.knows(other.ended()));
+                self.found.extend(missed.take(1).map(|other| CacheFinding {
+                    kind: FindingKind::StaleRead,
+                    evidence: Evidence::Unordered,
+                    address: address + u64::from((other.bytes & read).trailing_zeros()),
+                    owner: toucher.core,
+                    writer: Some(other.writer),
+                    reader: toucher,
+                }));
             }
         }
     }
@@ -280,9 +317,9 @@ impl StrictCache {
         if is_dirty {
             let lost = (from..now.len()).find(|&at| now[at] == line.filled[at] && real[at] != now[at]);
             if let Some(at) = lost.filter(|_| !is_met) {
-                let (kind, address) = (FindingKind::LostNeighbour, address + at as u64);
+                let (kind, evidence, address) = (FindingKind::LostNeighbour, Evidence::Seen, address + at as u64);
                 let (owner, writer) = (toucher.core, line.changed);
-                self.found.push(CacheFinding { kind, address, owner, writer, reader: toucher });
+                self.found.push(CacheFinding { kind, evidence, address, owner, writer, reader: toucher });
             }
             after[from..].copy_from_slice(&now[from..]);
         }
@@ -332,9 +369,11 @@ impl StrictCache {
         self.found.extend(met);
     }
 
-    /// The launch is over: what is left in caches reaches memory. Nothing inside the launch may count on it.
+    /// The launch is over: what is left in caches reaches memory, in an order that nobody knows. Nothing inside the launch
+    /// may count on it, and no two cores may have written to one line.
     pub(crate) fn write_back(&mut self, memory: &GlobalMemory) {
         self.leave(memory);
+        self.judge_left();
         for (address, line) in self.cores.iter_mut().flat_map(std::mem::take) {
             let Some(view) = memory.line(address) else { continue };
             let mut content = view.content();
@@ -344,6 +383,26 @@ impl StrictCache {
                 }
             }
             view.store(&content);
+        }
+    }
+
+    /// Lines that cores have written to and not flushed: each destroys what others wrote beside it, be it in their caches
+    /// still or in memory since it entered.
+    fn judge_left(&mut self) {
+        let mut left: BTreeMap<u64, Vec<(Arrived, Moment)>> = BTreeMap::new();
+        for (&address, line) in self.cores.iter().flatten().filter(|(_, line)| line.stored != 0) {
+            let Some(writer) = line.written else { continue };
+            let arrived = Arrived { bytes: line.stored, goes: u64::MAX, writer, by_line: Some(writer) };
+            left.entry(address).or_default().push((arrived, line.since.clone()));
+        }
+        for (address, lines) in left {
+            for (at, (one, since)) in lines.iter().enumerate() {
+                let before = self.arrived.get(&address).into_iter().flatten();
+                let before = before.filter(|other| !since.knows(other.ended()));
+                let met = before.chain(lines[at + 1..].iter().map(|(other, _)| other));
+                let found = met.filter_map(|other| one.loses(address + one.harms(other)?, other.writer)).next();
+                self.found.extend(found.map(|found| CacheFinding { evidence: Evidence::Left, ..found }));
+            }
         }
     }
 
@@ -377,9 +436,15 @@ impl StrictCache {
         }
     }
 
-    /// Has a core newer bytes in its cache than memory, which somebody is about to read? A scalar access does not miss
-    /// what its own core wrote.
-    pub(crate) fn look_for_unflushed(&mut self, bytes: &Range<u64>, reader: Toucher, memory: &GlobalMemory) {
+    /// Has a core newer bytes in its cache than memory, which somebody who has heard of `clock` is about to read? Or had it,
+    /// and the reader waits for the store alone? A scalar access does not miss what its own core wrote.
+    pub(crate) fn look_for_unflushed(
+        &mut self,
+        bytes: &Range<u64>,
+        reader: Toucher,
+        clock: &Clock,
+        memory: &GlobalMemory,
+    ) {
         for (core, cached) in self.cores.iter().enumerate() {
             if core == reader.core && reader.pipe == "S" {
                 continue;
@@ -391,12 +456,25 @@ impl StrictCache {
                     None => continue,
                 };
                 if let Some(at) = part(bytes, address).find(|&at| mine[at] != line.filled[at]) {
-                    let (kind, address) = (FindingKind::Unflushed, address + at as u64);
+                    let (kind, evidence, address) = (FindingKind::Unflushed, Evidence::Seen, address + at as u64);
                     let (owner, writer) = (core, line.written);
-                    self.found.push(CacheFinding { kind, address, owner, writer, reader });
+                    self.found.push(CacheFinding { kind, evidence, address, owner, writer, reader });
                     return;
                 }
             }
         }
+        let late = self.arrived.range(lines(bytes)).find_map(|(&address, arrived)| {
+            let read = bits(&part(bytes, address));
+            let late = |other: &Arrived| other.comes_late_for(reader.core, read, clock);
+            arrived.iter().find_map(|other| Some((address + late(other)?, *other)))
+        });
+        self.found.extend(late.map(|(address, other)| CacheFinding {
+            kind: FindingKind::Unflushed,
+            evidence: Evidence::Unordered,
+            address,
+            owner: other.writer.core,
+            writer: Some(other.writer),
+            reader,
+        }));
     }
 }

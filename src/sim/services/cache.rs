@@ -8,7 +8,7 @@ use crate::sim::interface::findings::{Finding, FindingKind, Party};
 use crate::sim::machine::access::ScalarAccess;
 use crate::sim::machine::access::Site;
 use crate::sim::machine::cache::Extent;
-use crate::sim::machine::cache::{CacheFinding, Toucher};
+use crate::sim::machine::cache::{CacheFinding, Evidence, Toucher};
 use crate::sim::machine::clock::Mark;
 
 impl Run {
@@ -54,7 +54,8 @@ impl Run {
             if is_write {
                 cache.written(&range, toucher, &self.machine.cores[toucher.core].clock);
             } else {
-                cache.look_for_unflushed(&range, toucher, &self.machine.memory);
+                let clock = &self.machine.cores[toucher.core].clock;
+                cache.look_for_unflushed(&range, toucher, clock, &self.machine.memory);
             }
             cache.uncover(toucher.core, &range, &self.machine.memory);
         }
@@ -96,6 +97,14 @@ impl Run {
         };
         let other = writer.as_ref().map_or_else(|| "somebody else".to_owned(), named);
         let (text, missing) = match found.kind {
+            FindingKind::StaleRead if found.evidence == Evidence::Unordered => (
+                format!(
+                    "{} reads {place} from its data cache, whose line it may have since before {other} changed it: dcci \
+                     before the read is missing",
+                    named(&reader)
+                ),
+                "dcci before the read",
+            ),
             FindingKind::StaleRead => (
                 format!(
                     "{} reads {place} from its data cache, as it was before {other} changed it: dcci before the read is \
@@ -104,6 +113,14 @@ impl Run {
                 ),
                 "dcci before the read",
             ),
+            FindingKind::LostNeighbour if found.evidence == Evidence::Left => (
+                format!(
+                    "the line of 64 bytes that {} writes to is still in its data cache when the launch ends, and {place} in \
+                     it, which {other} writes, is lost if that line goes back last: two cores must not write to one line",
+                    named(&reader)
+                ),
+                "a line of its own",
+            ),
             FindingKind::LostNeighbour => (
                 format!(
                     "{} writes a whole line of 64 bytes back, and {place} in it, which {other} may change meanwhile, is lost: \
@@ -111,6 +128,14 @@ impl Run {
                     named(&reader)
                 ),
                 "a line of its own",
+            ),
+            FindingKind::Unflushed if found.evidence == Evidence::Unordered => (
+                format!(
+                    "{} reads {place} and waits for what {other} wrote there, but not for the dcci that takes it out of the \
+                     data cache of {owner}: dcci before the other core is told is missing",
+                    named(&reader)
+                ),
+                "dcci before the other core is told",
             ),
             FindingKind::Unflushed
             | FindingKind::Unordered

@@ -72,8 +72,9 @@ impl Run {
     pub(crate) fn combine(&mut self, bytes: &Range<u64>, atomic: Atomic, value: &[u8], toucher: Toucher) {
         let machine = &mut self.machine;
         if let Some(cache) = &mut machine.cache {
-            cache.look_for_unflushed(bytes, toucher, &machine.memory);
-            cache.written(bytes, toucher, &machine.cores[toucher.core].clock);
+            let clock = &machine.cores[toucher.core].clock;
+            cache.look_for_unflushed(bytes, toucher, clock, &machine.memory);
+            cache.written(bytes, toucher, clock);
             cache.uncover(toucher.core, bytes, &machine.memory);
         }
         // SAFETY: the store of the kernel goes there, and `value` is what it stores.

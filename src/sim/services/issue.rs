@@ -63,7 +63,8 @@ impl Run {
                 if *writes {
                     cache.written(bytes, toucher, &self.machine.cores[toucher.core].clock);
                 } else {
-                    cache.look_for_unflushed(bytes, toucher, &self.machine.memory);
+                    let clock = &self.machine.cores[toucher.core].clock;
+                    cache.look_for_unflushed(bytes, toucher, clock, &self.machine.memory);
                 }
             }
             cache.uncover(toucher.core, &hull, &self.machine.memory);

@@ -52,8 +52,10 @@ ADD = """
 #include "kernel_operator.h"
 extern "C" __global__ __aicore__ void add(GM_ADDR x, GM_ADDR y, GM_ADDR z, GM_ADDR workspace)
 {
-    for (int64_t i = AscendC::GetBlockIdx(); i < 64; i += AscendC::GetBlockNum()) {
-        ((int32_t *)z)[i] = ((int32_t *)x)[i] + ((int32_t *)y)[i];
+    for (int64_t line = AscendC::GetBlockIdx(); line < 4; line += AscendC::GetBlockNum()) {
+        for (int64_t i = 16 * line; i < 16 * (line + 1); ++i) {
+            ((int32_t *)z)[i] = ((int32_t *)x)[i] + ((int32_t *)y)[i];
+        }
     }
 }
 """

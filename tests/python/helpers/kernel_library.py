@@ -24,8 +24,10 @@ SOURCE = """\
 static int counter_{name} = {seed};
 extern "C" __global__ __aicore__ void {name}(GM_ADDR x, GM_ADDR y)
 {{
-    for (int64_t i = AscendC::GetBlockIdx(); i < 64; i += AscendC::GetBlockNum()) {{
-        ((int32_t *)y)[i] = ((int32_t *)x)[i] + counter_{name} + {seed};
+    for (int64_t line = AscendC::GetBlockIdx(); line < 4; line += AscendC::GetBlockNum()) {{
+        for (int64_t i = 16 * line; i < 16 * (line + 1); ++i) {{
+            ((int32_t *)y)[i] = ((int32_t *)x)[i] + counter_{name} + {seed};
+        }}
     }}
 }}
 """

@@ -56,7 +56,7 @@ def _check(kernel: Kernel, planted: Planted, **options: Any) -> Verdict:
     for parameter in kernel.parameters:
         if parameter.hidden:
             continue
-        usual = {"x": np.arange(N, dtype=np.int32), "y": np.zeros(N, np.int32), "workspace": bytes(16 * 1024)}
+        usual = {"x": np.arange(N, dtype=np.int32), "y": np.zeros(N, np.int32), "workspace": np.zeros(4096, np.int32)}
         args[parameter.name] = usual[parameter.own_name]
     args.update({name: args[other] for name, other in planted.shared.items()})
     return kernel.check(args, seeds=SEEDS, **options)

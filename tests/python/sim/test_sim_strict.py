@@ -245,3 +245,89 @@ def test_neighbours_in_a_line_are_found_in_every_schedule(
 def test_lines_of_their_own_need_no_order(device: Device, folder: Path, first: str, second: str) -> None:
     for seed in range(3):
         beside(device, folder, first, second, "(void)0", seed=seed).raise_for_status()
+
+
+@pytest.mark.parametrize("pipes", ["in-order", "checked"])
+def test_a_line_left_in_two_caches_is_found(device: Device, folder: Path, pipes: str) -> None:
+    """Nothing is lost in the simulator, which merges what is left; on a device who goes back last wins."""
+    left = BESIDE.replace("FORMER;", "WORDS.SetValue(ONE, 7);").replace("LATTER;", "WORDS.SetValue(OTHER, 7);")
+    left = left.replace(
+        "SK_OP_BEGIN(0);", "SK_OP_BEGIN(0); GlobalTensor<int32_t> WORDS; WORDS.SetGlobalBuffer(words, 64);"
+    )
+    for first, second, order, is_right in [
+        (0, 1, "(void)0", False),
+        (0, 1, "SyncAll<true>()", False),
+        (0, 16, "(void)0", True),
+        (17, 16, "(void)0", False),
+    ]:
+        parts = (f"-DONE={first}", f"-DOTHER={second}", f"-DORDER={order}")
+        kernel = sim_kernels.kernel(device, folder, left, "0:1", parts)
+        words = device.buffer(np.zeros(64, np.int32), "words")
+        report = kernel.launch([words], block_dim=2, cache="strict", op_names=["only"], pipes=pipes)
+        assert words.numpy().sum() == 14
+        if is_right:
+            report.raise_for_status()
+        else:
+            finding = only(report, "lost-neighbour")
+            assert "is still in its data cache when the launch ends" in finding.text
+            assert {finding.first["core"], finding.second["core"]} == {"AIV0", "AIV1"}  # type: ignore[index]
+    # What another core moved or flushed beside it is lost, too, unless the line entered afterwards.
+    for first in (MOVE_8, STORE_1, AROUND):
+        text = BESIDE.replace("LATTER;", "GlobalTensor<int32_t> w; w.SetGlobalBuffer(words, 64); w.SetValue(0, 7);")
+        for order, is_right in (("(void)0", False), ("SyncAll<true>()", True)):
+            kernel = sim_kernels.kernel(device, folder, text, "0:1", (f"-DFORMER={first}", f"-DORDER={order}"))
+            words = device.buffer(np.zeros(64, np.int32), "words")
+            report = kernel.launch([words], block_dim=2, cache="strict", op_names=["only"], pipes=pipes)
+            assert report.ok if is_right else only(report, "lost-neighbour"), report
+
+
+#: Core 0 stores and flushes, and tells core 1, which may have looked before: in whichever order.
+TOLD = """
+using namespace AscendC;
+static void body() {
+    GlobalTensor<int32_t> words;
+    words.SetGlobalBuffer((int32_t *)slot(0), 64);
+    SK_OP_BEGIN(0);
+    if (GetBlockIdx() == 0) {
+        words.SetValue(0, 7);
+        IN_TIME;
+    } else {
+        BEFORE;
+    }
+    SyncAll<true>();
+    if (GetBlockIdx() == 0) {
+        TOO_LATE;
+    } else {
+        REFRESH;
+        words.SetValue(32, words.GetValue(0) + 1);
+    }
+    SK_OP_END(0);
+}
+"""
+FLUSH_0 = "dcci(words.GetPhyAddr(0), SINGLE_CACHE_LINE, CACHELINE_OUT)"
+
+
+def told(device: Device, folder: Path, seed: int, pipes: str, **parts: str) -> Report:
+    usual = {"IN_TIME": FLUSH_0, "TOO_LATE": "(void)0", "BEFORE": "(void)0", "REFRESH": FLUSH_0, **parts}
+    kernel = sim_kernels.kernel(device, folder, TOLD, "0:1", tuple(f"-D{name}={text}" for name, text in usual.items()))
+    words = device.buffer(np.zeros(64, np.int32), "words")
+    return kernel.launch([words], block_dim=2, cache="strict", op_names=["only"], seed=seed, pipes=pipes)
+
+
+@pytest.mark.parametrize("pipes", ["in-order", "checked"])
+def test_a_flush_that_nobody_waits_for_is_found_in_every_schedule(device: Device, folder: Path, pipes: str) -> None:
+    for seed in range(4):
+        finding = only(
+            told(device, folder, seed, pipes, REFRESH="(void)0", IN_TIME="(void)0", TOO_LATE=FLUSH_0), "unflushed"
+        )
+        assert "dcci" in finding.text
+        told(device, folder, seed, pipes, REFRESH="(void)0").raise_for_status()
+
+
+@pytest.mark.parametrize("pipes", ["in-order", "checked"])
+def test_a_line_that_may_be_old_is_found_in_every_schedule(device: Device, folder: Path, pipes: str) -> None:
+    look = "(void)words.GetValue(3)"
+    for seed in range(4):
+        finding = only(told(device, folder, seed, pipes, BEFORE=look, REFRESH="(void)0"), "stale-read")
+        assert finding.missing == "dcci before the read"
+        told(device, folder, seed, pipes, BEFORE=look).raise_for_status()
