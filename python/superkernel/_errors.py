@@ -44,6 +44,22 @@ def describe(error_id: str, message: str, solution: str) -> str:
     return f"[{error_id}] {message}\n  hint: {solution}" if solution else f"[{error_id}] {message}"
 
 
+def with_paths(text: str) -> str:
+    """Documents that a text names, as files of the installed package."""
+    if "docs/" not in text:
+        return text
+    import os
+    import re
+
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "docs")
+
+    def place(found: re.Match[str]) -> str:
+        path = os.path.join(folder, found[1])
+        return path if os.path.isfile(path) else found[0]
+
+    return re.sub(r"(?<![\w/.-])docs/([\w-]+\.md)\b", place, text)
+
+
 def make_error(error_id: str, message: str, solution: str) -> SuperKernelError:
     """The exception for one failure, which is written to CANN's log."""
     from superkernel import _logging
@@ -57,6 +73,7 @@ def same_error(error_id: str, message: str, solution: str) -> SuperKernelError:
     """The exception for a failure that was made before, in another process: CANN's as well when CANN is importable."""
     from superkernel import _environment
 
+    solution = with_paths(solution)
     info = {
         "errCode": ERROR_CODE,
         "errId": error_id,

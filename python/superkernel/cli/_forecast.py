@@ -7,12 +7,15 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from superkernel._errors import with_paths
 from superkernel.cli._input import DEFAULT_NAME, OpList, recorded_build
 from superkernel.cli._settings import add_settings, given_settings
 from superkernel.cli.scope import add_graph_arguments
 
-#: Stands above every table: nobody shall take a prediction for a measurement.
-LABEL = "PREDICTED by the cost model (docs/cost-model.md), not measured"
+
+def label() -> str:
+    """Stands above every table: nobody shall take a prediction for a measurement."""
+    return with_paths("PREDICTED by the cost model (docs/cost-model.md), not measured")
 
 
 def add_arguments(command: argparse.ArgumentParser, metavar: str, description: str) -> None:

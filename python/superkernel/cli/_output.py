@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,15 +32,47 @@ def shown(text: str) -> str:
     return text.translate(_OBEYED)
 
 
+_RED, _GREEN, _YELLOW, _BOLD, _PLAIN_AGAIN = "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[1m", "\x1b[0m"
+
+#: What a reader looks for first, by the line it stands in.
+_COLOURS = tuple(
+    (re.compile(pattern, re.MULTILINE), colour)
+    for pattern, colour in (
+        (r"^superkernel: error\b", _RED),
+        (r"^superkernel: warning\b|^(?:warning|not checked)(?=: )", _YELLOW),
+        (r"^  hint(?=: )", _BOLD),
+        (r"(?<=: )ok(?=, \d+ seeds)", _GREEN),
+        (r"(?<=: )\d+ of \d+ seeds found something$", _RED),
+        (r"^\[\d+/\d+\] failed\b", _RED),
+        (r"^ +problem(?=: )", _RED),
+    )
+)
+
+
+def coloured(text: str) -> str:
+    """The same with colours of a terminal."""
+    for pattern, colour in _COLOURS:
+        text = pattern.sub(rf"{colour}\g<0>{_PLAIN_AGAIN}", text)
+    return text
+
+
+def _takes_colours(stream: TextIO) -> bool:
+    # https://no-color.org: whatever the variable holds, if it holds anything.
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
+
+
 class Shown:
     """A stream that everything is written to in a form that can be shown."""
 
     def __init__(self, stream: TextIO) -> None:
         #: For those who steer the terminal themselves, with text that went through ``shown``.
         self.steered = stream
+        self._has_colours = _takes_colours(stream)
 
     def write(self, text: str) -> int:
-        return self.steered.write(shown(text))
+        plain = shown(text)
+        self.steered.write(coloured(plain) if self._has_colours else plain)
+        return len(text)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.steered, name)

@@ -10,9 +10,14 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-__all__ = ["Parser", "count", "did_you_mean", "text", "verbosity"]
+from superkernel.cli import _examples
+
+__all__ = ["SETTINGS", "Parser", "count", "did_you_mean", "text", "verbosity"]
 
 WRONG_USAGE = 2
+
+#: The title of the group of flags that are settings.
+SETTINGS = "settings"
 
 #: Where a parser counts its `-v`; one per level of commands, as each level's results replace those above it.
 _VERBOSE = "verbose_at_"
@@ -47,6 +52,33 @@ class Parser(argparse.ArgumentParser):
         if not flags:
             return f"{_quoted(unknown)} {'is one argument' if len(unknown) == 1 else 'are arguments'} too many"
         return "; ".join(f"there is no flag `{flag}`{did_you_mean(flag, self._flags(), '-')}" for flag in flags)
+
+    def format_usage(self) -> str:
+        formatter = self._get_formatter()
+        self._add_usage(formatter)
+        return formatter.format_help()
+
+    def format_help(self) -> str:
+        formatter = self._get_formatter()
+        self._add_usage(formatter)
+        formatter.add_text(self.description)
+        for group in self._action_groups:
+            formatter.start_section(group.title)
+            formatter.add_text(group.description)
+            formatter.add_arguments(group._group_actions)
+            formatter.end_section()
+        formatter.add_text(self.epilog)
+        return formatter.format_help() + _examples.shown(self.prog)
+
+    def _add_usage(self, formatter: argparse.HelpFormatter) -> None:
+        """In which all settings are one word: they are the same everywhere, and stand at the end of the help."""
+        settings = [group for group in self._action_groups if group.title == SETTINGS]
+        hidden = {id(action) for group in settings for action in group._group_actions}
+        actions = [action for action in self._actions if id(action) not in hidden]
+        if hidden:
+            # What looks like a flag without a value is shown as `[SETTINGS]`.
+            actions.append(argparse.Action([SETTINGS.upper()], "settings", nargs=0))
+        formatter.add_usage(self.usage, actions, self._mutually_exclusive_groups)
 
     def _flags(self) -> list[str]:
         return [flag for action in self._actions for flag in action.option_strings if flag.startswith("--")]

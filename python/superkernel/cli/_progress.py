@@ -1,4 +1,4 @@
-"""Shows how far a build is: one changing line on a terminal, plain lines elsewhere."""
+"""Shows how far a build is: one changing line on a terminal, elsewhere only what becomes of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from superkernel.cli._output import shown, steered
 
-__all__ = ["LineProgress", "ModelProgress", "NoProgress", "TerminalProgress", "model_progress", "progress_for"]
+__all__ = ["ModelProgress", "NoProgress", "TerminalProgress", "model_progress", "progress_for"]
 
 _INTERVAL = 0.1
 _CLEAR = "\r\x1b[K"
@@ -29,17 +29,6 @@ class NoProgress:
 
     def __call__(self, stage: str) -> None:
         """Is told that ``stage`` begins."""
-
-
-class LineProgress(NoProgress):
-    """A line per stage."""
-
-    def __init__(self, kernel: str, out: TextIO) -> None:
-        self._kernel = kernel
-        self._out = out
-
-    def __call__(self, stage: str) -> None:
-        print(f"{self._kernel}: {stage}", file=self._out, flush=True)
 
 
 class TerminalProgress(NoProgress):
@@ -89,11 +78,9 @@ def progress_for(kernel: str, *, quiet: bool) -> NoProgress:
     """The display for standard error."""
     from superkernel import _core
 
-    if quiet:
+    if quiet or not sys.stderr.isatty():
         return NoProgress()
-    if sys.stderr.isatty():
-        return TerminalProgress(shown(kernel), _core.build_stages(), steered(sys.stderr))
-    return LineProgress(kernel, sys.stderr)
+    return TerminalProgress(shown(kernel), _core.build_stages(), steered(sys.stderr))
 
 
 class ModelProgress:

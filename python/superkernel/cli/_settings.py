@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from superkernel._config import SETTINGS, BadValue, check, flag
+from superkernel.cli import _parser
 
 #: Settings with a short flag.
 _SHORT = {"jobs": "-j"}
@@ -13,7 +14,7 @@ _SHORT = {"jobs": "-j"}
 
 def add_settings(command: argparse.ArgumentParser, *names: str) -> None:
     """Gives a sub-command an argument per setting; without names one for every setting."""
-    group = command.add_argument_group("settings")
+    group = command.add_argument_group(_parser.SETTINGS)
     for name in names or SETTINGS:
         setting = SETTINGS[name]
         flags = _flags(name)

@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> None:
 
 def lines(found: dict[str, Any], with_ops: bool) -> Iterable[str]:
     """The report."""
-    yield _forecast.LABEL
+    yield _forecast.label()
     yield f"prices: {found['prices']}"
     yield ""
     kernels = found["kernels"]

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
 
 def lines(found: dict[str, Any]) -> Iterable[str]:
     """The report."""
-    yield _forecast.LABEL
+    yield _forecast.label()
     yield ""
     if not found["proposals"]:
         yield "no range can be fused and pays"

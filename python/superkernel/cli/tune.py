@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
 
 def lines(found: dict[str, Any], top: int) -> Iterable[str]:
     """The report."""
-    yield _forecast.LABEL
+    yield _forecast.label()
     yield f"prices: {found['prices']}"
     for scope in found["scopes"]:
         current, ranking, refused = scope["current"], scope["ranking"], scope["refused"]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from superkernel import SuperKernelError, cli
+from superkernel._errors import with_paths
+from superkernel.cli import _examples, _output, _tree
 from superkernel.scope import Graph
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -113,3 +117,52 @@ def test_a_graph_without_files_is_looked_at(tmp_path: Path, capsys: pytest.Captu
     one_is_there = [{**OPS[0], "bin_path": "k.o", "json_path": "k.json", "kernel_name": "k"}, *OPS[1:]]
     assert cli.main(["scope", written(tmp_path, {"nodes": one_is_there})]) == 1
     assert "no bin_path or no json_path for `n1`, `n2`" in capsys.readouterr().out
+
+
+def test_every_command_has_examples_that_it_takes() -> None:
+    names = {" ".join(command.words[:1]) for command in _tree.commands()}
+    assert set(_examples.EXAMPLES) == names
+    for name, examples in _examples.EXAMPLES.items():
+        assert 2 <= len(examples) <= 3, name
+        for arguments, text in examples:
+            cli.parser().parse_args([*name.split(), *shlex.split(arguments)])
+            assert text and not text.endswith("."), name
+
+
+def test_help_ends_with_settings_and_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.parser().parse_args(["compile", "--help"])
+    usage, _, rest = capsys.readouterr().out.partition("\n\n")
+    assert "[SETTINGS]" in usage and "--soc" not in usage
+    assert 0 < rest.index("\noptions:") < rest.index("\nsettings:") < rest.index("\nexamples:")
+    assert "superkernel compile ops.json --name fused\n" in rest
+
+
+def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    text = "superkernel: error [SK0001]: x\n  hint: y\nkernel: ok, 100 seeds, 5 steps\n\x1b[2Jplain\n"
+
+    def written(stream: io.StringIO) -> str:
+        _output.Shown(stream).write(text)
+        return stream.getvalue()
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    colourful = written(Terminal())
+    assert "\x1b[31msuperkernel: error\x1b[0m [SK0001]" in colourful and ": \x1b[32mok\x1b[0m, 100" in colourful
+    assert "\\x1b[2Jplain" in colourful, "what a text brings along stays text"
+    without = text.replace("\x1b", "\\x1b")
+    assert re.sub("\x1b\\[[0-9]+m", "", colourful) == written(io.StringIO()) == without
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert written(Terminal()) == without
+
+
+def test_messages_name_documents_that_are_there() -> None:
+    with pytest.raises(SuperKernelError) as refusal:
+        Graph.parse("{")
+    (path,) = re.findall(r"\S+/scopes\.md", refusal.value.errorinfo["errSolution"])
+    assert Path(path).is_absolute() and Path(path).is_file()
+    assert with_paths("see docs/no_such_page.md, /a/docs/scopes.md") == "see docs/no_such_page.md, /a/docs/scopes.md"

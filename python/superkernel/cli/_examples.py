@@ -1,0 +1,138 @@
+"""Examples of every command, shown at the end of its help; a test reads each of them as the command line would."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = ["EXAMPLES", "shown"]
+
+#: By the words of the command: arguments, and what they are for.
+EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "": (
+        ("compile ops.json --name fused", "build a super kernel from an op list"),
+        ("scope dump.pbtxt", "show what the marked ranges of a model become"),
+        ("run ops.json", "run a super kernel on the simulator and check it"),
+    ),
+    "activate": (
+        ("", "for the Python that runs this command"),
+        ("--toolkit /usr/local/Ascend/ascend-toolkit/latest", "for every Python that uses this toolkit"),
+    ),
+    "build": (
+        ("graph.json --soc Ascend910B1 -j 8", "build all super kernels of a model, eight tools at a time"),
+        ("dump.pbtxt --report build.html", "and write a page about the build"),
+        ("graph.json --fallback --executor processes://4", "in four processes; what cannot be built runs alone"),
+    ),
+    "cache": (
+        ("stats", "how large the cache is, and how often it helped"),
+        ("export kernels.tar", "save all entries, for `cache import` elsewhere"),
+    ),
+    "calibrate": (
+        ("prof_result --model graph.json", "fit prices to runs without and with super kernels"),
+        ("prof_result --model graph.json --out prices.json", "and keep them in a file"),
+    ),
+    "check": (
+        ("program.txt", "check a device program"),
+        ("-", "check what `superkernel plan ops.json --text` prints into this command"),
+    ),
+    "compare": (
+        ("prof_result", "the folders no_sk_model and sk_model in it"),
+        ("prof_result --json", "the figures, for scripts"),
+    ),
+    "compile": (
+        ("ops.json --name fused", "build kernel_meta/fused.o and fused.json"),
+        ("ops.json --soc Ascend910B1 --toolchain cann", "for a device, with CANN's compiler"),
+        ("ops.json --options split-mode=2:profiling=1 --keep", "with these options; keep the generated source"),
+    ),
+    "completions": (
+        ("bash", "print the completions of bash"),
+        ("zsh", "print the completions of zsh"),
+    ),
+    "deactivate": (
+        ("", "take back what `activate` did for this Python"),
+        ("--toolkit /usr/local/Ascend/ascend-toolkit/latest", "take back what it did in a toolkit"),
+    ),
+    "doctor": (
+        ("", "show what a build here would use"),
+        ("--json", "the same for scripts; the exit status says whether a build could work"),
+    ),
+    "elf": (
+        ("show kernel.o", "sections and symbols"),
+        ("edit kernel.o -o changed.o --rename old=new", "rename a symbol"),
+        ("join a.o b.o -o both.o", "join two objects, relocations kept"),
+    ),
+    "explain": (
+        ("SK0306", "what an error means and what to do"),
+        ("ops.json", "what a super kernel becomes, and why"),
+    ),
+    "generate": (
+        ("ops.json", "print the source"),
+        ("ops.json --name fused -o fused.cpp", "write the source of a kernel of this name"),
+    ),
+    "locate": (
+        ("fused.o 0x1240800240f8 --start 0x124080024000", "which op, function and line this is"),
+        ("fused.o --log plog.txt", "all places that a device's log names"),
+    ),
+    "options": (
+        ("", "list all options"),
+        ("split-mode=2:profiling=1", "check an option string"),
+        ("--aclgraph", "counterparts of the other engine's options"),
+    ),
+    "plan": (
+        ("ops.json", "show the super kernel"),
+        ("ops.json --check", "and all that a compile would refuse"),
+        ("ops.json --html plan.html", "write a picture of it"),
+    ),
+    "predict": (
+        ("graph.json --profile prof_result", "what the super kernels of a model gain"),
+        ("ops.json --profile op_summary.csv --ops", "one super kernel, op by op"),
+    ),
+    "profile": (
+        ("dump.bin --kernel kernel_meta/fused.json --clock-mhz 50", "tables, in microseconds"),
+        ("dump.bin --kernel kernel_meta/fused.json --json", "a profile for `predict` and `calibrate`"),
+    ),
+    "replay": (
+        ("fused.tar", "repeat the build of a reproducer"),
+        ("fused.tar --keep", "and keep the generated source"),
+    ),
+    "run": (
+        ("ops.json", "100 seeds with all usual tools"),
+        ("ops.json --seed 17 --tool pipe", "one seed, as a finding names it"),
+        ("ops.json --input x=x.npy --expect y=y.npy", "with own inputs, compared with expected results"),
+    ),
+    "scope": (
+        ("dump.pbtxt", "what the scopes of a model become"),
+        ("dump.pbtxt --html scopes.html", "the same as a picture"),
+        ("graph.json --not-fusable MatMul,Cast", "as if these types could not be fused"),
+    ),
+    "sim": (
+        ("add.cpp", "compile and run a program with its kernels"),
+        ("-D SIZE=1024 --tool pipe add.cpp --verbose", "with a macro and a tool; `--verbose` goes to the program"),
+    ),
+    "suggest": (
+        ("dump.pbtxt --profile prof_result", "ranges that pay"),
+        ("graph.json --profile prof_result --json", "the same for scripts"),
+    ),
+    "torchair": (
+        ("decode.py --steps 1", "run a script without an NPU and plan its graphs"),
+        ("--html scopes.html decode.py", "and write a picture of each graph"),
+    ),
+    "tune": (
+        ("ops.json --profile op_summary.csv", "the options that the cost model thinks fastest"),
+        ("graph.json --profile prof_result --top 3", "of a model; the three fastest of each scope"),
+    ),
+    "version": (
+        ("", "print the version"),
+        ("-v", "the same; `-v` fits every command"),
+    ),
+    "why": (
+        ("fused", "why kernel_meta/fused.o was built"),
+        ("fused --json", "the same for scripts"),
+    ),
+}  # fmt: skip
+
+
+def shown(prog: str) -> str:
+    """The end of a help text; nothing for a command without examples."""
+    examples = EXAMPLES.get(prog.partition(" ")[2], ())
+    lines = [f"  {f'{prog} {arguments}'.rstrip()}\n      {text}" for arguments, text in examples]
+    return "\n".join(["", "examples:", *lines, ""]) if lines else ""
