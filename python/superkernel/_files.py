@@ -15,7 +15,17 @@ from superkernel._errors import make_error
 if TYPE_CHECKING:
     import tarfile
 
-__all__ = ["PathLike", "by_age", "checked_path", "open_tar", "open_to_read", "read", "write", "write_traces"]
+__all__ = [
+    "PathLike",
+    "by_age",
+    "checked_path",
+    "is_page",
+    "open_tar",
+    "open_to_read",
+    "read",
+    "write",
+    "write_traces",
+]
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -58,9 +68,23 @@ def write(path: PathLike, data: bytes) -> None:
     _core.write_file(checked_path(path), data)
 
 
+def is_page(path: PathLike) -> bool:
+    """Whether a name is that of an HTML file."""
+    return os.fspath(path).lower().endswith((".html", ".htm"))
+
+
 def write_traces(path: PathLike, traces: _core.Traces, write_to: Callable[[Any, bytes], None] = write) -> list[str]:
-    """Writes timelines for https://ui.perfetto.dev; logs and returns what a reader of each must know."""
+    """Writes timelines, as a page if the name ends so, else for https://ui.perfetto.dev.
+
+    Logs and returns what a reader of each must know.
+    """
     data, described = traces.written()
+    if is_page(path):
+        from superkernel import pictures
+        from superkernel.pictures import timeline
+
+        title = described[0][0] if described else "nothing ran"
+        data = pictures.page("timeline", title, timeline.of_runs([("", timeline.parsed(data, "trace"))])).encode()
     write_to(path, data)
     lines = []
     for kernel, axis, notes in described:

@@ -87,7 +87,7 @@ class Profile:
         return self._decoded.traces(self._clock_mhz)
 
     def save_trace(self, path: PathLike) -> list[str]:
-        """Writes the timeline for https://ui.perfetto.dev or ``chrome://tracing``.
+        """Writes the timeline: ``t.html``, a page, or ``t.json`` for https://ui.perfetto.dev or ``chrome://tracing``.
 
         Says what a reader must know: the time axis, and what is missing, assumed or merged.
         """

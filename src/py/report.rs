@@ -247,7 +247,7 @@ impl SimReport {
         Ok(Traces(vec![py.detach(trace)]))
     }
 
-    /// Writes the timeline for https://ui.perfetto.dev or `chrome://tracing`.
+    /// Writes the timeline: `t.html`, a page, or `t.json` for https://ui.perfetto.dev or `chrome://tracing`.
     ///
     /// Returns what a reader must know: the time axis, and what is missing, assumed or merged.
     fn save_trace<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> {

@@ -18,7 +18,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
-from superkernel import pictures
+from superkernel import cost, pictures
+from superkernel.cli import main
 from superkernel.scope import Graph, plan
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "python" / "helpers"), str(Path(__file__).parents[2] / "benches")]
@@ -185,6 +186,147 @@ def test_1160_ops(browser: webdriver.Chrome, tmp_path: Path, caplog: pytest.LogC
     numbers = [int(sign.split()[1]) for sign in signs if sign.startswith("op ")]
     assert numbers == sorted(numbers) and numbers[-1] > 1000
     shown.done("program-1160")
+
+
+def timeline(folder: Path, infos: dict[str, Any], name: str, **cores: int) -> Path:
+    """A prediction, written by the command as a user would."""
+    (folder / f"{name}.infos.json").write_text(json.dumps(infos))
+    counts = [word for kind, count in cores.items() for word in (f"--{kind}-num", str(count))]
+    path = folder / f"{name}.html"
+    command = ["plan", str(folder / f"{name}.infos.json"), "--name", name, "--soc", "Ascend910_93", *counts]
+    assert main([*command, "--trace", str(path)]) == 0
+    return path
+
+
+def settled(browser: webdriver.Chrome) -> None:
+    """Waits until what was asked for is drawn."""
+    browser.execute_async_script("const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done));")
+
+
+def span(browser: webdriver.Chrome) -> tuple[float, float]:
+    """What of the time axis is seen, in nanoseconds."""
+    script = "return [view.nanos(GUTTER, kernels[0]), view.nanos(view.holder.clientWidth, kernels[0])];"
+    settled(browser)
+    first, last = browser.execute_script(script)
+    return float(first), float(last)
+
+
+def test_a_timeline(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    ops = OpList(tmp_path)
+    ops.op(AIC, 8, send_event_list=[1]).op(AIV, 16, stream_id=1).op(AIV, 16, stream_id=1, recv_event_list=[1])
+    ops.op(MIX_1_2, 8).op(AIC, 4, kernelName="last</script><b>one")
+    shown = Shown(browser, timeline(tmp_path, ops.infos("stream-fusion=1"), "small"))
+    names = {box.get_dom_attribute("data-name") for box in shown.all(".slice")}
+    assert {"0 k0", "3 k3", "4 last</script><b>one", "task start", "wait for the other half"} <= names
+    rows = [text.text for text in shown.all(".drawing svg text.row")]
+    assert {"critical path", "AIC0", "AIC7", "AIV0", "AIV15"} <= set(rows)
+    assert [text.text for text in shown.all(".ruler text")][:2] == ["0 us", "5 us"], "a time axis"
+    assert shown.all("path.edge[marker-end]") and len(shown.all("path.critical")) == 1
+    # A slice tells what it is, its arrows, and leads to the other end.
+    wait = next(box for box in shown.all(".slice") if box.get_dom_attribute("data-name") == "wait for the other half")
+    ActionChains(browser).move_to_element(wait).perform()
+    assert "wait for the other half on AIC" in browser.find_element(By.CLASS_NAME, "tip").text
+    # Zoom by the wheel keeps what is under the pointer; dragging moves it.
+    whole = span(browser)
+    wheel = "new WheelEvent('wheel', {deltaY: -600, clientX: 700, clientY: 300, bubbles: true})"
+    browser.execute_script(f"document.querySelector('.drawing svg').dispatchEvent({wheel});")
+    near = span(browser)
+    assert near[1] - near[0] < (whole[1] - whole[0]) / 3 and whole[0] < near[0] < near[1] < whole[1]
+    drawing = browser.find_element(By.CSS_SELECTOR, ".drawing svg")
+    ActionChains(browser).click_and_hold(drawing).move_by_offset(-200, 0).release().perform()
+    moved = span(browser)
+    assert moved[0] > near[0] and moved[1] - moved[0] == pytest.approx(near[1] - near[0])
+    browser.find_element(By.TAG_NAME, "body").send_keys("f")
+    assert span(browser) == pytest.approx(whole)
+    # Search brings an op into view; the keys go from slice to slice.
+    shown.search("last")
+    settled(browser)
+    assert "4 last</script><b>one" in shown.panel() and shown.in_view(shown.all(".slice.chosen")[0])
+    browser.find_element(By.TAG_NAME, "body").send_keys(Keys.ARROW_LEFT)
+    settled(browser)
+    assert "released by" in shown.panel()
+    shown.search("AIV3")
+    assert "AIV3" in shown.panel()
+    # Arrows and the critical path can be left out.
+    for box in shown.all("input[type=checkbox]"):
+        box.click()
+    settled(browser)
+    assert not shown.all("path.edge[marker-end]") and not shown.all("path.critical")
+    assert "critical path" not in {text.text for text in shown.all(".drawing svg text.row")}
+    shown.done("timeline")
+
+
+def test_a_timeline_of_1160_ops_on_72_cores(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    infos = {"op_list": op_list(write_kernels(tmp_path, 25, blocks=24), 1160, 1), "super_kernel_options": ""}
+    shown = Shown(browser, timeline(tmp_path, infos, "large", aic=24, aiv=48))
+    assert len(browser.execute_script("return kernels[0].tracks")) == 72
+    most = browser.execute_script("return 2 * MOST + 2 * MOST_ARROWS + 4 * rows.length + 200;")
+    zooming = "view.zoom(arguments[0]); view.redraw(); return document.querySelectorAll('.drawing svg *').length;"
+    counts = [browser.execute_script(zooming, 1)]
+    for _ in range(18):
+        counts.append(browser.execute_script(zooming, 2))
+    # However much of it is seen, no more is drawn; and something is.
+    assert max(counts) <= most < 8000 and min(counts) > 100
+    # A row that cannot be seen is not there, and from near nothing is merged.
+    browser.find_element(By.TAG_NAME, "body").send_keys("f")
+    shown.search("700 ")
+    settled(browser)
+    assert shown.panel().startswith("700 ") and shown.in_view(shown.all(".slice.chosen")[0])
+    drawn = {text.text for text in shown.all(".drawing svg text.row")}
+    assert 10 < len(drawn) < 72
+    browser.execute_script("view.zoom(60);")
+    settled(browser)
+    assert shown.all(".slice") and not shown.all(".slice.many")
+    # From far away every row has a place, and blocks stand for many slices.
+    browser.find_element(By.XPATH, "//button[text()='all']").click()
+    settled(browser)
+    lanes = shown.all(".lane")
+    assert len(lanes) == 73 and all(box.rect["height"] < 12 for box in lanes[:3]) and shown.all(".slice.many")
+    shown.done("timeline-1160")
+
+
+def test_two_runs_side_by_side(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    def written(name: str, last: str, blocks: int) -> str:
+        folder = tmp_path / name
+        folder.mkdir()
+        infos = OpList(folder).op(AIC, 8).op(AIV, 16).op(last, blocks).infos()
+        with superkernel.configure(soc="Ascend910_93"):
+            traces, _ = cost.trace(infos, name="te_superkernel_t")
+        (folder / "t.json").write_bytes(traces.to_bytes())
+        return str(folder / "t.json")
+
+    out = tmp_path / "two.html"
+    assert main(["trace", written("a", AIV, 16), written("b", MIX_1_2, 8), "--html", str(out)]) == 0
+    shown = Shown(browser, out)
+    titles = [text.text for text in shown.all(".drawing svg text.title")]
+    assert [title[:19] for title in titles] == ["A: te_superkernel_t", "B: te_superkernel_t"]
+    # One axis for both: an op of one duration is equally wide in both.
+    widths = [box.rect["width"] for box in shown.all('.slice[data-name="0 k0"]') if box.rect["width"] > 50]
+    assert len(widths) >= 18 and max(widths) - min(widths) < 2
+    assert "A and B, op by op: te_superkernel_t" in shown.panel()
+    rows = [row.text for row in shown.all(".panel tbody tr")]
+    assert any(row.startswith("2 k2 5 ") for row in rows)
+    # A link of the table leads to the op.
+    browser.find_element(By.XPATH, "//td/span[text()='1 k1']").click()
+    settled(browser)
+    assert shown.in_view(shown.all(".slice.chosen")[0]) and "op 1 k1 on all cores" in shown.panel()
+    shown.done("two-runs")
+
+
+def test_dark_mode(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    path = timeline(tmp_path, OpList(tmp_path).op(AIC, 8).op(AIV, 16).infos(), "modes")
+
+    def paper(mode: str) -> str:
+        feature = {"features": [{"name": "prefers-color-scheme", "value": mode}]}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", feature)
+        shown = Shown(browser, path)
+        shown.done(f"timeline-{mode}")
+        return str(shown.all(".gutter")[0].value_of_css_property("fill"))
+
+    try:
+        assert (paper("light"), paper("dark")) == ("rgb(255, 255, 255)", "rgb(20, 24, 31)")
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 def test_scopes(browser: webdriver.Chrome, tmp_path: Path) -> None:

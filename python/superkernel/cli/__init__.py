@@ -39,6 +39,7 @@ COMMANDS: tuple[str, ...] = (
     "sim",
     "suggest",
     "torchair",
+    "trace",
     "tune",
     "version",
     "why",

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 def add_timeline(command: argparse.ArgumentParser) -> None:
     """The arguments."""
     command.add_argument(
-        "--trace", metavar="OUT.json", help="write what every core does when, for ui.perfetto.dev or chrome://tracing"
+        "--trace",
+        metavar="OUT",
+        help="write what every core does when: OUT.html, a page that needs no network, or OUT.json for MindStudio "
+        "Insight, ui.perfetto.dev and chrome://tracing",
     )
     command.add_argument("--gantt", action="store_true", help="print a chart of the ops, as wide as the terminal")
 

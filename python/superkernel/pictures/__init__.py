@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Kind", "dot", "of_program", "of_scopes", "page"]
 
 #: Scripts of this folder that draw something.
-Kind = Literal["program", "scope", "report"]
+Kind = Literal["program", "scope", "report", "timeline"]
 
 _FOLDER = Path(__file__).resolve().parent
 
@@ -38,7 +38,7 @@ _PICTURE = """<body class="picture">
 _DOCUMENT = """<body class="document">
 <main></main>
 """
-_BODIES: dict[str, str] = {"program": _PICTURE, "scope": _PICTURE, "report": _DOCUMENT}
+_BODIES: dict[str, str] = {"program": _PICTURE, "scope": _PICTURE, "report": _DOCUMENT, "timeline": _PICTURE}
 
 
 def of_program(kernel_infos: Mapping[str, Any], kernel_name: str) -> dict[str, Any]:

@@ -85,7 +85,8 @@ const tips = {
   follow(root) {
     document.body.append(this.box);
     root.addEventListener("pointermove", (event) => {
-      const text = this.texts.get(event.target);
+      const known = this.texts.get(event.target);
+      const text = typeof known === "function" ? known() : known;
       this.box.style.display = text ? "block" : "none";
       if (!text) return;
       if (this.box.textContent !== text) this.box.textContent = text;
@@ -102,6 +103,9 @@ const tips = {
 class View {
   constructor(holder, size, overview) {
     this.size = size;
+    // The largest scale, and the width at the left that stands still.
+    this.most = 4;
+    this.inset = 0;
     this.group = draw("g");
     this.ruler = draw("g", {class: "ruler"});
     this.svg = draw("svg", {}, hatch(), this.group, this.ruler);
@@ -119,7 +123,7 @@ class View {
       const jump = (event) => {
         if (event.buttons === 0) return;
         const share = event.offsetX / overview.clientWidth;
-        this.x = this.holder.clientWidth / 2 - share * this.size.width * this.scale;
+        this.x = (this.inset + this.holder.clientWidth) / 2 - share * this.size.width * this.scale;
         this.place();
       };
       overview.addEventListener("pointerdown", jump);
@@ -141,7 +145,7 @@ class View {
 
   zoom(factor, x = this.holder.clientWidth / 2, y = this.holder.clientHeight / 2) {
     const tall = this.tall();
-    const scale = Math.min(4, Math.max(this.least(), this.scale * factor));
+    const scale = Math.min(this.most, Math.max(this.least(), this.scale * factor));
     this.x = x - ((x - this.x) * scale) / this.scale;
     this.scale = scale;
     this.y = y - ((y - this.y) * this.tall()) / tall;
@@ -255,8 +259,8 @@ class View {
     pen.drawImage(this.copy, 0, 0);
     pen.strokeStyle = getComputedStyle(document.body).getPropertyValue("--accent");
     pen.lineWidth = 2;
-    const left = -this.x / this.scale / this.size.width * width;
-    const seen = this.holder.clientWidth / this.scale / this.size.width * width;
+    const left = (this.inset - this.x) / this.scale / this.size.width * width;
+    const seen = (this.holder.clientWidth - this.inset) / this.scale / this.size.width * width;
     pen.strokeRect(Math.max(1, left), 1, Math.min(width - 2, seen), height - 2);
   }
 }

@@ -160,4 +160,5 @@ def test_every_asset_is_in_the_package() -> None:
         "program.js",
         "report.js",
         "scope.js",
+        "timeline.js",
     }
