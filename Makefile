@@ -152,6 +152,7 @@ stress: export SUPERKERNEL_SCOPE_CASES ?= 100000
 stress: export SUPERKERNEL_SCOPE_MODELS ?= 10000
 stress: export SUPERKERNEL_SIM_DAMAGE ?= 3000
 stress: export SUPERKERNEL_STRESS_ROUNDS ?= 5000
+stress: export SUPERKERNEL_THREAD_ROUNDS ?= 200
 stress: export SUPERKERNEL_UNSAFE_MUTANTS ?= 10000
 stress: release packages  ## the long test campaigns
 	cargo test --release --quiet --no-fail-fast

@@ -55,6 +55,7 @@ pub mod emit;
 pub mod environment;
 mod error;
 mod fs;
+mod inherited;
 mod json;
 pub mod link;
 mod loader;

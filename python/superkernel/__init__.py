@@ -18,6 +18,7 @@ from superkernel._config import configure
 from superkernel._core import __version__
 from superkernel._environment import Configuration, current_config
 from superkernel._errors import SuperKernelError
+from superkernel._fork import imported
 from superkernel._generate import generate
 from superkernel._install.strangers import warn_of_stranger
 from superkernel._plan import plan
@@ -93,9 +94,7 @@ _ON_DEMAND = {
 def __getattr__(name: str) -> Any:
     if name not in _ON_DEMAND:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
-
-    module = importlib.import_module(_ON_DEMAND[name])
+    module = imported(_ON_DEMAND[name])
     return module if module.__name__ == f"{__name__}.{name}" else getattr(module, name)
 
 

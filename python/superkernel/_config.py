@@ -11,12 +11,12 @@ import contextvars
 import functools
 import os
 import sys
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import FrameType, TracebackType
 from typing import Any, Callable, Literal, TypeVar, cast
 
 from superkernel import _core
+from superkernel._fork import new_lock
 
 __all__ = [
     "SETTINGS",
@@ -103,15 +103,15 @@ class _Layer:
         self.values: dict[str, Any] = {**(outer.values if outer else {}), **owner.values}
 
 
+#: Replaced as a whole: who reads it needs no lock.
 _process: dict[str, Any] = {}
-_process_lock = threading.Lock()
+_process_lock = new_lock()
 _context: contextvars.ContextVar[_Layer | None] = contextvars.ContextVar("superkernel_configuration", default=None)
 
 
 def configured() -> dict[str, Configured]:
     """What is set here and now: process-wide settings under those of the ``with`` blocks around."""
-    with _process_lock:
-        found = {name: Configured(value, "configure(...)") for name, value in _process.items()}
+    found = {name: Configured(value, "configure(...)") for name, value in _process.items()}
     layer = _context.get()
     if layer is not None:
         by = flag if _flags.get() else lambda _: "with configure(...)"
@@ -131,16 +131,18 @@ class _Configuring:
         return f"configure({', '.join(f'{name}={value!r}' for name, value in self.values.items())})"
 
     def _set_process_wide(self) -> None:
+        global _process
         with _process_lock:
             self._replaced = {name: _process.get(name) for name in self.values}
-            _process.update(self.values)
+            _process = {**_process, **self.values}
 
     def _take_back(self) -> None:
+        global _process
         with _process_lock:
-            for name, before in (self._replaced or {}).items():
-                # Somebody else may have set it since; theirs stays.
-                if _process.get(name) is self.values[name]:
-                    _process[name] = before
+            # Somebody else may have set one since; theirs stays.
+            replaced = self._replaced or {}
+            mine = {name: value for name, value in replaced.items() if _process.get(name) is self.values[name]}
+            _process = {**_process, **mine}
             self._replaced = None
 
     def __enter__(self) -> _Configuring:

@@ -18,7 +18,7 @@ def soc_name() -> str | None:
     Asked once: loading the library takes time, and the device of a machine does not change.
     """
     # Here: most programs never ask.
-    with undivided:
+    with undivided():
         import ctypes
 
     try:

@@ -14,7 +14,6 @@ guess would build for the wrong chip.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import logging
 import os
 import sys
@@ -23,6 +22,7 @@ from types import ModuleType
 from typing import Any, Callable, NamedTuple
 
 from superkernel import _config, _core, _device
+from superkernel._fork import imported
 from superkernel._logging import logger, lowest_level
 
 __all__ = ["Configuration", "current_config", "in_force", "snapshot"]
@@ -243,16 +243,32 @@ def _import_cann(path: str) -> ModuleType:
     """
     global _own_import
     if PACKAGE in sys.modules:
-        return importlib.import_module(path)
+        return imported(path)
+    if not _is_to_be_found():
+        raise ModuleNotFoundError(f"No module named {PACKAGE!r}", name=PACKAGE)
     note = _own_import = _OwnImport()
     try:
-        return importlib.import_module(path)
+        return imported(path)
     finally:
         note.module = sys.modules.get(PACKAGE)
         if note.module is None:
             _own_import = None
         else:
             note.soc = _soc_or_none()
+
+
+def _is_to_be_found() -> bool:
+    """Whether an import of CANN's Python would find something.
+
+    Every call asks, so it must not be an import that fails: that takes locks, and an interrupt or a fork in the middle
+    leaves them locked.
+    """
+    finders = [finder.find_spec for finder in sys.meta_path if hasattr(finder, "find_spec")]
+    try:
+        return any(find(PACKAGE, None) is not None for find in finders)
+    except Exception:
+        # The import will say so.
+        return True
 
 
 def _look_for_cann() -> _Cann:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 __all__ = ["ERROR_CODE", "SuperKernelError", "make_error", "same_error"]
@@ -87,17 +86,16 @@ def same_error(error_id: str, message: str, solution: str) -> SuperKernelError:
 
 
 _classes: dict[type[BaseException], type[SuperKernelError]] = {}
-_classes_lock = threading.Lock()
 
 
 def _class_for(kind: type[BaseException]) -> type[SuperKernelError]:
     """The class that is a ``SuperKernelError`` and a ``kind``; one per ``kind``, so that types compare equal."""
-    with _classes_lock:
-        if kind not in _classes:
-            # The graph engine recognises failures of the compile side by this text.
-            members = {"__module__": __name__, "_mark": f"[errCode:{ERROR_CODE}] "}
-            _classes[kind] = type("SuperKernelError", (SuperKernelError, kind), members)
-        return _classes[kind]
+    if kind not in _classes:
+        # The graph engine recognises failures of the compile side by this text.
+        members = {"__module__": __name__, "_mark": f"[errCode:{ERROR_CODE}] "}
+        # Of two threads that get here the first one's stays.
+        _classes.setdefault(kind, type("SuperKernelError", (SuperKernelError, kind), members))
+    return _classes[kind]
 
 
 def _both(cann: RuntimeError, info: dict[str, str]) -> SuperKernelError:

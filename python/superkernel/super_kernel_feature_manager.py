@@ -6,11 +6,12 @@ A feature has versions 1, 2, ...; each version has a value. Both sides name the 
 
 from __future__ import annotations
 
-import threading
+from _thread import RLock
 from abc import ABC, abstractmethod
 from typing import Any, Callable, TypeVar, overload
 
 from superkernel import _environment
+from superkernel._fork import new_lock
 
 __all__ = [
     "BaseFeature",
@@ -54,20 +55,20 @@ class SuperKernelFeatureManager:
     """The features of this process; there is one manager."""
 
     _instance: SuperKernelFeatureManager | None = None
-    _creation = threading.Lock()
+    _creation = new_lock()
 
     def __new__(cls) -> SuperKernelFeatureManager:
         with cls._creation:
             if cls._instance is None:
                 instance = super().__new__(cls)
-                instance._lock = threading.RLock()
+                instance._lock = new_lock()
                 instance._features = {}
                 instance._available = {}
                 instance._enabled = {}
                 cls._instance = instance
             return cls._instance
 
-    _lock: threading.RLock
+    _lock: RLock
     _features: dict[str, BaseFeature]
     _available: dict[str, int]
     _enabled: dict[str, Any]

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::StoreError;
 use crate::cancel::Cancel;
 use crate::fs::{self, FileError};
+use crate::inherited::OwnFile;
 
 /// Longest pause between two tries.
 const POLL: Duration = Duration::from_millis(10);
@@ -15,9 +16,9 @@ const POLL: Duration = Duration::from_millis(10);
 const LOCK_FILE: &str = ".superkernel.lock";
 
 /// Exclusive use of a directory among all threads and processes that ask for it. The kernel drops it when the process
-/// dies, so it cannot go stale.
+/// dies, so it cannot go stale; a process that was forked meanwhile does not keep it.
 #[derive(Debug)]
-pub(crate) struct DirLock(File);
+pub(crate) struct DirLock(OwnFile<File>);
 
 impl DirLock {
     /// Waits for it, until `cancel` is raised.
@@ -53,7 +54,7 @@ impl DirLock {
 
     fn outcome(result: Result<(), TryLockError>, file: File, path: &Path) -> Result<Option<Self>, FileError> {
         match result {
-            Ok(()) => Ok(Some(Self(file))),
+            Ok(()) => Ok(Some(Self(OwnFile::new(file)))),
             Err(TryLockError::WouldBlock) => Ok(None),
             // As if somebody had it: whoever needs it asks again.
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
@@ -65,7 +66,7 @@ impl DirLock {
 impl Drop for DirLock {
     fn drop(&mut self) {
         // Closing would do, unless a `fork` in another thread has duplicated the descriptor meanwhile.
-        let _ = self.0.unlock();
+        let _ = self.0.get().map(File::unlock);
     }
 }
 
@@ -90,6 +91,14 @@ mod tests {
             drop(held);
             assert!(acquire(directory.path()).unwrap().is_some());
         }
+    }
+
+    #[test]
+    fn a_fork_does_not_keep_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let held = DirLock::try_acquire(directory.path()).unwrap().unwrap();
+        assert!(!crate::inherited::open_in_fork(held.0.get().unwrap()));
+        assert!(DirLock::try_acquire(directory.path()).unwrap().is_none(), "a fork that ends does not unlock it");
     }
 
     #[test]

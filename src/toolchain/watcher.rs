@@ -6,8 +6,10 @@
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::{Arc, Mutex, Once, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use crate::inherited::OwnFile;
 
 /// Reads which process groups begin (`+ 12`) and end (`- 12`); when there is nothing more to read, those that have not
 /// ended are killed.
@@ -25,7 +27,7 @@ for group in $groups; do kill -s KILL -- \"-$group\"; done";
 pub(super) struct Watcher {
     shell: Child,
     /// Until the watch is over.
-    pipe: Option<inherited::Pipe<ChildStdin>>,
+    pipe: Option<OwnFile<ChildStdin>>,
     /// Whose end it waits for: a fork of that process has no watcher yet.
     process: u32,
     /// Somebody killed the shell.
@@ -121,7 +123,7 @@ impl Watcher {
                 return None;
             }
         };
-        let pipe = inherited::Pipe::new(shell.stdin.take()?);
+        let pipe = OwnFile::new(shell.stdin.take()?);
         Some(Self { shell, pipe: Some(pipe), process: std::process::id(), gone: AtomicBool::new(false) })
     }
 
@@ -137,7 +139,7 @@ impl Watcher {
 
     /// In one write, so that lines of several threads do not mix.
     fn tell(&self, what: &str, group: u32) {
-        let Some(mut pipe) = self.pipe.as_ref().and_then(inherited::Pipe::get) else { return };
+        let Some(mut pipe) = self.pipe.as_ref().and_then(OwnFile::get) else { return };
         if let Err(error) = pipe.write_all(format!("{what} {group}\n").as_bytes()) {
             log::debug!(target: "superkernel.toolchain", "tools are not watched over any more: {error}");
             self.gone.store(true, Ordering::Relaxed);
@@ -148,9 +150,7 @@ impl Watcher {
 impl Drop for Watcher {
     fn drop(&mut self) {
         if self.process != std::process::id() {
-            // In a fork: the shell is not its child, and its end of the pipe was closed when it began; the number may
-            // belong to another file by now.
-            self.pipe.take().into_iter().for_each(inherited::Pipe::forget);
+            // In a fork: the shell is not its child.
             return;
         }
         // Guards are gone before it is: there is nobody left to end. By itself it would take a while to notice.
@@ -173,84 +173,8 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// A process that is forked from this one has our ends of the pipes, too, and would keep them open after our end: it
-/// closes them at once.
-mod inherited {
-    use std::os::fd::AsRawFd;
-
-    use super::{AtomicI32, Once, Ordering};
-
-    const NONE: i32 = -1;
-    static PIPES: [AtomicI32; 128] = [const { AtomicI32::new(NONE) }; 128];
-
-    /// Our end of a pipe, which forks of this process close.
-    #[derive(Debug)]
-    pub(super) struct Pipe<P> {
-        slot: Option<&'static AtomicI32>,
-        /// Until it is dropped.
-        end: Option<P>,
-    }
-
-    impl<P: AsRawFd> Pipe<P> {
-        pub(super) fn new(end: P) -> Self {
-            Self { slot: add(end.as_raw_fd()), end: Some(end) }
-        }
-
-        pub(super) fn get(&self) -> Option<&P> {
-            self.end.as_ref()
-        }
-
-        /// Leaves the descriptor alone.
-        pub(super) fn forget(mut self) {
-            std::mem::forget(self.end.take());
-        }
-    }
-
-    impl<P> Drop for Pipe<P> {
-        fn drop(&mut self) {
-            // First of all: as soon as the pipe is closed, its number may be that of a file of somebody else, which a fork
-            // must not close.
-            if let Some(slot) = self.slot {
-                slot.store(NONE, Ordering::SeqCst);
-            }
-            drop(self.end.take());
-        }
-    }
-
-    /// What forks would close now.
-    #[cfg(test)]
-    pub(super) fn remembered() -> impl Iterator<Item = (&'static AtomicI32, i32)> {
-        let all = PIPES.iter().map(|slot| (slot, slot.load(Ordering::SeqCst)));
-        all.filter(|(_, pipe)| *pipe != NONE)
-    }
-
-    /// Remembers a pipe; `None` when too many are open, which only weakens the guard against forks.
-    fn add(pipe: i32) -> Option<&'static AtomicI32> {
-        static REGISTERED: Once = Once::new();
-        REGISTERED.call_once(|| {
-            // SAFETY: the handler lives as long as the program, and calls nothing but `close`, which is safe between
-            // `fork` and `exec` in a program with threads.
-            let _ = unsafe { libc::pthread_atfork(None, None, Some(close_all)) };
-        });
-        PIPES.iter().find(|slot| slot.compare_exchange(NONE, pipe, Ordering::SeqCst, Ordering::SeqCst).is_ok())
-    }
-
-    unsafe extern "C" fn close_all() {
-        for slot in &PIPES {
-            let pipe = slot.swap(NONE, Ordering::SeqCst);
-            if pipe != NONE {
-                // SAFETY: the descriptor was open in the parent when it was put there, and is taken out before it is
-                // closed. Its owner in this copy of the process never runs: only the forking thread lives on.
-                let _ = unsafe { libc::close(pipe) };
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
-    use std::os::fd::AsRawFd;
     use std::time::{Duration, Instant};
 
     use super::*;
@@ -320,34 +244,6 @@ mod tests {
     }
 
     #[test]
-    fn what_a_fork_would_close_is_open() {
-        use std::os::fd::{FromRawFd, OwnedFd};
-        use std::sync::atomic::AtomicBool;
-        static OVER: AtomicBool = AtomicBool::new(false);
-        let looking = std::thread::spawn(|| {
-            let mut wrong = 0;
-            while !OVER.load(Ordering::Relaxed) {
-                for (slot, pipe) in inherited::remembered() {
-                    // SAFETY: asks about a number.
-                    let open = unsafe { libc::fcntl(pipe, libc::F_GETFD) } != -1;
-                    wrong += usize::from(!open && slot.load(Ordering::SeqCst) == pipe);
-                }
-            }
-            wrong
-        });
-        let null = std::fs::File::open("/dev/null").unwrap();
-        for number in 0..40_000 {
-            // Each time another number, so that what is remembered late is not open again by chance.
-            // SAFETY: a copy of an open file; the new number is ours.
-            let copy =
-                unsafe { OwnedFd::from_raw_fd(libc::fcntl(null.as_raw_fd(), libc::F_DUPFD, 300 + number % 500)) };
-            drop(inherited::Pipe::new(copy));
-        }
-        OVER.store(true, Ordering::Relaxed);
-        assert_eq!(looking.join().unwrap(), 0);
-    }
-
-    #[test]
     fn a_watcher_that_was_killed_has_a_successor() {
         let watchers = watchers();
         let killed = watchers.current().unwrap();
@@ -369,25 +265,8 @@ mod tests {
     #[test]
     fn a_forked_process_does_not_keep_the_pipe_open() {
         let watcher = Watcher::start().unwrap();
-        let pipe = watcher.pipe.as_ref().and_then(inherited::Pipe::get).unwrap().as_raw_fd();
-        let mut answer = [0; 1];
-        let (mut reader, writer) = std::io::pipe().unwrap();
-        // SAFETY: the child calls nothing but `fcntl`, `write` and `_exit`.
-        match unsafe { libc::fork() } {
-            // SAFETY: the three may be called after a `fork`; the one byte that is written lives on this stack.
-            0 => unsafe {
-                let open = u8::from(libc::fcntl(pipe, libc::F_GETFD) != -1);
-                libc::write(writer.as_raw_fd(), (&raw const open).cast(), 1);
-                libc::_exit(0);
-            },
-            child => {
-                assert!(child > 0);
-                reader.read_exact(&mut answer).unwrap();
-                // SAFETY: our own child, and no status is asked for.
-                unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
-            }
-        }
-        assert_eq!(answer, [0]);
+        let pipe = watcher.pipe.as_ref().and_then(OwnFile::get).unwrap();
+        assert!(!crate::inherited::open_in_fork(pipe));
         // A watcher without anybody to guard ends, too.
         drop(watcher);
     }

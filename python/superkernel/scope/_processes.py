@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import pickle
 import subprocess
-import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, BinaryIO
 
 from superkernel._children import end_with_parent, start_python
+from superkernel._fork import new_lock
 
 __all__ = ["Processes", "main"]
 
@@ -28,7 +28,7 @@ class Processes(Executor):
 
     def __init__(self, number: int) -> None:
         self._threads = ThreadPoolExecutor(number)
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._all: list[_Process] = []
         self._idle: list[_Process] = []
         #: Nobody waits for answers any more.

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib
 import os
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Executor
@@ -21,6 +20,7 @@ from typing import Any
 import superkernel
 from superkernel import _core
 from superkernel._errors import SuperKernelError
+from superkernel._fork import imported
 from superkernel._logging import logger
 from superkernel._scratch import ScratchFolder
 
@@ -120,7 +120,7 @@ def connect(address: str) -> Iterator[Executor]:
             yield pool
     elif scheme == "dask" and rest:
         try:
-            distributed = importlib.import_module("distributed")
+            distributed = imported("distributed")
         except ImportError as error:
             raise make_error(
                 "SK1040", "executor `dask://` needs the package `distributed`", "install it: pip install distributed"

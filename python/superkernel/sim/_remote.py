@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import io
 import pickle
-import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from superkernel._errors import make_error
+from superkernel._fork import new_lock
 from superkernel._logging import logger
 from superkernel._scratch import ScratchFolder
 from superkernel.sim.checking import Seen, Trial
@@ -31,7 +31,7 @@ _FEWEST, _MOST_TASKS = 8, 32
 #: What a worker is told of a trial; it has a kernel and memory of its own.
 _CARRIED = ("slots", "expected", "compared", "wanted", "tolerance", "tools", "agents", "options")
 #: Two devices cannot have the same addresses in one process.
-_one_device = threading.Lock()
+_one_device = new_lock()
 
 
 class Glimpse(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from superkernel._build import cache_homes
 from superkernel._environment import current_config
 from superkernel._errors import SuperKernelError, make_error
 from superkernel._files import checked_path
+from superkernel._fork import new_lock
 from superkernel._scratch import ScratchFolder, own_temporary_folder
 from superkernel.sim import _arguments as check
 from superkernel.sim._child import Child, ChildDied, ChildTimedOut
@@ -60,13 +60,13 @@ class Device:
         self._work = ScratchFolder("sim")
         #: The process it belongs to; a copy made by `fork` has its memory in common with it.
         self._owner = os.getpid()
-        self._memory_lock = threading.RLock()
+        self._memory_lock = new_lock()
         self._libraries: dict[tuple[str, int, int], Path] = {}
         self._child: Child | None = None
         self._known_pages: dict[int, int] = {}
         #: One launch at a time; held throughout by who launches again and again on the same memory.
-        self._lock = threading.RLock()
-        self._library_lock = threading.Lock()
+        self._lock = new_lock()
+        self._library_lock = new_lock()
 
     @property
     def has_ffts_slot(self) -> bool:

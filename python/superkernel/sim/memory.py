@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 import numbers
 import os
-import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Union
 
 from superkernel import _core
 from superkernel._errors import make_error
+from superkernel._fork import new_lock
 from superkernel.sim._arguments import integer, refuse, text
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Arena:
         # The first page tells where a run is; it never belongs to a buffer.
         self._space = _core.SimSpace(self.address, size)
         #: Held by whoever touches the memory: it must not go meanwhile.
-        self.lock = threading.RLock()
+        self.lock = new_lock()
         self.closed = False
         self._owner = os.getpid()
         self._release = weakref.finalize(self, _release, self.address, size, self.file)

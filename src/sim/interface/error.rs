@@ -93,6 +93,12 @@ pub enum SimError {
         /// What it asks for.
         source: ElfError,
     },
+    /// This process was forked while a launch ran in the one it comes from.
+    #[error("launch of `{kernel}`: this process was forked while another thread ran a kernel in it")]
+    ForkedInLaunch {
+        /// The kernel.
+        kernel: String,
+    },
     /// The compiler is missing or did not do its job.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),
@@ -112,6 +118,7 @@ impl Diagnostic for SimError {
             Self::MissingFunction { .. } => "SK0906",
             Self::Memory { .. } => "SK0907",
             Self::NestedLaunch { .. } => "SK0946",
+            Self::ForkedInLaunch { .. } => "SK0956",
             Self::NoMain { .. } => "SK0947",
             Self::File(error) => error.id(),
             Self::Excess { source, .. } => source.id(),
@@ -135,6 +142,9 @@ impl Diagnostic for SimError {
             Self::MissingFunction { .. } => "check the kernel's name and its JSON".to_owned(),
             Self::Memory { .. } => {
                 "free memory, raise the limit of this process (`ulimit -v`), or use fewer or smaller buffers".to_owned()
+            }
+            Self::ForkedInLaunch { .. } => {
+                "use isolation=\"process\", in this process or in the one it was forked from".to_owned()
             }
             Self::NestedLaunch { .. } => "launch it from host code, or call a function of the device".to_owned(),
             Self::NoMain { .. } => "name the source that has it, and the others with `--source`".to_owned(),

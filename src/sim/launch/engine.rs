@@ -1,8 +1,8 @@
 //! Runs a launch: makes machine, observer and driver, and resumes one fiber per core, all on this thread.
 
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use corosensei::stack::DefaultStack;
 use corosensei::trap::CoroutineTrapHandler;
@@ -21,6 +21,7 @@ use crate::sim::interface::error::SimError;
 use crate::sim::interface::report::Report;
 use crate::sim::interface::request::{ArrivalsSpec, CacheSpec, DelayPoint, DelaySpec, EventsSpec, PipesSpec, Request};
 use crate::sim::interface::status::{Failure, Status};
+use crate::sim::launch::alone::Alone;
 use crate::sim::machine::access::Site;
 use crate::sim::machine::cache::StrictCache;
 use crate::sim::machine::clock::{Clock, Parties};
@@ -37,9 +38,6 @@ use crate::sim::services::run::Run;
 use crate::sim::watch::guard::{Guards, overrun};
 use crate::sim::watch::observer::{Observer, auto_sync};
 
-/// One run at a time: hooks and signal handlers find it through globals.
-static DRIVING: Mutex<()> = Mutex::new(());
-
 /// Zero slots behind the parameter block, for kernels that read one too many.
 const SLOT_PADDING: usize = 64;
 
@@ -54,13 +52,9 @@ type Fiber = Coroutine<(), (), Exit, DefaultStack>;
 /// Stacks of earlier launches, with their sizes.
 static STACKS: Mutex<Vec<(usize, DefaultStack)>> = Mutex::new(Vec::new());
 
-fn stacks() -> MutexGuard<'static, Vec<(usize, DefaultStack)>> {
-    STACKS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Runs a launch to its end.
 pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
-    let _alone = DRIVING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = Alone::take(&request.kernel)?;
     let library = Library::open(&request.library, &request.kernel, &hooks::table())?;
     let argument_error = |problem: String| SimError::Argument { kernel: request.kernel.clone(), problem };
     if request.blocks == 0 || request.blocks > 4096 {
@@ -122,7 +116,10 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
         // SAFETY: nothing on a fiber's stack needs to be dropped: kernel code is C++ that is not continued, and the hooks
         // keep nothing that owns anything across a suspension.
         unsafe { fiber.force_reset() };
-        stacks().push((stack_bytes, fiber.into_stack()));
+        // Nobody else is here but a thread that a fork has left behind.
+        if let Ok(mut stacks) = STACKS.try_lock() {
+            stacks.push((stack_bytes, fiber.into_stack()));
+        }
     }
     Ok(explain::report(*run))
 }
@@ -298,7 +295,7 @@ fn fiber(enter: *const (), entry: *const (), args_offset: Option<u64>, stack_byt
         let at = stacks.iter().position(|(bytes, _)| *bytes == stack_bytes)?;
         Some(stacks.swap_remove(at).1)
     };
-    let kept = of_this_size(&mut stacks());
+    let kept = STACKS.try_lock().ok().and_then(|mut stacks| of_this_size(&mut stacks));
     let stack = match kept {
         Some(stack) => stack,
         None => {
