@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from superkernel import _core
 from superkernel._build import settings
 from superkernel._logging import building
+from superkernel.types import Planned
 
 __all__ = ["plan"]
 
@@ -110,7 +111,7 @@ class Plan(dict[str, Any]):
         return dict, (self.copy(),)
 
 
-def plan(kernel_infos: Mapping[str, Any], kernel_name: str = "ascendc_super_kernel_plus") -> dict[str, Any]:
+def plan(kernel_infos: Mapping[str, Any], kernel_name: str = "ascendc_super_kernel_plus") -> Planned:
     """The plan of a super kernel as JSON-able data: its shape, slots, ops, events, device program.
 
     Reads the sub-kernels' JSONs and, where they exist, their objects; needs no toolchain and writes nothing. The parts
@@ -118,4 +119,5 @@ def plan(kernel_infos: Mapping[str, Any], kernel_name: str = "ascendc_super_kern
     """
     current = settings()
     with building(kernel_name):
-        return Plan(_core.plan(kernel_infos, kernel_name, current))
+        # A dictionary that has the keys of the type, and makes their values when they are asked for.
+        return cast(Planned, Plan(_core.plan(kernel_infos, kernel_name, current)))

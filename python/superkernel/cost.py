@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from superkernel import _core, _files
 from superkernel._environment import snapshot
 from superkernel._errors import SuperKernelError, make_error
 from superkernel.scope._graph import Graph, PathLike, as_graph
 from superkernel.scope._plan import request_for
+from superkernel.types import Predicted
 
 __all__ = ["Price", "calibrate", "find_profiles", "predict", "prices", "store_path", "suggest", "trace", "tune"]
 
@@ -116,16 +117,16 @@ def predict(
     name: str = "ascendc_super_kernel_plus",
     prices: PathLike | None = None,
     **planning: Any,
-) -> dict[str, Any]:
+) -> Predicted:
     """What fusing gains: per super kernel the time of its ops alone, as one kernel, the gain, and why.
 
     ``model`` is a graph (or its path), or what ``compile`` takes. ``profile`` is the profiler's output of the model
     without super kernels: files or folders. Other arguments are those of :func:`superkernel.scope.plan`.
     """
-    found: dict[str, Any] = _core.cost_predict(
+    found = _core.cost_predict(
         _model(model, name), request_for(**planning), find_profiles(profile), _prices_file(prices)
     )
-    return found
+    return cast(Predicted, found)
 
 
 def trace(

@@ -7,19 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 __all__ = [
     "Arrivals",
+    "Cache",
     "CompiledKernel",
+    "Estimate",
     "EventKind",
     "Events",
     "KernelInfos",
     "KernelType",
     "OpEntry",
     "Origin",
+    "Part",
+    "Pipes",
+    "Planned",
+    "PlannedFunction",
+    "PlannedOp",
+    "PlannedSlot",
+    "PlannedStep",
     "Position",
+    "Predicted",
+    "PredictedCore",
+    "PredictedKernel",
+    "PredictedOp",
     "Schedule",
+    "Skipped",
     "Stage",
     "TaskType",
     "ToolchainKind",
@@ -37,6 +51,10 @@ Stage = Literal[
 Schedule = Literal["round-robin", "random", "skewed"]
 Arrivals = Literal["per-core", "summed"]
 Events = Literal["none", "ops", "sync", "instructions"]
+#: How the simulator orders the pipes of a core, and what it says about code that relies on that order.
+Pipes = Literal["in-order", "reordered", "checked"]
+#: Whether the simulator's caches are kept alike.
+Cache = Literal["coherent", "strict"]
 #: Where in a super kernel an operator stands, for `sim.build_op`.
 Position = Literal["start", "middle", "end"]
 EventKind = Literal["normal", "notify", "mem"]
@@ -73,6 +91,158 @@ class KernelInfos(_Ops, total=False):
 
     super_kernel_options: str
     kernel_name: str
+
+
+class PlannedFunction(TypedDict, total=False):
+    """A function of a planned op: of a static one by kind of core, of a dynamic one by tiling key."""
+
+    kind: Literal["aic", "aiv"]
+    name: str
+    #: Bytes of code; ``None``: not known without the object.
+    text_size: int | None
+    #: Units of 2 KiB that are preloaded.
+    preload: int | None
+    tiling_key: str
+    kernel_type: KernelType
+    aic: str
+    aiv: str
+
+
+class PlannedOp(TypedDict):
+    """One op of a plan."""
+
+    index: int
+    kernel_name: str
+    op_type: str
+    kernel_type: KernelType
+    task_type: TaskType
+    stream_id: int
+    block_num: int
+    param_offset: int
+    notify_param_offset: int
+    wait_param_offset: int
+    send_event_list: list[int]
+    recv_event_list: list[int]
+    needs_feed_sync_all: bool
+    functions: list[PlannedFunction]
+
+
+class PlannedSlot(TypedDict):
+    """One parameter of a planned super kernel."""
+
+    slot: int
+    name: str
+    #: The op it belongs to; ``None``: the super kernel itself.
+    op: int | None
+
+
+class _Step(TypedDict):
+    op: int | None
+    cores: str
+    action: str
+    reason: str | None
+
+
+class PlannedStep(_Step, total=False):
+    """A step of the device program; further keys are fields of its action."""
+
+
+class Planned(TypedDict):
+    """What ``superkernel.plan`` returns."""
+
+    kernel_name: str
+    soc: str
+    chip: str
+    kernel_type: KernelType
+    block_num: int
+    split_mode: int
+    two_streams: bool
+    workspace_size: int
+    debug_option: str
+    debug_size: int
+    inner_events: list[int]
+    defines: list[str]
+    slots: list[PlannedSlot]
+    ops: list[PlannedOp]
+    #: Order between the ops of several streams.
+    edges: list[dict[str, Any]]
+    #: What must have ended before what begins, op by op.
+    order: list[dict[str, Any]]
+    steps: list[PlannedStep]
+    warnings: list[str]
+
+
+class Estimate(TypedDict):
+    """A predicted time with its range, in microseconds."""
+
+    us: float
+    low: float
+    high: float
+
+
+class Part(TypedDict):
+    """A share of a predicted gain."""
+
+    what: str
+    us: float
+
+
+class PredictedOp(TypedDict):
+    """One op of a predicted super kernel."""
+
+    name: str
+    op_type: str
+    source: str
+    unfused: Estimate
+    start: float
+    end: float
+    imbalance: float
+    #: Whether the end of the kernel moves with it.
+    decides: bool
+
+
+class PredictedCore(TypedDict):
+    """How one core spends its time."""
+
+    core: str
+    work: float
+    overhead: float
+    waiting: float
+
+
+class PredictedKernel(TypedDict):
+    """One predicted super kernel."""
+
+    name: str
+    options: str
+    unfused: Estimate
+    fused: Estimate
+    gain: Estimate
+    gain_percent: float
+    reasons: list[Part]
+    parts: list[tuple[str, float]]
+    cube_vector_overlap: float
+    imbalance: float
+    waiting_percent: float
+    ops: list[PredictedOp]
+    cores: list[PredictedCore]
+    notes: list[str]
+
+
+class Skipped(TypedDict):
+    """A super kernel that nothing is predicted of."""
+
+    name: str
+    why: str
+
+
+class Predicted(TypedDict):
+    """What ``superkernel.cost.predict`` returns."""
+
+    predicted: bool
+    prices: str
+    kernels: list[PredictedKernel]
+    skipped: list[Skipped]
 
 
 class CompiledKernel(NamedTuple):

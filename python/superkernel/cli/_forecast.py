@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from superkernel._errors import with_paths
@@ -74,6 +74,6 @@ def interval(estimate: dict[str, float]) -> str:
     return f"{us(estimate['us'])} ({us(estimate['low'])} .. {us(estimate['high'])})"
 
 
-def reasons(kernel: dict[str, Any], most: int = 3) -> str:
+def reasons(kernel: Mapping[str, Any], most: int = 3) -> str:
     """The largest reasons of a gain, signed."""
     return ", ".join(f"{reason['what']} {reason['us']:+.2f}" for reason in kernel["reasons"][:most])

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from superkernel.cli._input import add_kernel_infos, read_op_list
 from superkernel.cli._pictures import add_timeline, show_timeline, wants_timeline
 from superkernel.cli._settings import add_settings
+
+if TYPE_CHECKING:
+    from superkernel.types import Planned, PlannedOp
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -103,7 +106,7 @@ def show_picture(kernel_infos: Any, name: str, options: argparse.Namespace) -> N
         print(pictures.dot(picture), end="")
 
 
-def summary(plan: dict[str, Any]) -> Iterable[str]:
+def summary(plan: Planned) -> Iterable[str]:
     """The plan in a page: the super kernel, then a line per op."""
     form = "two-stream" if plan["two_streams"] else "one-stream"
     yield f"{plan['kernel_name']}: {plan['kernel_type']}, {plan['block_num']} blocks, {form} form"
@@ -125,7 +128,7 @@ def summary(plan: dict[str, Any]) -> Iterable[str]:
     )
 
 
-def _row(op: dict[str, Any]) -> tuple[str, ...]:
+def _row(op: PlannedOp) -> tuple[str, ...]:
     return (
         str(op["index"]),
         op["kernel_name"],

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from superkernel.cli import _forecast, _input, _pictures
+
+if TYPE_CHECKING:
+    from superkernel.types import Predicted
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -57,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
         print("\n".join(lines(found, options.ops)))
 
 
-def lines(found: dict[str, Any], with_ops: bool) -> Iterable[str]:
+def lines(found: Predicted, with_ops: bool) -> Iterable[str]:
     """The report."""
     yield _forecast.label()
     yield f"prices: {found['prices']}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from superkernel.cli._settings import add_settings, given_settings
 from superkernel.cli.scope import add_graph_arguments
@@ -116,13 +117,14 @@ def _print(found: DryRun, options: argparse.Namespace) -> None:
         print(str(planned.plan), end="")
         if not options.profile:
             continue
-        for name, ask, lines in (
+        asked: tuple[tuple[str, Callable[..., Any], Callable[[Any], Iterable[str]]], ...] = (
             ("predict", cost.predict, lambda answer: predict.lines(answer, False)),
             ("suggest", cost.suggest, suggest.lines),
-        ):
+        )
+        for name, ask, lines in asked:
             print(f"\n{name}:")
             try:
-                answer = ask(planned.graph, options.profile, **planning(options))  # type: ignore[arg-type]
+                answer = ask(planned.graph, options.profile, **planning(options))
                 print("\n".join(lines(answer)))
             except SuperKernelError as error:
                 print(f"  {error}")

@@ -83,6 +83,15 @@ class ModelBuild(NamedTuple):
         line = f"{kernels}: {counts}, {self.milliseconds:.0f} ms"
         return line + (f"; run alone: {', '.join(self.excluded)}" if self.excluded else "")
 
+    def _repr_html_(self) -> str:
+        from superkernel._html import section
+
+        rows = [
+            (result.state, f"{result.milliseconds:.1f}", result.piece, result.kernel_name, result.error or "")
+            for result in self.results
+        ]
+        return section(str(self), ("", "ms", "piece", "kernel", "error"), rows, bad="failed")
+
 
 def compile_graph(
     graph: Graph | PathLike | dict[str, Any],

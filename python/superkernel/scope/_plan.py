@@ -84,6 +84,22 @@ class ScopePlan:
     def __str__(self) -> str:
         return str(self.native)
 
+    def _repr_html_(self) -> str:
+        from superkernel._html import section
+
+        rows: list[tuple[object, ...]] = []
+        pieces = {piece.name: piece for piece in self.pieces}
+        for scope in self.scopes:
+            for name in scope["pieces"]:
+                problems = "\n".join(f"{problem.message} [{problem.id}]" for problem in pieces[name].problems)
+                kind = "refused" if problems else "super kernel"
+                rows.append((kind, scope["name"], name, ", ".join(pieces[name].members), problems))
+            rows += [("left out", scope["name"], "", out["node"], out["explanation"]) for out in scope["left_out"]]
+        rows += [("mistake", mistake["scope"], "", "", mistake["message"]) for mistake in self.mistakes]
+        rows += [("finding", "", "", "", finding["message"]) for finding in self.findings]
+        title = str(self).partition("\n")[0]
+        return section(title, ("", "scope", "piece", "ops", "why"), rows, bad="refused")
+
     def __repr__(self) -> str:
         return repr(self.native)
 

@@ -18,7 +18,7 @@ from superkernel.sim.verdict import Verdict
 
 if TYPE_CHECKING:
     from superkernel.sim.device import Device
-from superkernel.types import Arrivals, Events, Schedule
+from superkernel.types import Arrivals, Cache, Events, Pipes, Schedule
 
 __all__ = ["Kernel"]
 
@@ -88,8 +88,8 @@ class Kernel:
         op_names: Sequence[str] | None = None,
         poison_local_memory: bool = False,
         first_vector_core_id: int | None = None,
-        pipes: str = "in-order",
-        cache: str = "coherent",
+        pipes: Pipes = "in-order",
+        cache: Cache = "coherent",
         auto_sync: bool = True,
         tools: Tools | None = None,
     ) -> Report:
@@ -182,7 +182,7 @@ class Kernel:
         tools: Tools | None = None,
         expect: Mapping[str, Any] | None = None,
         poison_local_memory: bool = True,
-        events: str = "ops",
+        events: Events = "ops",
         event_limit: int = 50_000,
         executor: Executor | None = None,
         progress: Callable[[int, int], None] | None = None,

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Union
 
 from superkernel.sim import _arguments as check
-from superkernel.types import Arrivals, Schedule
+from superkernel.types import Arrivals, Cache, Pipes, Schedule
 
 __all__ = ["DEFAULT_TOOLS", "Tool", "Tools", "Variation", "chosen"]
 
@@ -69,8 +69,8 @@ class Variation:
     arrivals: Arrivals
     #: Cores start at different times.
     skewed_start: bool
-    pipes: str = "in-order"
-    cache: str = "coherent"
+    pipes: Pipes = "in-order"
+    cache: Cache = "coherent"
     #: What device compilers put in on vector cores is taken as given.
     auto_sync: bool = True
     #: Local memory, and scratch memory nobody filled, hold something else each time.
@@ -84,7 +84,7 @@ class Variation:
         seed which found something finds it again with that tool alone.
         """
         rests = bool(tools & {Tool.ORDER, Tool.RACE})
-        pipes = "checked" if seed % _CHECKED == 0 else "reordered" if seed % _REORDERED == 1 else "in-order"
+        pipes: Pipes = "checked" if seed % _CHECKED == 0 else "reordered" if seed % _REORDERED == 1 else "in-order"
         if not rests and pipes == "in-order":
             pipes = ("checked", "reordered")[seed % 2]
         if tools == {Tool.CACHE}:

@@ -141,5 +141,14 @@ class Verdict:
             found = f"{self.kernel}: not run, its ops alone are at fault"
         return "\n".join([found, *map(str, self.findings), *rest])
 
+    def _repr_html_(self) -> str:
+        from superkernel._html import section
+
+        rows = [("found", finding.id, finding.tool, finding.variation, finding.message) for finding in self.findings]
+        rest = [("not checked", "SK0944", what, "", why) for what, why in self.unchecked.items()]
+        rest += [("warning", "", "", "", text) for text in self.warnings]
+        title = str(self).partition("\n")[0]
+        return section(title, ("", "id", "tool", "seed", "what"), [*rows, *rest], bad="found")
+
     def __repr__(self) -> str:
         return f"Verdict({self.kernel!r}, ok={self.ok}, {len(self.seeds)} seeds, {len(self.findings)} findings)"

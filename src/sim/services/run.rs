@@ -109,7 +109,10 @@ impl Run {
             return Next::Stop;
         }
         if self.machine.topology.flags == CrossCoreFlags::Absent {
-            let text = format!("cross-core flags do not work in a launch of type {}", self.request.kernel_type);
+            let text = format!(
+                "cross-core flags do not work in a launch of type {}: build the operator as MIX_AIV_1_0, or another mixed type",
+                self.request.kernel_type
+            );
             return self.stop(Status::Api, text);
         }
         if self.machine.chip == Chip::C220 && !self.machine.core().ffts_known {

@@ -49,6 +49,10 @@ BAD = [
     'sim.Device().load("k").launch([], schedule="rand")',
     'sim.Device().load("k").launch([], events="everything")',
     'sim.Device().load("k").launch([], arrivals="late")',
+    'sim.Device().load("k").launch([], pipes="loose")',
+    'sim.Device().load("k").launch([], cache="warm")',
+    'superkernel.plan(infos)["opps"]',
+    'superkernel.plan(infos)["ops"][0]["block_num"] + "x"',
     'sim.build_op("x.cpp", "x", None, "AIV")',
     'sim.build_op("x.cpp", "x", position="last")',
     'superkernel.compile_kernel({"op_list": [{"json_path": 3, "bin_path": "a.o"}]})',
@@ -81,8 +85,9 @@ def test_good_calls_pass_and_bad_ones_do_not(tmp_path: Path, monkeypatch: pytest
 
 def test_the_words_are_those_of_the_core() -> None:
     assert get_args(types.Stage) == tuple(_core.build_stages())
-    for name, words in (("schedule", types.Schedule), ("arrivals", types.Arrivals), ("events", types.Events)):
-        assert list(get_args(words)) == _core.sim_choices(name)
+    named = {"schedule": types.Schedule, "arrivals": types.Arrivals, "events": types.Events, "cache": types.Cache}
+    for name, words in {**named, "pipes": types.Pipes}.items():
+        assert set(get_args(words)) == set(_core.sim_choices(name))
     toolchain = next(row for row in _core.setting_table() if row["name"] == "toolchain")
     assert {*get_args(types.ToolchainKind), "auto"} == set(toolchain["words"])
     for annotation, accepts in ((types.KernelType, "kernel_type"), (types.Position, "position")):
@@ -91,6 +96,47 @@ def test_the_words_are_those_of_the_core() -> None:
                 sim.build_op("/nowhere.cpp", "x", None, **{accepts: word})  # type: ignore[arg-type]
             assert word not in str(caught.value), "the word is known; the file is not"
     assert "unknown" not in inspect.signature(superkernel.configure).parameters
+
+
+def keys_of(kind: Any) -> tuple[frozenset[str], frozenset[str]]:
+    return kind.__required_keys__, kind.__required_keys__ | kind.__optional_keys__
+
+
+def assert_typed(value: Any, kind: Any) -> None:
+    required, known = keys_of(kind)
+    assert required <= set(value) <= known, set(value) ^ known
+
+
+def test_results_have_the_keys_of_their_types(library: KernelLibrary, tmp_path: Path) -> None:
+    """Whatever is new in a result is new in its type."""
+    infos: Any = library.infos(library.op("one"), library.op("one"), options="split-mode=1")
+    planned = superkernel.plan(infos)
+    assert_typed(dict(planned), types.Planned)
+    assert_typed(planned["ops"][0], types.PlannedOp)
+    assert_typed(planned["ops"][0]["functions"][0], types.PlannedFunction)
+    assert_typed(planned["slots"][0], types.PlannedSlot)
+    assert all(types.PlannedStep.__required_keys__ <= set(step) for step in planned["steps"])
+    (tmp_path / "p.csv").write_text(
+        "Op Name,OP Type,Task Type,Task Duration(us)\n"
+        + "".join(f"{op['kernel_name']},T,AI_VECTOR_CORE,{5 + number}\n" for number, op in enumerate(planned["ops"]))
+    )
+    found = superkernel.cost.predict(infos, tmp_path / "p.csv")
+    assert_typed(found, types.Predicted)
+    (kernel,) = found["kernels"]
+    assert_typed(kernel, types.PredictedKernel)
+    assert_typed(kernel["ops"][0], types.PredictedOp)
+    assert_typed(kernel["cores"][0], types.PredictedCore)
+    assert_typed(kernel["reasons"][0], types.Part)
+    assert_typed(kernel["gain"], types.Estimate)
+    scoped = superkernel.scope.Graph()
+    for op in ("a", "b", "c", "d"):
+        scoped.op(op, "T", scope="known" if op < "c" else "unknown", support=1, stream=0)
+    (tmp_path / "half.csv").write_text(
+        "Op Name,OP Type,Task Type,Task Duration(us)\na,T,AI_VECTOR_CORE,5\nb,T,AI_VECTOR_CORE,5\n"
+    )
+    skipped = superkernel.cost.predict(scoped, tmp_path / "half.csv")["skipped"]
+    assert [entry["name"] for entry in skipped] == ["known", "unknown"]
+    assert_typed(skipped[0], types.Skipped)
 
 
 def test_a_compile_that_tells(library: KernelLibrary, tmp_path: Path) -> None:

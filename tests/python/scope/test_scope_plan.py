@@ -354,3 +354,13 @@ def test_planning_needs_no_soc_that_kernels_are_built_for() -> None:
         with pytest.raises(superkernel.SuperKernelError) as caught:
             superkernel.cost.predict(graph, [])
     assert caught.value.errorinfo["errId"] == "SK0402"
+
+
+def test_notebooks_show_a_table() -> None:
+    graph = superkernel.scope.Graph("m")
+    for number in range(4):
+        graph.op(f"n<{number}>", "Add", scope="s", support=int(number != 3), stream=0)
+    shown = superkernel.scope.plan(graph)._repr_html_()
+    assert shown.count("<tr") == 3 and "n&lt;0&gt;, n&lt;1&gt;, n&lt;2&gt;" in shown and "n<" not in shown
+    assert '<tr style="color: #c0392b"><td style="text-align: left">refused' in shown and "SK1020" in shown
+    assert "it was not compiled as a sub-kernel" in shown
