@@ -116,6 +116,10 @@ EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("decode.py --steps 1", "run a script without an NPU and plan its graphs"),
         ("--html scopes.html decode.py", "and write a picture of each graph"),
     ),
+    "trace": (
+        ("run.json", "what the critical path of a run spends its time in"),
+        ("before.json after.json --html compare.html", "two runs side by side, as one page"),
+    ),
     "tune": (
         ("ops.json --profile op_summary.csv", "the options that the cost model thinks fastest"),
         ("graph.json --profile prof_result --top 3", "of a model; the three fastest of each scope"),
