@@ -54,6 +54,9 @@ impl AttributeValue {
 /// Marks a node as something that was compiled: where no op of a dump has it, the dump is from before compilation.
 pub(crate) const SUPPORT: &str = "supportSuperKernel";
 
+/// The stream that the user has switched to.
+pub(crate) const STREAM_LABEL: &str = "_user_stream_label";
+
 /// Stores attribute `key` in the field of `node` it belongs to; attributes that no field is made from are skipped, and
 /// their values not even read. Writers disagree about kinds, so a number or truth value may also be written as text.
 pub(crate) fn apply(
@@ -88,7 +91,7 @@ pub(crate) fn apply(
     match key {
         "_super_kernel_scope" => node.scope = text()?,
         "_super_kernel_options" => node.options = text()?,
-        "_user_stream_label" => node.stream_label = text()?,
+        STREAM_LABEL => node.stream_label = text()?,
         SUPPORT => node.support = integer()?,
         "local_memory_size" => node.local_memory_size = integer()?,
         "_tiling_sink_op" => node.tiling_sink = switch()?,

@@ -12,11 +12,15 @@
 
 mod call;
 mod frames;
+mod types;
+mod waits;
 
 use std::collections::{HashMap, HashSet};
 
 use self::call::{Argument, Call};
 use self::frames::Frames;
+use self::types::ElementType;
+use self::waits::Waits;
 use super::dump::{self, DumpGraph, DumpOp, Input, wrong};
 use super::error::{DumpPlace, ScopeError};
 use super::graph::{Graph, Node, Origin};
@@ -72,6 +76,11 @@ pub(crate) fn read(text: &str) -> Result<Graph, ScopeError> {
     dump::assemble(vec![reader.graph], start)
 }
 
+/// `mm` of `mm: torch.float32[8, 16]cpu`.
+fn name_of_argument(argument: &str) -> String {
+    argument.split(':').next().unwrap_or_default().trim().to_owned()
+}
+
 /// `"model.py", line 7, in forward    q = ...`: the place, and the code for telling operators apart.
 fn source_line(text: &str) -> Option<SourceLine> {
     let (path, rest) = text.strip_prefix('"')?.split_once("\", line ")?;
@@ -95,7 +104,27 @@ struct Reader {
     origin: Option<Origin>,
     /// Node and output of each variable.
     variables: HashMap<String, String>,
+    /// What is known of the type of each variable.
+    types: HashMap<String, ElementType>,
+    /// The variable that holds the result of each traced operator.
+    results: HashMap<String, String>,
+    traced: Traced,
+    waits: Waits,
+    /// `source:output` of what is written to the model's inputs in the end.
+    assigned: Vec<String>,
     names: HashSet<String>,
+}
+
+/// The traced operator whose calls are read.
+#[derive(Debug, Default)]
+struct Traced {
+    name: String,
+    /// Of its result, if that is one tensor.
+    result_type: Option<ElementType>,
+    /// The traced operator of its first argument: where there is no call for it, its result is the same.
+    alias: String,
+    /// The first variable of the last call.
+    last: Option<String>,
 }
 
 impl Reader {
@@ -104,19 +133,59 @@ impl Reader {
         let (result, operator) = code.split_once(" = ").ok_or_else(malformed)?;
         let (operator, arguments) = operator.split_once('(').ok_or_else(malformed)?;
         let torch_op = operator.trim().trim_start_matches("torch.ops.").to_owned();
+        self.end_of_traced();
         if torch_op.starts_with("air.scope_enter") {
             self.frames.enter(arguments).ok_or_else(malformed)?;
         } else if torch_op.starts_with("air.scope_exit") {
             self.frames.exit();
         } else {
-            let fx_node = result.split_once(':').map_or(result, |(name, _)| name).trim().to_owned();
+            let (fx_node, result_type) = result.split_once(':').unwrap_or((result, ""));
+            let fx_node = fx_node.trim().to_owned();
             let line = self.line_of(&torch_op);
+            let arguments = call::items(arguments.trim_end().trim_end_matches(')'));
+            let stream = self.frames.stream().to_owned();
+            match torch_op.as_str() {
+                "air.record.default" => self.waits.record(&fx_node, &stream),
+                "air.wait.default" => self.wait(&stream, arguments.iter().flat_map(|list| call::items(list))),
+                "air.wait_tensor.default" => self.wait(&stream, arguments.iter().skip(1).copied()),
+                _ => {}
+            }
+            self.traced = Traced {
+                name: fx_node.clone(),
+                result_type: ElementType::of_traced(result_type),
+                alias: arguments.first().copied().map_or_else(String::new, name_of_argument),
+                last: None,
+            };
             self.origin = Some(Origin { torch_op, fx_node, line });
         }
         if let Some(line) = &mut self.line {
             line.is_fresh = false;
         }
         Ok(())
+    }
+
+    /// The next node on a stream waits for the results of these traced operators.
+    fn wait<'a>(&mut self, stream: &str, traced: impl Iterator<Item = &'a str>) {
+        let node_of = |traced: &'a str| {
+            let traced = name_of_argument(traced);
+            let result = || self.results.get(&traced).and_then(|variable| self.variables.get(variable));
+            let of_result = || result().and_then(|source| source.rsplit_once(':')).map(|(node, _)| node.to_owned());
+            self.waits.recorded(&traced).cloned().or_else(of_result)
+        };
+        let nodes = traced.filter_map(node_of).collect();
+        self.waits.wait(stream, nodes);
+    }
+
+    /// What its calls have made is the result of a traced operator.
+    fn end_of_traced(&mut self) {
+        let traced = std::mem::take(&mut self.traced);
+        let variable = traced.last.clone().or_else(|| self.results.get(&traced.alias).cloned());
+        if let Some(variable) = variable {
+            if let (Some(_), Some(result_type)) = (traced.last, traced.result_type) {
+                self.types.entry(variable.clone()).or_insert(result_type);
+            }
+            self.results.insert(traced.name, variable);
+        }
     }
 
     /// Every line is written once only, so what follows it may also come from a line that was written long before: the
@@ -141,10 +210,16 @@ impl Reader {
             node.origin = self.origin.clone().map(Box::new);
         }
         self.frames.apply(&mut node)?;
+        let stream = self.frames.stream().to_owned();
+        let first = self.graph.ops.len();
         let mut inputs = Vec::new();
+        let mut input_types = Vec::new();
         for argument in call.arguments.iter().filter(|_| !is_source) {
             match argument {
-                Argument::Input(value) => inputs.push(Input { text: self.source(value, &name), place }),
+                Argument::Input(value) => {
+                    input_types.extend(self.types.get(*value).cloned().or_else(|| ElementType::of_constant(value)));
+                    inputs.push(Input { text: self.source(value, &name), place });
+                }
                 Argument::Named("dependencies", value) => {
                     let sources = call::items(value).into_iter().filter_map(|source| self.variables.get(source));
                     let control = sources.filter_map(|source| source.rsplit_once(':'));
@@ -156,6 +231,23 @@ impl Reader {
                 }
             }
         }
+        if call.op_type == "Assign" && self.assigns_to_an_input(&call, &inputs) {
+            return Ok(());
+        }
+        if call.op_type == "NetOutput" {
+            inputs.extend(self.assigned.drain(..).map(|text| Input { text, place }));
+        } else if !matches!(call.op_type, "Data" | "RefData") {
+            let waited = self.waits.take(&stream).into_iter();
+            let control = waited.map(|node| Input { text: format!("{node}:-1"), place });
+            // A constant among the arguments is made before the op itself.
+            self.graph.ops.get_mut(first).map_or(&mut inputs, |constant| &mut constant.inputs).extend(control);
+            self.waits.made(&stream, &name);
+        }
+        if call.op_type == "Cast" {
+            let goal = ElementType::named(&call, "dst_type");
+            node.same_type = goal.is_some() && input_types.first() == goal.as_ref();
+        }
+        let result_type = ElementType::of_result(&call, &input_types);
         if is_source {
             let mut shapes = call.arguments.iter().filter_map(|argument| match argument {
                 Argument::Named("shape", shape) => Some(shape),
@@ -165,9 +257,31 @@ impl Reader {
         }
         for (output, variable) in call.results.iter().enumerate() {
             self.variables.insert((*variable).to_owned(), format!("{name}:{output}"));
+            self.types.extend(result_type.clone().map(|known| ((*variable).to_owned(), known)));
+        }
+        if let Some(first) = call.results.first().map(|name| (*name).to_owned()) {
+            if is_source {
+                self.results.insert(name, first);
+            } else {
+                self.traced.last = Some(first);
+            }
         }
         self.graph.push(DumpOp { node, has_id: false, inputs, subgraphs: Vec::new() }, &[], &[]);
         Ok(())
+    }
+
+    /// What is written to an input of the model is one more result of it: TorchAir takes such an op out of the graph that
+    /// the engine gets.
+    fn assigns_to_an_input(&mut self, call: &Call<'_>, inputs: &[Input]) -> bool {
+        let [goal, value, ..] = inputs else { return false };
+        let is_input = |op: &DumpOp| op.node.op_type == "Data" && goal.text == format!("{}:0", op.node.name);
+        if !self.graph.ops.iter().any(is_input) {
+            return false;
+        }
+        self.assigned.push(value.text.clone());
+        let variables = call.results.iter().map(|variable| ((*variable).to_owned(), value.text.clone()));
+        self.variables.extend(variables);
+        true
     }
 
     /// The name the call gives, else that of its first result without the number, else the type; made unique.
@@ -278,6 +392,33 @@ mod tests {
             [(0, 0, 2, 0), (1, 0, 2, 2), (2, 0, 4, 0), (0, 0, 4, 1), (3, 0, 4, 2), (4, 0, 5, 0), (4, 1, 5, 1)]
         );
         assert_eq!(graph.control.len(), 1);
+    }
+
+    #[test]
+    fn waits_types_and_assignments_stand_in_traced_operators() {
+        let body = concat!(
+            "## FX Code: mul: torch.float32[8, 8]cpu = torch.ops.aten.mul.Tensor(x: torch.float32[8, 8]cpu, 2)\n",
+            "Mul_0 = ge.Mul(x_0, ge.Const(2, dtype=0), node_name=\"Mul\")\n",
+            "Cast_0 = ge.Cast(Mul_0, dst_type=0, node_name=\"Cast\")\n",
+            "Cast_1_0 = ge.Cast(Cast_0, dst_type=1, node_name=\"Cast_1\")\n",
+            "## FX Code: record: torch.float32[0]cpu = torch.ops.air.record.default()\n",
+            "## FX Code: wait_tensor: t = torch.ops.air.wait_tensor.default(x: t, mul: torch.float32[8, 8]cpu)\n",
+            "Identity_0 = ge.Identity(x_0, node_name=\"Identity\")\n",
+            "## FX Code: wait = torch.ops.air.wait.default([record, mul: torch.float32[8, 8]cpu])\n",
+            "## FX Code: add: t = torch.ops.aten.add.Tensor(x: t, wait_tensor: t)\n",
+            "Add_0 = ge.Add(x_0, Identity_0, node_name=\"Add\")\n",
+            "Assign_0 = ge.Assign(x_0, Add_0, node_name=\"Assign\")\n",
+            "_ = ge.NetOutput([Cast_1_0], dependencies=[])\n",
+        );
+        let graph = read(&format!("{HEAD}{body}")).unwrap();
+        let name = |index| graph.node(index).name.as_str();
+        let waits: Vec<_> = graph.control.iter().map(|edge| (name(edge.from), name(edge.to))).collect();
+        assert_eq!(waits, [("Cast_1", "Identity"), ("Cast_1", "Add"), ("Cast_1", "Add")]);
+        let same: Vec<_> = graph.nodes.iter().filter(|node| node.same_type).map(|node| node.name.as_str()).collect();
+        assert_eq!(same, ["Cast"]);
+        assert!(graph.nodes.iter().all(|node| node.op_type != "Assign"));
+        let results = graph.data.iter().filter(|edge| name(edge.to) == "NetOutput").map(|edge| name(edge.from));
+        assert_eq!(results.collect::<Vec<_>>(), ["Cast_1", "Add"]);
     }
 
     #[test]

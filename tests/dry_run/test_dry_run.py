@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,9 @@ WHEEL = os.environ["SUPERKERNEL_TORCH_NPU_WHEEL"]
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-m", "superkernel", "torchair", *arguments]
-    return subprocess.run(line, capture_output=True, text=True, timeout=600)
+    # Scripts let TorchAir dump its graphs where they run.
+    with tempfile.TemporaryDirectory() as folder:
+        return subprocess.run(line, capture_output=True, text=True, timeout=600, cwd=folder)
 
 
 def plans(*arguments: str) -> list[list[str]]:
@@ -121,6 +124,39 @@ def test_dynamic_shapes_are_told() -> None:
 
     assert "not static" in str(dry_run(model, torch.ones(5, 7), dynamic=True))
     assert len(dry_run(model, {"x": torch.ones(5, 7)}).pieces) == 1
+
+
+def test_a_model_that_fails_leaves_nothing_to_the_next_one() -> None:
+    prepare(WHEEL)
+    import torch
+    import torchair
+
+    def broken(x: torch.Tensor) -> torch.Tensor:
+        with torchair.scope.super_kernel("broken"):
+            # Nobody converts it.
+            return torch.linalg.eigvals(torch.exp(x))
+
+    def model(x: torch.Tensor) -> torch.Tensor:
+        y = torch.exp(torch.abs(x))
+        with torchair.scope.super_kernel("whole"):
+            return torch.tanh(torch.neg(y))
+
+    with pytest.raises(Exception, match="eigvals"):
+        dry_run(broken, torch.ones(4, 4))
+    assert [scope["name"] for scope in dry_run(model, torch.ones(4, 4)).scopes] == ["whole"]
+
+
+def test_operators_whose_overloads_have_changed_are_converted() -> None:
+    prepare(WHEEL)
+    import torch
+    import torchair
+
+    def model(x: torch.Tensor) -> torch.Tensor:
+        with torchair.scope.super_kernel("s"):
+            return x[0] * torch.full((16,), 2.0) + torch.ones(16) + torch.zeros(16)
+
+    (kernel,) = dry_run(model, torch.ones(4, 16)).pieces
+    assert "Mul" in [op["type"] for op in kernel.ops]
 
 
 def test_another_wheel_needs_another_process(tmp_path: Path) -> None:

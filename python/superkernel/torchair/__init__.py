@@ -94,6 +94,7 @@ def dry_run(
     import torchair
 
     torch._dynamo.reset()
+    process.engine.forget_scopes()
     backend = torchair.get_npu_backend(compiler_config=torchair.CompilerConfig())
     compiled = torch.compile(model, backend=backend, dynamic=dynamic)
     before = len(process.engine.graphs)

@@ -93,6 +93,13 @@ class Engine:
             sys.modules[module.__name__] = module
             self._modules[name] = module
 
+    def forget_scopes(self) -> None:
+        """Those that were open when the tracing of another model failed: TorchAir would mark the next one with them."""
+        kept: Any = getattr(sys.modules.get("torchair.scope._scope_attr"), "local", None)
+        if hasattr(kept, "scope_attr"):
+            del kept.scope_attr
+        self._origins = {}
+
     def attach(self) -> None:
         """After TorchAir was imported: its package gets the stand-ins, its converter tells where ops come from."""
         core = sys.modules["torchair.core"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from types import SimpleNamespace
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 from superkernel.torchair._silent import SilentModule
@@ -14,6 +14,7 @@ def provide() -> None:
     """Puts them where they are looked for, if they are missing there."""
     _pkg_resources()
     _hint_int()
+    _overloads()
 
 
 def _pkg_resources() -> None:
@@ -28,6 +29,31 @@ def _pkg_resources() -> None:
     module.parse_version = parse
     module.get_distribution = lambda name: SimpleNamespace(version=version(name))
     sys.modules["pkg_resources"] = module
+
+
+def _overloads() -> None:
+    """Overloads of torch's operators that are gone.
+
+    TorchAir's converters name all there were. A file that names one that is not there would be left out as a whole,
+    while a converter for ``None`` is none.
+    """
+    from torch._ops import OpOverloadPacket
+
+    original: Any = OpOverloadPacket.__getattr__
+
+    def overload(self: Any, name: str) -> Any:
+        try:
+            return original(self, name)
+        except AttributeError:
+            if name.startswith("_") or not _is_torchairs(sys._getframe(1)):
+                raise
+            return None
+
+    OpOverloadPacket.__getattr__ = overload
+
+
+def _is_torchairs(caller: FrameType) -> bool:
+    return str(caller.f_globals.get("__name__", "")).startswith("torchair.")
 
 
 def _hint_int() -> None:

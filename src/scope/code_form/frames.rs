@@ -1,6 +1,6 @@
 //! The frames that `scope_enter` puts on a stack and `scope_exit` takes away.
 
-use crate::scope::attributes::{self, AttributeValue};
+use crate::scope::attributes::{self, AttributeValue, STREAM_LABEL};
 use crate::scope::error::ScopeError;
 use crate::scope::graph::Node;
 
@@ -23,6 +23,13 @@ impl Frames {
     /// One more than were entered does no harm.
     pub(super) fn exit(&mut self) {
         self.0.pop();
+    }
+
+    /// The label of the stream in force; empty: the default one.
+    pub(super) fn stream(&self) -> &str {
+        let label = |frame: &'_ Frame| frame.iter().position(|(key, _)| key == STREAM_LABEL);
+        let innermost = self.0.iter().rev().find_map(|frame| Some(&frame[label(frame)?].1));
+        innermost.map_or("", String::as_str)
     }
 
     /// A later frame overwrites an earlier one; one with an empty scope takes both marks away.

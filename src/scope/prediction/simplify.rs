@@ -41,8 +41,8 @@ const KEEPS_IDENTITY: [&str; 4] = ["Switch", "RefSwitch", "Merge", "RefMerge"];
 /// Takes out identities and casts without effect, folds constants, and marks ops without a task; tells what it did.
 pub(super) fn simplify(graph: &mut Graph) -> Vec<String> {
     let identities = bypass(graph, |node| matches!(node.op_type.as_str(), "Identity" | "IdentityN"));
-    let casts = bypass(graph, |node| node.same_type);
     let folded = fold(graph);
+    let casts = bypass(graph, |node| node.same_type);
     let mut without_task = 0;
     for node in graph.nodes.iter_mut().filter(|node| WITHOUT_TASK.contains(&node.op_type.as_str())) {
         node.no_task = true;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::*;
 use crate::scope::graph::Stage;
-use crate::scope::read_graph;
+use crate::scope::{Order, Orders, read_graph};
 
 fn graph(file: &str) -> Graph {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/graphs/torchair").join(file);
@@ -104,6 +104,25 @@ fn every_graph_is_planned_as_its_model_says() {
         assert_eq!(plan.mistakes.len(), if file.starts_with("mistakes") { 2 } else { 0 }, "{file}");
         assert!(plan.pieces.iter().all(|piece| piece.problems.is_empty() && piece.kernel_name.is_empty()), "{file}");
         assert!(plan.findings.is_empty(), "{file}: the engine's order cuts nothing here");
+    }
+}
+
+#[test]
+fn waits_casts_and_assignments_are_the_same_in_every_form() {
+    for order in [Order::Program, Order::Engine] {
+        let settings = Settings { orders: Orders::Only(order), ..Settings::default() };
+        let planned = |form: &str| {
+            let graph = graph(&format!("several_streams.{form}"));
+            let plan = crate::scope::plan_model(&graph, &settings, &Cancel::new()).unwrap();
+            let [piece] = &plan.pieces[..] else { panic!("{form}: one piece") };
+            (lists(piece), piece.core_limits, piece.main_stream, plan.prediction.clone())
+        };
+        let text = planned("txt");
+        assert_eq!(text.0.len(), 10);
+        assert!(text.0.iter().any(|op| op.starts_with("Neg waits [")), "{:?}", text.0);
+        for form in ["pb", "pbtxt", "py"] {
+            assert_eq!(planned(form), text, "{form}");
+        }
     }
 }
 
