@@ -14,6 +14,7 @@ use crate::locate::LocateError;
 use crate::model::ModelError;
 use crate::objects::ObjectError;
 use crate::opbuild::OpBuildError;
+use crate::operator::OperatorError;
 use crate::options::OptionError;
 use crate::phases::PhaseError;
 use crate::plan::PlanError;
@@ -84,6 +85,9 @@ pub enum Error {
     /// An operator could not be built.
     #[error(transparent)]
     OpBuild(#[from] OpBuildError),
+    /// An operator's folder cannot be read, or its host code refuses.
+    #[error(transparent)]
+    Operator(#[from] OperatorError),
     /// A profiling buffer cannot be decoded.
     #[error(transparent)]
     Profiling(#[from] ProfilingError),
@@ -139,6 +143,7 @@ impl Error {
             Self::Load(error) => error,
             Self::Locate(error) => error,
             Self::OpBuild(error) => error,
+            Self::Operator(error) => error,
             Self::Profiling(error) => error,
         }
     }

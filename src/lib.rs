@@ -65,6 +65,7 @@ mod named;
 mod nearest;
 pub mod objects;
 pub mod opbuild;
+mod operator;
 pub mod options;
 mod parallel;
 mod phases;

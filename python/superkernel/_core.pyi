@@ -20,6 +20,7 @@ __all__ = [
     "LaunchRequest",
     "Location",
     "OpDescription",
+    "OperatorHost",
     "Parameter",
     "Planned",
     "ProfilingAreas",
@@ -201,6 +202,29 @@ def check_program(text: str) -> list[str]: ...
 
 def build_op(request: dict[str, object], emulation_dir: str, timeout: float | None) -> dict[str, Any]: ...
 def header_tree(folder: str) -> tuple[Path, bool, str | None]: ...
+
+# -- operators in their folders --------------------------------------------------------------------------------------
+
+@final
+class OperatorHost:
+    def __new__(
+        cls,
+        folder: str | PathLike[str],
+        soc: str,
+        aic_num: int | None,
+        aiv_num: int | None,
+        repository: str | PathLike[str] | None,
+        include_dirs: list[str],
+        options: list[str],
+        emulation: str | PathLike[str],
+        cache: tuple[str | PathLike[str], int],
+        timeout: float | None,
+    ) -> OperatorHost: ...
+    def definition(self) -> dict[str, Any]: ...
+    def is_tiled(self) -> bool: ...
+    def left_out(self) -> list[str]: ...
+    def infer_shapes(self, call: dict[str, Any]) -> list[list[dict[str, Any]]]: ...
+    def tiling(self, call: dict[str, Any]) -> dict[str, Any]: ...
 
 # -- scope -----------------------------------------------------------------------------------------------------------
 

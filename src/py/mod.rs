@@ -15,6 +15,7 @@ mod locate;
 mod logging;
 mod model;
 mod opbuild;
+mod operator;
 mod options;
 mod plan;
 mod records;
@@ -48,6 +49,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     sim::register(module)?;
     aicore::register(module)?;
     opbuild::register(module)?;
+    operator::register(module)?;
     cost::register(module)?;
     trace::register(module)?;
     scope::register(module)

@@ -1,4 +1,4 @@
-//! Folders that take long to make and can be made again: precompiled headers. The least recently used go when the limit
+//! Folders that take long to make and can be made again: precompiled headers, host code of operators. The least recently used go when the limit
 //! is reached.
 
 use std::io::ErrorKind;
@@ -11,7 +11,7 @@ use crate::cancel::Cancel;
 use crate::fs::{self, FileError};
 
 /// Names of such folders start with one of these; the rest is the digest of what they are made of.
-const PREFIXES: [&str; 2] = ["sk_headers_", "sk_operator_headers_"];
+const PREFIXES: [&str; 3] = ["sk_headers_", "sk_operator_headers_", "sk_operator_host_"];
 /// A file in them whose time says when they were last used.
 const USED: &str = "used";
 /// A folder used so recently may be in use by a compiler of another process.
@@ -35,6 +35,8 @@ pub(crate) enum FolderKind {
     Program,
     /// Headers as operators read them.
     Operator,
+    /// The host code of an operator as a library.
+    OperatorHost,
 }
 
 impl FolderKind {
@@ -42,6 +44,7 @@ impl FolderKind {
         match self {
             Self::Program => PREFIXES[0],
             Self::Operator => PREFIXES[1],
+            Self::OperatorHost => PREFIXES[2],
         }
     }
 }

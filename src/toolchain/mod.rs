@@ -16,7 +16,7 @@ mod slots;
 mod watcher;
 
 pub(crate) use cann::{CannSearch, CannToolchain, LinkerUse};
-pub(crate) use command::{Executed, quote, shell_line};
+pub(crate) use command::{Command, Executed, quote, shell_line};
 pub use error::ToolchainError;
 pub(crate) use host::HostCompiler;
 pub use host::{HostSearch, HostToolchain};

@@ -1,0 +1,152 @@
+"""The host code of an operator: its definition, the shapes of its outputs, its tiling."""
+
+import shutil
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+import superkernel
+from superkernel import _core
+
+ROOT = Path(__file__).parents[3]
+OPERATORS = ROOT / "tests/operators"
+HEADERS = Path(superkernel.__file__).parent / "include"
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+def load(folder: Path, cache: Path, soc: str = "Ascend910B", timeout: float | None = None) -> _core.OperatorHost:
+    repository = folder.parent
+    return _core.OperatorHost(folder, soc, None, None, repository, [], [], HEADERS, (cache, 1 << 30), timeout)
+
+
+@pytest.fixture(scope="module")
+def scale(cache: Path) -> _core.OperatorHost:
+    return load(OPERATORS / "host_scale", cache)
+
+
+def tensor(dtype: str, *shape: int, data: bytes | None = None) -> list[dict[str, Any]]:
+    return [{"dtype": dtype, "shape": list(shape), "data": data}]
+
+
+def call(*inputs: list[dict[str, Any]], **attributes: object) -> dict[str, Any]:
+    return {"inputs": [*inputs], "outputs": [tensor("float32")], "attributes": attributes}
+
+
+def test_the_definition_is_read(scale: _core.OperatorHost) -> None:
+    definition = scale.definition()
+    assert (definition["op_type"], definition["op_file"]) == ("HostScale", "host_scale")
+    assert definition["socs"] == ["ascend910b", "ascend950"]
+    x, bias, rows = definition["inputs"]
+    assert (x["name"], x["presence"], x["dtypes"]) == ("x", "required", ["float16", "float32"])
+    assert (bias["presence"], bias["dtypes"], bias["formats"]) == ("optional", ["float32"] * 2, ["ND", "ND"])
+    assert (rows["value_depend"], rows["dtypes"]) == (True, ["int64", "int64"])
+    assert definition["outputs"][0]["dtypes"] == ["float16", "float32"]
+    assert [(a["name"], a["kind"], a["required"], a["default"]) for a in definition["attributes"]] == [
+        ("factor", "float", True, None),
+        ("mode", "str", False, "plain"),
+        ("order", "list_int", False, [1, 0]),
+    ]
+
+
+def test_a_chip_has_a_definition_of_its_own(cache: Path) -> None:
+    definition = load(OPERATORS / "host_scale", cache, "Ascend950").definition()
+    assert definition["op_file"] == "host_scale_apt"
+    assert definition["inputs"][0]["dtypes"] == ["float32", "bfloat16"]
+    with pytest.raises(superkernel.SuperKernelError, match="no kernel for Ascend910_93; it has some for ascend910b"):
+        load(OPERATORS / "host_scale", cache, "Ascend910_93")
+
+
+def test_shapes_and_types_are_inferred(scale: _core.OperatorHost) -> None:
+    outputs = scale.infer_shapes(call(tensor("float16", 3, 5), [], [], factor=2.0))
+    assert [(t["dtype"], t["shape"]) for t in outputs[0]] == [("float16", [5, 3])]
+    outputs = scale.infer_shapes(call(tensor("float16", 3, 5), [], [], factor=2.0, order=[0, 1]))
+    assert outputs[0][0]["shape"] == [3, 5]
+
+
+def test_the_tiling_is_what_host_code_computes(scale: _core.OperatorHost) -> None:
+    tiling = scale.tiling(call(tensor("float16", 100, 64), tensor("float32", 64), [], factor=0.5))
+    # 48 vector cores take 3 rows each; 16 MiB of the workspace belong to the library.
+    assert (tiling["key"], tiling["blocks"], tiling["workspaces"]) == (11, 34, [(16 << 20) + 64])
+    # A struct in a struct starts and ends at a multiple of 8, and so does the whole. 256 bytes of 192 KiB are taken.
+    rows, flag, first, count, kib, factor, columns, bias = struct.unpack("<I4xBxHHHf4xQB7x", tiling["bytes"])
+    assert (rows, flag, first, count, kib, factor, columns, bias) == (100, 1, 1, 2, 191, 0.5, 64, 1)
+
+
+def test_values_of_inputs_reach_the_tiling(scale: _core.OperatorHost) -> None:
+    rows = tensor("int64", 1, data=struct.pack("<q", 7))
+    tiling = scale.tiling(call(tensor("float32", 100, 64), [], rows, factor=1))
+    assert (tiling["key"], tiling["blocks"]) == (10, 7)
+    assert struct.unpack_from("<I", tiling["bytes"]) == (7,)
+
+
+def test_a_refusal_carries_the_words_of_the_operator(scale: _core.OperatorHost) -> None:
+    with pytest.raises(
+        superkernel.SuperKernelError, match=r"(?s)the tiling .*HostScale: x has 3 dimensions instead of 2"
+    ) as error:
+        scale.tiling(call(tensor("float16", 1, 2, 3), [], [], factor=1.0))
+    assert error.value.errorinfo["errId"] == "SK0986"
+
+
+def test_crashes_and_endless_loops_harm_nobody(scale: _core.OperatorHost, cache: Path) -> None:
+    with pytest.raises(superkernel.SuperKernelError, match="crashed \\(signal: 6") as error:
+        scale.tiling(call(tensor("float16", 2, 3), [], [], factor=1.0, mode="crash"))
+    assert error.value.errorinfo["errId"] == "SK0987"
+    patient = load(OPERATORS / "host_scale", cache, timeout=20.0)
+    assert patient.tiling(call(tensor("float16", 2, 3), [], [], factor=1.0))["blocks"] == 2
+    hasty = load(OPERATORS / "host_scale", cache, timeout=0.5)
+    with pytest.raises(superkernel.SuperKernelError, match=r"did not come to its end within 0\.5 s"):
+        hasty.tiling(call(tensor("float16", 2, 3), [], [], factor=1.0, mode="endless"))
+
+
+def test_what_is_missing_is_named_where_it_is_needed(scale: _core.OperatorHost) -> None:
+    assert scale.left_out()[0].startswith("op_host/arch35/host_scale_tiling_arch35.cpp:7: ")
+    with pytest.raises(superkernel.SuperKernelError, match="RegisterTilingOfTheFuture") as error:
+        scale.tiling(call(tensor("float16", 2, 3), [], [], factor=1.0, mode="registers"))
+    assert error.value.errorinfo["errId"] == "SK0983"
+    assert "needs `optiling::HostScaleByRegisters`, which is not there" in str(error.value)
+    assert "--tiling FILE --key K --blocks N" in str(error.value)
+
+
+def test_wrong_arguments_are_refused(scale: _core.OperatorHost) -> None:
+    x = tensor("float16", 2, 3)
+    with pytest.raises(
+        superkernel.SuperKernelError, match=r"attribute `factr` cannot be `1\.0`: its attributes are factor, mode"
+    ):
+        scale.tiling(call(x, [], [], factr=1.0))
+    with pytest.raises(
+        superkernel.SuperKernelError, match='attribute `factor` cannot be `"a"`: expected a value of type float'
+    ):
+        scale.tiling(call(x, [], [], factor="a"))
+    with pytest.raises(superkernel.SuperKernelError, match="a type cannot be `half`: expected one of float32, float16"):
+        scale.tiling(call(tensor("half", 2, 3), [], [], factor=1.0))
+    with pytest.raises(superkernel.SuperKernelError, match="values of 3 bytes`: its shape has 8 bytes"):
+        scale.tiling(call(x, [], tensor("int64", 1, data=b"abc"), factor=1.0))
+
+
+def test_a_folder_without_operator_and_one_that_does_not_compile(tmp_path: Path, cache: Path) -> None:
+    with pytest.raises(superkernel.SuperKernelError, match="holds no operator") as error:
+        load(OPERATORS / "host_shared", cache)
+    assert error.value.errorinfo["errId"] == "SK0980"
+    folder = tmp_path / "repository/host_scale"
+    shutil.copytree(OPERATORS / "host_scale", folder)
+    definition = folder / "op_host/host_scale_def.cpp"
+    definition.write_text(definition.read_text().replace('.String("plain")', '.Colour("plain")'))
+    with pytest.raises(superkernel.SuperKernelError, match=r"op_host/host_scale_def.cpp:18: .*Colour") as error:
+        load(folder, cache)
+    assert error.value.errorinfo["errId"] == "SK0982"
+
+
+def test_a_changed_file_is_compiled_again(tmp_path: Path, cache: Path) -> None:
+    for name in ("host_scale", "host_shared"):
+        shutil.copytree(OPERATORS / name, tmp_path / name)
+    x = call(tensor("float16", 100, 64), [], [], factor=1.0)
+    assert load(tmp_path / "host_scale", cache).tiling(x)["blocks"] == 34
+    # It is found through the functions it defines, and counts like the operator's own files.
+    shared = tmp_path / "host_shared/src/rows_shared.cpp"
+    shared.write_text(shared.read_text().replace("return uint32_t(", "return 1 + uint32_t("))
+    assert load(tmp_path / "host_scale", cache).tiling(x)["blocks"] == 35
