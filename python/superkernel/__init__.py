@@ -21,6 +21,7 @@ from superkernel._errors import SuperKernelError
 from superkernel._fork import imported
 from superkernel._generate import generate
 from superkernel._install.strangers import warn_of_stranger
+from superkernel._logging import follow_the_environment
 from superkernel._plan import plan
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ __all__ = [
     "types",
 ]
 
+follow_the_environment()
 warn_of_stranger()
 
 from superkernel import super_kernel  # noqa: E402

@@ -191,6 +191,7 @@ def configure(
     aiv_num: int | None = _KEEP,
     kernel_meta_parent_dir: str | os.PathLike[str] | None = _KEEP,
     op_debug_config: str | Sequence[str] | None = _KEEP,
+    keep: bool | None = _KEEP,
     toolchain: Literal["auto", "cann", "host"] | None = _KEEP,
     linker: Literal["vendor", "own", "both"] | None = _KEEP,
     cache_dir: str | os.PathLike[str] | None = _KEEP,

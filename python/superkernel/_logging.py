@@ -12,6 +12,7 @@ import atexit
 import contextlib
 import contextvars
 import logging
+import os
 import sys
 import traceback
 from collections.abc import Iterator
@@ -19,7 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 from superkernel import _core
 
-__all__ = ["building", "error_in_cann_s_log", "logger", "lowest_level", "named", "print_to_stderr"]
+__all__ = [
+    "building",
+    "error_in_cann_s_log",
+    "follow_the_environment",
+    "logger",
+    "lowest_level",
+    "named",
+    "print_to_stderr",
+]
 
 #: The kernel the current context works on, for CANN's log.
 _kernel_name: contextvars.ContextVar[str] = contextvars.ContextVar("superkernel_kernel_name", default="superkernel")
@@ -137,6 +146,11 @@ def print_to_stderr(verbosity: int) -> None:
     global _with_cann
 
     _with_cann = False
+    _attach((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)])
+
+
+def _attach(level: int) -> None:
+    """Standard error gets what is of this level, or of the one that the environment asks for, if that is lower."""
     if not any(isinstance(handler.formatter, _Lines) for handler in logger.handlers):
         handler = _ToStderr()
         handler.setFormatter(_Lines())
@@ -145,8 +159,28 @@ def print_to_stderr(verbosity: int) -> None:
         handler.addFilter(_once)
         logger.addHandler(handler)
     _once.told.clear()
-    logger.setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)])
+    asked = _asked_level()
+    logger.setLevel(level if asked is None else min(level, asked))
     _core.set_log_level(lowest_level())
+
+
+#: The environment variable for who cannot change the program, and what it can be.
+VARIABLE = "SUPERKERNEL_LOG"
+LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING}
+
+
+def _asked_level() -> int | None:
+    return LEVELS.get(os.environ.get(VARIABLE, "").strip().lower())
+
+
+def follow_the_environment() -> None:
+    """Prints the log where the environment asks for it, whatever the program does about logging."""
+    asked = os.environ.get(VARIABLE)
+    if not asked:
+        return
+    _attach(logging.WARNING)
+    if _asked_level() is None:
+        logger.warning("%s=%s is not understood; it can be %s", VARIABLE, asked[:80], ", ".join(LEVELS))
 
 
 logger = named("superkernel")

@@ -46,9 +46,10 @@ pub struct Request {
 impl Request {
     /// What becomes of source and objects.
     pub(super) fn intermediates(&self) -> Intermediates {
-        match (self.keep, self.environment.settings.op_debug_config.intermediates) {
-            (Intermediates::Remove, Intermediates::Remove) => Intermediates::Remove,
-            (Intermediates::Keep, _) | (_, Intermediates::Keep) => Intermediates::Keep,
+        let settings = &self.environment.settings;
+        match (self.keep, settings.op_debug_config.intermediates) {
+            (Intermediates::Remove, Intermediates::Remove) if !settings.keep => Intermediates::Remove,
+            (Intermediates::Remove | Intermediates::Keep, _) => Intermediates::Keep,
         }
     }
 

@@ -166,6 +166,15 @@ settings! {
         default: DefaultValue::Text(""),
         role: Role::Result,
     }
+    /// Does what a build makes on its way stay?
+    keep: bool {
+        meaning: "keep the generated source and the kernel's own objects; nothing is taken from a cache then",
+        help: "keep the generated source and the kernel's own objects",
+        variable: Some("SUPERKERNEL_KEEP"),
+        cann: None,
+        default: DefaultValue::Text("False"),
+        role: Role::Machine,
+    }
     /// Which toolchain.
     toolchain: ToolchainChoice {
         meaning: "`cann`, `host`, or `auto`: CANN's compiler where it is found, else the machine's",

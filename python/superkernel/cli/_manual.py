@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from superkernel._config import SETTINGS
 from superkernel.cli._tree import Command, commands
+from superkernel.cli._variables import variables
 
 __all__ = ["page"]
 
@@ -44,9 +44,8 @@ def _lines() -> Iterator[str]:
     ):
         yield from (".TP", f".B {status}", meaning)
     yield ".SH ENVIRONMENT"
-    for setting in SETTINGS.values():
-        if setting["variable"]:
-            yield from (".TP", f".B {setting['variable']}", _text(setting["help"]))
+    for variable in variables():
+        yield from (".TP", f".B {variable.name}", _text(variable.meaning))
     yield ".SH FILES"
     yield from (".TP", ".I kernel_meta/NAME.o, NAME.json, NAME.manifest.json", "a kernel, its description, its record")
     yield from (".TP", ".I ~/.cache/superkernel", "the cache of built kernels")

@@ -65,7 +65,6 @@ def run(options: argparse.Namespace) -> int:
             fallback=options.fallback,
             executor=executor,
             check=False,
-            keep=options.keep,
             rebuild=options.rebuild,
             use_cache=not options.no_cache,
             **planning(options),  # type: ignore[arg-type]

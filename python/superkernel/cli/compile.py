@@ -27,7 +27,6 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def add_build_flags(command: argparse.ArgumentParser) -> None:
     """What every command that builds super kernels takes."""
-    command.add_argument("--keep", action="store_true", help="keep the generated source and the kernel's own objects")
     command.add_argument("--rebuild", action="store_true", help="build even what is up to date")
     command.add_argument("--no-cache", action="store_true", help="neither read nor fill the user's cache")
     command.add_argument("--quiet", "-q", action="store_true", help="no progress display")
@@ -48,7 +47,6 @@ def run(options: argparse.Namespace) -> None:
                 report = _build.build(
                     kernel_infos,
                     name,
-                    keep=options.keep,
                     rebuild=options.rebuild,
                     use_cache=not options.no_cache,
                     progress=progress,

@@ -21,6 +21,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="store_true",
         help="list the options of captured graphs (npugraph_ex) with their counterparts here",
     )
+    what.add_argument("--env", action="store_true", help="list the environment variables, and what they are now")
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=run)
 
@@ -29,6 +30,8 @@ def run(options: argparse.Namespace) -> None:
     """Prints the table, or what a string says."""
     if options.aclgraph:
         _print_aclgraph(options.json)
+    elif options.env:
+        _print_variables(options.json)
     elif options.string is None:
         _print_table(options.json)
     else:
@@ -49,6 +52,21 @@ def _print_table(as_json: bool) -> None:
         print(f"{row['name']}={row['default']}" if row["default"] else row["name"])
         print(f"    {row['effect']}")
         print(f"    accepts {row['accepts']}")
+
+
+def _print_variables(as_json: bool) -> None:
+    from superkernel.cli._variables import variables
+
+    found = list(variables())
+    if as_json:
+        import json
+
+        print(json.dumps([{**variable._asdict(), "value": variable.value} for variable in found], indent=2))
+        return
+    for variable in found:
+        print(variable.name if variable.value is None else f"{variable.name}={variable.value}")
+        print(f"    {variable.meaning}")
+        print(f"    without it: {variable.default}")
 
 
 def _print_aclgraph(as_json: bool) -> None:

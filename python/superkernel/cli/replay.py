@@ -17,7 +17,6 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "Nothing is taken from the file that could name a file or a program of this machine, unless --trust is given.",
     )
     command.add_argument("file", metavar="X.tar", help="the reproducer; `-`: standard input")
-    command.add_argument("--keep", action="store_true", help="keep the generated source and the kernel's own objects")
     command.add_argument(
         "--trust", action="store_true", help="take all settings, paths and compile options: you know who made the file"
     )
@@ -48,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         recorded = stored.error
         with superkernel.configure(**settings):
             try:
-                report = _build.build(stored.kernel_infos, stored.name, keep=options.keep, rebuild=True)
+                report = _build.build(stored.kernel_infos, stored.name, rebuild=True)
             except superkernel.SuperKernelError as error:
                 print_error(error)
                 same = recorded == error.errorinfo["errId"]

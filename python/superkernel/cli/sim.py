@@ -47,7 +47,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "nobody keeps the same",
     )
     command.add_argument("--keep", metavar="LIBRARY", help="keep the compiled program as this file")
-    add_settings(command)
+    add_settings(command, "soc", "aic_num", "aiv_num", "op_debug_config", "ascendc", "tool_timeout", "jobs")
     command.add_argument("file", metavar="FILE", help="the source that has `main`")
     command.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="arguments of the program")
     command.set_defaults(run=run)

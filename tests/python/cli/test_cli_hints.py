@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -166,3 +168,44 @@ def test_messages_name_documents_that_are_there() -> None:
     (path,) = re.findall(r"\S+/scopes\.md", refusal.value.errorinfo["errSolution"])
     assert Path(path).is_absolute() and Path(path).is_file()
     assert with_paths("see docs/no_such_page.md, /a/docs/scopes.md") == "see docs/no_such_page.md, /a/docs/scopes.md"
+
+
+def in_a_process(variables: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SUPERKERNEL_")}
+    return subprocess.run(
+        [sys.executable, *arguments], env={**environment, **variables}, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_log_is_printed_where_the_environment_asks() -> None:
+    code = "import superkernel; superkernel.scope.plan({'nodes': []}); superkernel._logging.logger.info('step')"
+    assert in_a_process({}, "-c", code).stderr == ""
+    assert "step" in in_a_process({"SUPERKERNEL_LOG": "Info"}, "-c", code).stderr
+    assert "step" not in in_a_process({"SUPERKERNEL_LOG": "warning"}, "-c", code).stderr
+    wrong = in_a_process({"SUPERKERNEL_LOG": "loud"}, "-c", code)
+    assert wrong.returncode == 0 and "SUPERKERNEL_LOG=loud is not understood; it can be debug, info" in wrong.stderr
+    code = "from superkernel import _logging, cli; cli.main(['version']); _logging.logger.debug('step')"
+    assert "step" in in_a_process({"SUPERKERNEL_LOG": "debug"}, "-c", code).stderr, "the command line has it too"
+    assert "step" not in in_a_process({}, "-c", code).stderr
+
+
+def test_every_variable_that_is_read_is_listed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUPERKERNEL_LINKER", "both")
+    assert cli.main(["options", "--env"]) == 0
+    shown = capsys.readouterr().out
+    assert "SUPERKERNEL_LINKER=both\n    setting `linker`: who links" in shown
+    assert cli.main(["options", "--env", "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["SUPERKERNEL_LINKER"]["value"] == "both" and rows["SUPERKERNEL_KEEP"]["default"] == "`False`"
+    sources = [*(ROOT / "python" / "superkernel").rglob("*.py")]
+    read = {
+        name
+        for path in sources
+        for name in re.findall(r"environ(?:\.get\(|\[)\"([A-Z_]+)\"|VARIABLE = \"([A-Z_]+)\"", path.read_text())
+        for name in name
+        if name
+    }
+    ours = {"PATH", "PYTHONPATH", "HOME", "LD_LIBRARY_PATH", "TERM"}
+    assert "SUPERKERNEL_LOG" in read and read - ours <= set(rows), read - ours - set(rows)

@@ -14,6 +14,7 @@ from pathlib import Path
 from kernels.planted import PLANTED
 from superkernel import _core
 from superkernel._migration import MODULES
+from superkernel.cli._variables import variables
 
 ROOT = Path(__file__).parents[3]
 
@@ -57,6 +58,14 @@ def settings_table() -> Iterable[str]:
         cann = f'`{_CANN_CALLS[row["cann"][0]]}("{row["cann"][1]}")`' if row["cann"] else ""
         variable = f"`{row['variable']}`" if row["variable"] else ""
         yield f"| `{row['name']}` | {row['meaning']} | {cann} | {variable} | {row['default']} |"
+
+
+def variables_table() -> Iterable[str]:
+    """The environment variables, for the documents."""
+    yield "| variable | what it does | without it |"
+    yield "|---|---|---|"
+    for variable in variables():
+        yield f"| `{variable.name}` | {variable.meaning} | {variable.default} |"
 
 
 def setting_arguments() -> Iterable[str]:
@@ -134,6 +143,7 @@ PASSED_ON = [module for module, row in MODULES.items() if module not in {*row.wo
 LISTINGS = {
     ("README.md", "options"): options_table,
     ("docs/configuration.md", "settings"): settings_table,
+    ("docs/configuration.md", "variables"): variables_table,
     ("docs/migration.md", "names"): migration_table,
     ("docs/simulator.md", "mistakes"): planted_mistakes,
     ("python/superkernel/super_kernel_constants.py", "switches"): switch_enums,
