@@ -51,8 +51,17 @@ def of_program(kernel_infos: Mapping[str, Any], kernel_name: str) -> dict[str, A
 def of_scopes(graph: Graph, planned: ScopePlan, links: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The data of the picture ``scope``; ``links`` are pages about single pieces."""
     plan = planned.to_dict()
-    keys = ("name", "type", "id", "stream", "scope")
-    nodes = [{**{key: node.get(key) for key in keys}, **_origin(node)} for node in graph.to_dict()["nodes"]]
+    # As the core has it: with marks and ids, and with event ends as nodes of their own, which are shown as arrows.
+    content = graph.native().to_dict()
+    inputs: dict[str, list[tuple[int, str, int]]] = {}
+    for edge in content["data"]:
+        inputs.setdefault(edge["to"], []).append((edge["input"], edge["from"], edge["output"]))
+    keys = ("name", "type", "id", "stream", "scope", "options")
+    nodes = [
+        {**{key: node.get(key) for key in keys}, "inputs": sorted(inputs.get(node["name"], ())), **_origin(node)}
+        for node in content["nodes"]
+        if node.get("event_id") is None
+    ]
     if plan["prediction"] and plan["nodes"]:
         # Streams are the prediction's, and what the engine will take out is not there.
         streams = {node["name"]: node["stream"] for node in plan["nodes"]}
@@ -60,15 +69,30 @@ def of_scopes(graph: Graph, planned: ScopePlan, links: Mapping[str, str] | None 
     # What a build needs is not shown.
     unused = {"kernel_infos", "normalized_infos", "document"}
     pieces = [{key: value for key, value in piece.items() if key not in unused} for piece in plan["pieces"]]
-    shown = ("graph", "mode", "status", "prediction", "findings", "mistakes", "scopes", "events", "records")
-    return {"plan": {**{key: plan[key] for key in shown}, "pieces": pieces}, "nodes": nodes, "links": dict(links or {})}
+    shown = ("graph", "mode", "status", "prediction", "findings", "mistakes", "scopes", "records")
+    # Where nothing was fused the events are those of the graph.
+    events = plan["events"] or _events(content)
+    told = {**{key: plan[key] for key in shown}, "pieces": pieces, "events": events}
+    return {"plan": told, "nodes": nodes, "links": dict(links or {})}
 
 
-def _origin(node: Mapping[str, Any]) -> dict[str, str]:
-    """What the user wrote that became a node, in one line."""
-    origin = node.get("origin", {})
+def _events(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The events of a graph: what stands before their sends and behind their receives."""
+    ends = {node["name"]: (node.get("branch", ""), node["event_id"]) for node in content["nodes"] if "event_id" in node}
+    senders = {ends[after]: before for before, after in content["control"] if after in ends}
+    receivers = {ends[before]: after for before, after in content["control"] if before in ends}
+    return [
+        {"id": event[1], "kind": "normal", "from": sender, "to": receivers[event], "created": False}
+        for event, sender in senders.items()
+        if event in receivers
+    ]
+
+
+def _origin(node: Mapping[str, Any]) -> dict[str, Any]:
+    """What the user wrote that became a node: as it is, and in one line."""
+    origin = node.get("origin") or {}
     told = ", ".join(value for value in (origin.get(key) for key in ("torch_op", "fx_node", "line")) if value)
-    return {"from": told} if told else {}
+    return {"from": told, "origin": origin} if told else {}
 
 
 def page(kind: Kind, title: str, data: Mapping[str, Any]) -> str:
