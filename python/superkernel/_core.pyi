@@ -426,6 +426,7 @@ def locate_log(
 
 # -- cost ------------------------------------------------------------------------------------------------------------
 
+def cost_tasks(path: str) -> list[tuple[str, str, str, float]]: ...
 def cost_prices(path: str | None) -> tuple[list[tuple[str, float, float, str, str]], str]: ...
 def cost_predict(
     model: ScopeGraph | tuple[Any, str], request: dict[str, object], profiles: list[str], prices: str | None

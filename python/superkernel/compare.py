@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from pathlib import Path
 from typing import NamedTuple
 
-from superkernel import _files
+from superkernel import _core, _files
 from superkernel._errors import make_error
 
-__all__ = ["Comparison", "Row", "Statistic", "compare", "read_statistic"]
+__all__ = ["Change", "Comparison", "Row", "Statistic", "compare", "read_statistic"]
 
 FILE = "op_statistic.csv"
 FUSED = "sk_model"
 UNFUSED = "no_sk_model"
 SUPER_KERNEL = "SuperKernel"
+
+#: Rows of the table op by op.
+MOST_OPS = 40
+#: The profiler's tables of single ops, the best first.
+_SINGLE_OPS = ("op_summary*.csv", "kernel_details*.csv")
 
 #: Microseconds no run takes (30 years), and finer ones than any clock tells: within them all sums are exact.
 LONGEST = Decimal(10) ** 15
@@ -77,11 +82,40 @@ class Fused(NamedTuple):
     count_after: int | None
 
 
+class Change(NamedTuple):
+    """An op, or all ops of a type, in both runs; ``None`` where it is not there."""
+
+    op: str
+    op_type: str
+    core_type: str
+    #: Microseconds: of an op on average, of a type in all.
+    before: Decimal | None
+    after: Decimal | None
+
+    @property
+    def change(self) -> Decimal:
+        """Below 0: less time than before."""
+        return (self.after or Decimal(0)) - (self.before or Decimal(0))
+
+
 class Comparison(NamedTuple):
     """Two tables side by side."""
 
     unfused: Statistic
     fused: Statistic
+    #: Op by op, the largest change first; empty where the profiles have no table of single ops.
+    ops: Sequence[Change] = ()
+
+    @property
+    def types(self) -> list[Change]:
+        """Op types, the largest change first."""
+        totals: list[dict[tuple[str, str], Decimal]] = [{}, {}]
+        for found, statistic in zip(totals, (self.unfused, self.fused)):
+            for row in statistic.rows:
+                key = (row.op_type, row.core_type)
+                found[key] = found.get(key, Decimal(0)) + row.total
+        before, after = totals
+        return _largest_first(Change("", *key, before.get(key), after.get(key)) for key in {**before, **after})
 
     @property
     def benefit(self) -> Decimal:
@@ -136,10 +170,45 @@ class Comparison(NamedTuple):
             kernels = sum((row.total for row in self.fused.rows if row.op_type == SUPER_KERNEL), Decimal(0))
             yield f"  {number(before)} us of single ops became {number(kernels)} us of super kernels"
             yield ""
+        yield "by op type, the largest change first:"
+        yield from _table(_CHANGES[1:], [row[1:] for row in _changes(self.types)])
+        yield ""
+        if self.ops:
+            yield "op by op, on average, the largest change first:"
+            yield from _table(_CHANGES, _changes(self.ops[:MOST_OPS]), left=3)
+            if len(self.ops) > MOST_OPS:
+                yield f"  and {len(self.ops) - MOST_OPS} more; --json has all"
+            yield ""
         yield (
             f"benefit of super kernels: {percent(self.benefit)} % "
             f"({number(self.unfused.total)} us -> {number(self.fused.total)} us)"
         )
+
+
+_CHANGES = ("Op Name", "OP_Type", "Core Type", "before(us)", "after(us)", "change(us)")
+
+
+def _changes(found: Iterable[Change]) -> list[tuple[str, ...]]:
+    """Rows of a table; nothing stands where an op is not there."""
+
+    def time(value: Decimal | None) -> str:
+        return "" if value is None else number(value)
+
+    return [
+        (
+            row.op,
+            row.op_type,
+            row.core_type,
+            time(row.before),
+            time(row.after),
+            f"{'+' if row.change > 0 else ''}{number(row.change)}",
+        )
+        for row in found
+    ]
+
+
+def _largest_first(found: Iterable[Change]) -> list[Change]:
+    return sorted(found, key=lambda row: (-abs(row.change), row.op, row.op_type, row.core_type))
 
 
 def _went_in_partly(before: Row, after: Row) -> bool:
@@ -160,12 +229,12 @@ def percent(value: Decimal) -> str:
     return f"{value.quantize(Decimal('0.01'), ROUND_HALF_UP):f}"
 
 
-def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]], left: int = 2) -> Iterator[str]:
     lines = [header, *rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     for line in lines:
         cells = [
-            cell.ljust(width) if column < 2 else cell.rjust(width)
+            cell.ljust(width) if column < left else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(line, widths))
         ]
         yield "  " + "  ".join(cells).rstrip()
@@ -177,7 +246,32 @@ def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator
 def compare(folder: str | os.PathLike[str]) -> Comparison:
     """Compares the two runs below ``folder`` (usually ``prof_result``): ``no_sk_model`` and ``sk_model``."""
     root = Path(_files.checked_path(folder, "folder"))
-    return Comparison(read_statistic(_find(root / UNFUSED)), read_statistic(_find(root / FUSED)))
+    runs = [root / UNFUSED, root / FUSED]
+    unfused, fused = (read_statistic(_find(run)) for run in runs)
+    # A run may be given as its table alone.
+    single = [_single_ops(one.path.parent) if run.is_dir() else {} for run, one in zip(runs, (unfused, fused))]
+    return Comparison(unfused, fused, _op_by_op(*single))
+
+
+def _single_ops(folder: Path) -> dict[tuple[str, str, str], Decimal]:
+    """The average time of every op of a run: of the tables of single ops beside its statistic."""
+    times: dict[tuple[str, str, str], list[float]] = {}
+    for pattern in _SINGLE_OPS:
+        tables = sorted(folder.glob(pattern))
+        for table in tables:
+            for op, op_type, core_type, us in _core.cost_tasks(str(table)):
+                times.setdefault((op, op_type, core_type), []).append(us)
+        if tables:
+            break
+    return {key: Decimal(repr(sum(own) / len(own))).quantize(SHORTEST) for key, own in times.items()}
+
+
+def _op_by_op(
+    before: Mapping[tuple[str, str, str], Decimal], after: Mapping[tuple[str, str, str], Decimal]
+) -> list[Change]:
+    if not before or not after:
+        return []
+    return _largest_first(Change(*key, before.get(key), after.get(key)) for key in {**before, **after})
 
 
 def _find(folder: Path) -> Path:

@@ -17,11 +17,12 @@ use crate::cost::durations::Durations;
 use crate::cost::forecast::{self, Model, Runs};
 use crate::cost::inputs::Known;
 use crate::cost::prices::{Effect, Price, Prices};
-use crate::cost::profile::Profile;
+use crate::cost::profile::{Content, Profile};
 use crate::scope;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cost_prices, module)?)?;
+    module.add_function(wrap_pyfunction!(cost_tasks, module)?)?;
     module.add_function(wrap_pyfunction!(cost_predict, module)?)?;
     module.add_function(wrap_pyfunction!(cost_trace, module)?)?;
     module.add_function(wrap_pyfunction!(cost_tune, module)?)?;
@@ -44,6 +45,21 @@ fn cost_prices(py: Python<'_>, path: Option<PathBuf>) -> PyResult<(Vec<PriceRow>
         (price.name(), prices.get(price), prices.error(price), price.meaning(), effect)
     };
     Ok((Price::all().map(row).collect(), prices.origin.clone()))
+}
+
+/// Op, its type, what it ran on, microseconds.
+type TaskRow = (String, String, String, f64);
+
+/// The tasks of a table of the profiler; none of one that has no single tasks.
+#[pyfunction]
+fn cost_tasks(py: Python<'_>, path: PathBuf) -> PyResult<Vec<TaskRow>> {
+    let profile = py.detach(|| Profile::read(&path)).map_err(|error| to_python(py, error))?;
+    Ok(match profile.content {
+        Content::Tasks(tasks) => {
+            tasks.into_iter().map(|task| (task.name, task.op_type, task.task_type, task.duration)).collect()
+        }
+        Content::Types(_) | Content::Buffer(_) => Vec::new(),
+    })
 }
 
 /// A model as Python gives it: a graph, or `kernel_infos` with a name.

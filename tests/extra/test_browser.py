@@ -137,6 +137,23 @@ def test_a_program(browser: webdriver.Chrome, tmp_path: Path) -> None:
     shown.done("program")
 
 
+def test_a_predicted_gain(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    ops = OpList(tmp_path).op(AIC, 8).op(AIV, 16)
+    for number, entry in enumerate(ops.ops):
+        entry["name"] = f"op{number}"
+    table = "Op Name,OP Type,Task Type,Task Duration(us),Task Wait Time(us),Block Dim\n"
+    (tmp_path / "op_summary_1.csv").write_text(table + "op0,K,AI_CORE,20,1,8\nop1,K,AI_VECTOR_CORE,30,1,8\n")
+    out = str(tmp_path / "out.html")
+    command = ["plan", str(ops.write()), "--html", out, "--profile", str(tmp_path), "--soc", "Ascend910_93"]
+    assert main(command) == 0
+    shown = Shown(browser, Path(out))
+    assert shown.all(".chip.gain")[0].text.startswith("predicted gain ")
+    assert "predicted, not measured" in shown.panel() and "ops alone" in shown.panel()
+    shown.all('.box[data-op="1"]')[0].click()
+    assert "alone 30.00 us" in shown.panel()
+    shown.done("predicted-gain")
+
+
 def test_one_stream_with_everything(browser: webdriver.Chrome, tmp_path: Path) -> None:
     ops = OpList(tmp_path)
     for number in range(12):
@@ -350,6 +367,50 @@ def test_scopes(browser: webdriver.Chrome, tmp_path: Path) -> None:
     shown.done("scopes")
 
 
+def test_events_across_cuts(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    made = Graph("model")
+    before = made.op("input", "Data", stream=0)
+    for number in range(8):
+        fields: dict[str, Any] = {"stream": number % 2, "support": 0 if number == 3 else 1, "scope": "s"}
+        op = made.op(f"op{number}", "Add", [before], options="stream-fusion=1", **fields)
+        if number:
+            made.event(before, op)
+        before = op
+    # Two pieces with the same kernel.
+    for name in ("t", "u"):
+        for at in range(2):
+            fields = {"stream": 0, "support": 1, "scope": name, "kernel_name": f"k{at}"}
+            made.op(f"{name}{at}", "Mul", [], **fields, bin_path=f"k{at}.o", json_path=f"k{at}.json")
+    made.add_origins({"op5": {"torch_op": "aten.add", "fx_node": "add_5", "line": "m.py:12: y = a + b"}})
+    made.write(tmp_path / "graph.json")
+    with superkernel.configure(soc="Ascend910_93"):
+        read = Graph.read(tmp_path / "graph.json")
+        planned = plan(read)
+        data = pictures.of_scopes(read, planned)
+    names = {piece.name: piece.kernel_name for piece in planned.pieces}
+    assert names["t"] == names["u"]
+    (tmp_path / "scope.html").write_text(pictures.page("scope", "model", data))
+    shown = Shown(browser, tmp_path / "scope.html")
+    # From the super kernel before the cut to the op that cuts, and on to the one after it.
+    across = shown.all("path.edge.outer")
+    assert len(across) == 2 and len(shown.all("path.edge")) > 2
+    told = [browser.execute_script("return tips.texts.get(arguments[0].nextSibling)", edge) for edge in across]
+    assert all("super kernel s_split" in text and "op3" in text for text in told)
+    # Numbers along the edge, each once.
+    signs = [text.text for text in shown.all(".ruler text")]
+    assert len(signs) == len(set(signs)) > 5
+    fills = {
+        shown.all(f'.box[data-node="{name}"]')[0].value_of_css_property("fill") for name in ("t0", "t1", "u0", "u1")
+    }
+    assert len(fills) == 1, "equal kernels have one colour"
+    shown.search("op5")
+    text = shown.panel()
+    assert "m.py:12: y = a + b" in text and "stream-fusion=1" in text and "aten.add" in text
+    assert "inputs\ninput from output\n0 op4 0" in text and "read by\nop6" in text
+    assert "is waited for by op6" in text and "waits for op4" in text
+    shown.done("events-across-cuts")
+
+
 def test_the_report_of_a_build(browser: webdriver.Chrome, tmp_path: Path) -> None:
     kernel = {
         "piece": "s",
@@ -359,6 +420,7 @@ def test_the_report_of_a_build(browser: webdriver.Chrome, tmp_path: Path) -> Non
         "size": 123456,
         "milliseconds": 812.4,
         "stages": {"load": 2.0, "compile": 700.0, "link": 80.0},
+        "waited": 2000.0,
         "warnings": ["<b>look</b>"],
         "because": [],
         "error": None,
@@ -375,7 +437,18 @@ def test_the_report_of_a_build(browser: webdriver.Chrome, tmp_path: Path) -> Non
         "cuts": [{"node": "c", "reason": "unmarked", "through": None}],
         "left_out": [],
     }
+    estimate = {"us": 60.0, "low": 58.0, "high": 62.0}
+    predicted = {
+        "unfused": {**estimate, "us": 65.0},
+        "fused": estimate,
+        "gain": {"us": 5.0, "low": 3.0, "high": 7.0},
+        "gain_percent": 7.7,
+        "reasons": [{"what": "gaps between tasks", "us": 5.0}],
+        "notes": [],
+    }
     data = {
+        "predicted": {"s": predicted},
+        "prices": "defaults",
         "title": "model",
         "soc": "Ascend910_93",
         "milliseconds": 1000,
@@ -390,4 +463,12 @@ def test_the_report_of_a_build(browser: webdriver.Chrome, tmp_path: Path) -> Non
     assert "te_superkernel_0" in text and "121 KiB" in text and "<b>look</b>" in text and "unmarked" in text
     assert "m [SK1]. s" in text and "fused: 3 ops in 2 super kernels: s, t (failed)" in text
     assert browser.find_element(By.LINK_TEXT, "picture of the scopes").get_dom_attribute("href") == "x/scopes.html"
+    # What failed comes first, in red; what was waited for is no build time; what is predicted says so.
+    headings = [heading.text for heading in shown.all("h2")]
+    assert headings[:3] == ["Errors", "Super kernels", "Predicted gain"]
+    red = browser.execute_script("return getComputedStyle(document.body).getPropertyValue('--bad')")
+    assert red and {one.get_dom_attribute("class") for one in shown.all("h2.bad, h2.bad + div")} == {"bad"}
+    assert shown.all("tbody tr")[0].text.startswith("t ")
+    assert "812 ms\nwaited 2000 ms" in text and "gaps between tasks +5.00" in text
+    assert "65.00 us → 60.00 us, 7.7 % of 1 super kernel: predicted by the cost model, not measured (defaults)" in text
     shown.done("report")

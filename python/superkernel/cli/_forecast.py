@@ -77,3 +77,10 @@ def interval(estimate: dict[str, float]) -> str:
 def reasons(kernel: Mapping[str, Any], most: int = 3) -> str:
     """The largest reasons of a gain, signed."""
     return ", ".join(f"{reason['what']} {reason['us']:+.2f}" for reason in kernel["reasons"][:most])
+
+
+def total(kernels: Sequence[dict[str, Any]]) -> str:
+    """The time of all super kernels together, before and after."""
+    before = sum(kernel["unfused"]["us"] for kernel in kernels)
+    after = sum(kernel["fused"]["us"] for kernel in kernels)
+    return f"{us(before)} us -> {us(after)} us ({100 * (before - after) / before if before > 0 else 0:.1f} %)"

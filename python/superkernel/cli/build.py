@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING, Any
 
 from superkernel.cli._settings import add_settings, given_settings
 from superkernel.cli.compile import add_build_flags
+
+if TYPE_CHECKING:
+    from superkernel.scope import Graph
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -36,6 +40,14 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="OUT.html",
         help="write a page about the build, and pictures of scopes and programs beside it",
     )
+    command.add_argument(
+        "--profile",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="also predict the gain, on the page of --report and as a line: the profiler's output of a run without "
+        "super kernels, or the JSON of `superkernel profile`; may be given again",
+    )
     add_settings(command)
     command.set_defaults(run=run)
 
@@ -57,6 +69,8 @@ def run(options: argparse.Namespace) -> int:
         told = stack.enter_context(collected())
         executor = stack.enter_context(connect(options.executor)) if options.executor else None
         progress = stack.enter_context(model_progress(quiet=options.quiet, as_json=options.json))
+        # Before the build: what is wrong with a profile is told at once.
+        forecast = _forecast(graph, options, []) if options.profile else None
         build = superkernel.compile_graph(
             graph,
             progress=progress,
@@ -69,7 +83,25 @@ def run(options: argparse.Namespace) -> int:
             use_cache=not options.no_cache,
             **planning(options),  # type: ignore[arg-type]
         )
+        if forecast is not None and build.excluded:
+            forecast = _forecast(graph, options, build.excluded)
         if options.report is not None:
-            write(options.report, graph, build, told)
-    print(json.dumps(build.to_dict(), indent=2) if options.json else build)
+            write(options.report, graph, build, told, forecast)
+    if options.json:
+        print(json.dumps({**build.to_dict(), **({} if forecast is None else {"predicted": forecast})}, indent=2))
+    else:
+        print(build)
+        if forecast is not None:
+            from superkernel.cli._forecast import total
+
+            print(f"predicted, not measured: {total(forecast['kernels'])}")
     return 1 if build.of_state("failed") else 0
+
+
+def _forecast(graph: Graph, options: argparse.Namespace, excluded: list[str]) -> dict[str, Any]:
+    """What fusing will gain, without the members that run alone."""
+    from superkernel import cost
+    from superkernel.cli.scope import planning
+
+    planned: dict[str, Any] = {**planning(options), "exclude": [*options.exclude, *excluded]}
+    return cost.predict(graph, options.profile, **planned)

@@ -43,8 +43,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="append",
         default=[],
         metavar="PATH",
-        help="durations for --trace and --gantt: the profiler's output of a run without super kernels, or the JSON of "
-        "`superkernel profile`; without one every op is taken to last the same",
+        help="durations for --trace and --gantt, and the predicted gain in --html: the profiler's output of a run "
+        "without super kernels, or the JSON of `superkernel profile`; without one every op is taken to last the same",
     )
     add_settings(command)
     command.set_defaults(run=run)
@@ -101,6 +101,11 @@ def show_picture(kernel_infos: Any, name: str, options: argparse.Namespace) -> N
 
     picture = pictures.of_program(kernel_infos, name)
     if options.html is not None:
+        if options.profile:
+            from superkernel import cost
+
+            forecast = cost.predict(kernel_infos, options.profile, name=name)
+            picture["predicted"] = next(iter(pictures.predictions(forecast).values()), None)
         _streams.write(options.html, pictures.page("program", picture["kernel_name"], picture).encode())
     if options.dot:
         print(pictures.dot(picture), end="")

@@ -81,11 +81,8 @@ def lines(found: Predicted, with_ops: bool) -> Iterable[str]:
             for kernel in kernels
         ],
     )
-    before = sum(kernel["unfused"]["us"] for kernel in kernels)
-    after = sum(kernel["fused"]["us"] for kernel in kernels)
-    if len(kernels) > 1 and before > 0:
-        percent = 100 * (before - after) / before
-        yield f"  all: {_forecast.us(before)} us -> {_forecast.us(after)} us ({percent:.1f} %)"
+    if len(kernels) > 1:
+        yield f"  all: {_forecast.total(kernels)}"
     yield ""
     for kernel in kernels:
         yield f"{kernel['name']}: {_forecast.reasons(kernel)}"

@@ -19,7 +19,7 @@ from superkernel._logging import building
 if TYPE_CHECKING:
     from superkernel.scope import Graph, ScopePlan
 
-__all__ = ["Kind", "dot", "of_program", "of_scopes", "page"]
+__all__ = ["Kind", "dot", "of_program", "of_scopes", "page", "predictions"]
 
 #: Scripts of this folder that draw something.
 Kind = Literal["program", "scope", "report", "timeline"]
@@ -46,6 +46,14 @@ def of_program(kernel_infos: Mapping[str, Any], kernel_name: str) -> dict[str, A
     current = settings()
     with building(kernel_name):
         return _core.plan_picture(kernel_infos, kernel_name, current)
+
+
+def predictions(forecast: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """What ``superkernel.cost.predict`` says, by super kernel, as pictures show it: without single cores."""
+    return {
+        kernel["name"]: {key: value for key, value in kernel.items() if key not in ("cores", "parts")}
+        for kernel in forecast["kernels"]
+    }
 
 
 def of_scopes(graph: Graph, planned: ScopePlan, links: Mapping[str, str] | None = None) -> dict[str, Any]:

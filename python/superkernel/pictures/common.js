@@ -40,6 +40,23 @@ function table(header, rows) {
     make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map(cell("td"))))));
 }
 
+/** Microseconds of a prediction, with their range. */
+function estimated({us, low, high}) {
+  return `${us.toFixed(2)} us (${low.toFixed(2)} … ${high.toFixed(2)})`;
+}
+
+/** What the cost model expects of a super kernel. */
+function gainTable(predicted) {
+  const good = predicted.gain.us >= 0 ? "good" : "bad";
+  return [
+    table(["predicted, not measured", ""], [
+      ["ops alone", estimated(predicted.unfused)], ["as one kernel", estimated(predicted.fused)],
+      ["gain", make("b", {class: good}, `${estimated(predicted.gain)}, ${predicted.gain_percent.toFixed(1)} %`)],
+      ...predicted.reasons.map((reason) => [`· ${reason.what}`, `${reason.us >= 0 ? "+" : ""}${reason.us.toFixed(2)} us`])]),
+    ...predicted.notes.map((note) => make("div", {class: "soft"}, note)),
+  ];
+}
+
 /** A colour for a number: neighbours differ, and text on it can be read. */
 function colour(number, lightness = 72) {
   return `hsl(${(Math.abs(number) * 137.508 + 205) % 360} 62% ${lightness}%)`;

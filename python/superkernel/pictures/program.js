@@ -296,10 +296,23 @@ function choose(number, stepNumber = null) {
       ? make("div", {}, `sends ${op.send_event_list.join(", ") || "nothing"}; receives ${op.recv_event_list.join(", ") || "nothing"}`) : null,
     op.after.length > 0 ? make("h3", {}, "after") : null,
     op.after.length > 0 ? make("div", {}, ...op.after.flatMap((other) => [link(other), " "])) : null,
+    ...opForecast(number),
     make("h3", {}, "functions"), table(["kind", "name", "#bytes"], functions),
     make("h3", {}, `slots (${slots.length})`), table(["#slot", "name", "role"], slots.map((slot) => [slot.slot, slot.name, slot.role])),
     make("h3", {}, `steps (${own.length})`), make("ul", {class: "steps"}, ...own.map(stepItem)));
   if (stepNumber !== null) document.getElementById(`step-${stepNumber}`)?.scrollIntoView({block: "center"});
+}
+
+/** What the cost model expects of an op. */
+function opForecast(number) {
+  const told = DATA.predicted?.ops[number];
+  if (!told) return [];
+  return [
+    make("h3", {}, "predicted, not measured"),
+    table(["", ""], [
+      ["alone", `${estimated(told.unfused)}, ${told.source}`], ["starts", `${told.start.toFixed(2)} us`], ["ends", `${told.end.toFixed(2)} us`],
+      ["imbalance", `${told.imbalance.toFixed(2)} us`], ["decides the kernel's time", told.decides ? "yes" : "no"]]),
+  ];
 }
 
 /** The warnings; many of them only when asked for. */
@@ -329,6 +342,7 @@ function summary() {
       `${DATA.two_streams ? "several streams" : "one stream"}, ${DATA.split_mode} code ${DATA.split_mode === 1 ? "copy" : "copies"}, for ${DATA.soc}`),
     make("div", {class: "soft"}, "Click an op or a mark. Wheel: zoom; drag: move; shift and wheel: sideways. " +
       "Keys: / search, f everything, + and - zoom, arrows: next op."),
+    ...(DATA.predicted ? gainTable(DATA.predicted) : []),
     warnings(),
     make("h3", {}, "marks"), table(["", "what", "#steps"], legend),
     make("h3", {}, "streams"),
@@ -351,6 +365,7 @@ drawMarks();
 const order = drawOrder();
 const bar = document.querySelector(".facts");
 bar.append(make("span", {class: "chip"}, counted(ops.length, "op")), " ", make("span", {class: "chip"}, counted(steps.length, "step")), " ",
+  DATA.predicted ? make("span", {class: "chip gain"}, `predicted gain ${DATA.predicted.gain.us.toFixed(2)} us, ${DATA.predicted.gain_percent.toFixed(1)} %`) : "", " ",
   make("span", {class: "link", click: summary}, "summary and legend"));
 if (DATA.order.length > 0) {
   const box = make("input", {type: "checkbox", change: () => order.classList.toggle("hidden", !box.checked)});

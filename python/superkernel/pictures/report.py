@@ -12,7 +12,7 @@ from superkernel import _build, _files
 from superkernel._config import configure
 from superkernel._environment import snapshot
 from superkernel._errors import SuperKernelError, make_error
-from superkernel.pictures import of_program, of_scopes, page
+from superkernel.pictures import of_program, of_scopes, page, predictions
 
 if TYPE_CHECKING:
     from superkernel._files import PathLike
@@ -32,10 +32,17 @@ def collected() -> Iterator[list[dict[str, Any]]]:
         _build.reports.reset(token)
 
 
-def write(path: PathLike, graph: Graph, build: ModelBuild, told: Iterable[Mapping[str, Any]]) -> None:
+def write(
+    path: PathLike,
+    graph: Graph,
+    build: ModelBuild,
+    told: Iterable[Mapping[str, Any]],
+    forecast: Mapping[str, Any] | None = None,
+) -> None:
     """Writes the report to ``path``, and the pictures to the folder ``<name>_pictures`` beside it.
 
-    ``told`` are the :func:`collected` reports of the builds.
+    ``told`` are the :func:`collected` reports of the builds, ``forecast`` what ``superkernel.cost.predict`` says of the
+    graph.
     """
     target = Path(_files.checked_path(path))
     if not target.name:
@@ -47,8 +54,9 @@ def write(path: PathLike, graph: Graph, build: ModelBuild, told: Iterable[Mappin
         problem = f"cannot make `{folder}`: {error.strerror or error}"
         raise make_error("SK0001", problem, "name another file with `--report`") from None
     drawn: dict[str, str] = {}
+    expected = {} if forecast is None else predictions(forecast)
     for piece in build.plan.pieces:
-        if piece.kernel_name not in drawn and _draw(piece, folder):
+        if piece.kernel_name not in drawn and _draw(piece, folder, expected.get(piece.name)):
             drawn[piece.kernel_name] = quote(f"{piece.kernel_name}.html")
     inside = {piece.name: drawn[piece.kernel_name] for piece in build.plan.pieces if piece.kernel_name in drawn}
     scopes = page("scope", _title(build), of_scopes(graph, build.plan, inside))
@@ -56,18 +64,20 @@ def write(path: PathLike, graph: Graph, build: ModelBuild, told: Iterable[Mappin
     # A name may hold anything: `#` and `?` mean something in a link.
     beside = quote(folder.name)
     links = {name: f"{beside}/{file}" for name, file in inside.items()}
-    data = of_build(build, told, links, f"{beside}/scopes.html")
+    data = {**of_build(build, told, links, f"{beside}/scopes.html"), "predicted": expected}
+    if forecast is not None:
+        data["prices"] = forecast["prices"]
     _files.write(target, page("report", f"Build of {_title(build)}", data).encode())
 
 
-def _draw(piece: Piece, folder: Path) -> bool:
+def _draw(piece: Piece, folder: Path, expected: Mapping[str, Any] | None) -> bool:
     """Writes the picture of a piece's program, if there is one."""
     if piece.problems:
         return False
     limits: dict[str, Any] = {} if piece.core_limits is None else dict(zip(("aic_num", "aiv_num"), piece.core_limits))
     try:
         with configure(**limits):
-            picture = of_program(piece.normalized_infos, piece.kernel_name)
+            picture = {**of_program(piece.normalized_infos, piece.kernel_name), "predicted": expected}
     except SuperKernelError:
         # The build has met the same error, and the report tells it.
         return False
@@ -110,11 +120,15 @@ def _kernel(result: KernelResult, piece: Piece, report: Mapping[str, Any]) -> di
     if result.state == "compiled" and report.get("origin") == "from cache":
         # By a worker; what was told is how its result was taken over.
         stages = {"built elsewhere": max(0.0, result.milliseconds - sum(stages.values())), **stages}
+    # What the build itself took; of one that failed the stages are not known. The rest is waiting: for a processor, for
+    # the same kernel of another piece.
+    built = result.milliseconds if result.error is not None else sum(stages.values())
     return {
         "piece": result.piece,
         "kernel_name": result.kernel_name,
         "ops": len(piece.members),
-        "milliseconds": result.milliseconds,
+        "milliseconds": built,
+        "waited": max(0.0, result.milliseconds - built),
         "stages": stages,
         "warnings": [*piece.warnings, *report.get("warnings", ())],
         "because": report.get("because", []),

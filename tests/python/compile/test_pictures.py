@@ -101,6 +101,31 @@ def test_a_program_as_a_page(tmp_path: Path, options: str) -> None:
     assert len(data["slots"]) == len(plan["slots"])
 
 
+def profiled(ops: OpList) -> None:
+    """A profile of the ops beside their files: 20 us, 21 us, ..."""
+    for number, entry in enumerate(ops.ops):
+        entry["name"] = f"op{number}"
+    table = "Op Name,OP Type,Task Type,Task Duration(us),Task Wait Time(us),Block Dim\n"
+    table += "".join(f"op{at},K,AI_VECTOR_CORE,{20 + at},1,8\n" for at in range(len(ops.ops)) for _ in range(3))
+    (ops.folder / "op_summary_1.csv").write_text(table)
+
+
+def test_a_program_with_its_predicted_gain(tmp_path: Path) -> None:
+    ops = several(tmp_path)
+    profiled(ops)
+    command = ["plan", str(ops.write("stream-fusion=1")), "--html", str(tmp_path / "out.html"), "--soc", "Ascend910_93"]
+    assert main(command) == 0
+    assert "predicted" not in checked((tmp_path / "out.html").read_text()).data
+    assert main([*command, "--profile", str(tmp_path)]) == 0
+    predicted = checked((tmp_path / "out.html").read_text()).data["predicted"]
+    with superkernel.configure(soc="Ascend910_93"):
+        (kernel,) = superkernel.cost.predict(json.loads((tmp_path / "kernel_infos.json").read_text()), tmp_path)[
+            "kernels"
+        ]
+    assert predicted["gain"] == kernel["gain"] and predicted["ops"] == kernel["ops"]
+    assert [op["unfused"]["us"] for op in predicted["ops"]] == [20, 21, 22, 23, 24]
+
+
 def test_nothing_of_the_input_breaks_out(tmp_path: Path) -> None:
     text = pictures.page("program", HOSTILE, {"ops": [HOSTILE], "\ud800": 1})
     page = checked(text)
@@ -150,6 +175,40 @@ def test_scopes_as_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert [piece["members"] for piece in data["plan"]["pieces"]] == [piece.members for piece in planned.pieces]
     assert data["plan"]["scopes"] == planned.scopes
     assert [cut["node"] for cut in data["plan"]["scopes"][0]["cuts"]] == ["op3"]
+
+
+def test_scopes_tell_inputs_options_and_events(tmp_path: Path) -> None:
+    """As a dump has them: marks in attributes, event ends as nodes of their own."""
+    made = graph()
+    made.add_origins({"op1": {"torch_op": "aten.add", "fx_node": "add_1", "line": "m.py:12: y = a + b"}})
+    made.write(tmp_path / "graph.json")
+    ends = made.native().to_dict()
+    assert {"Send", "Recv"} <= {node["type"] for node in ends["nodes"]}
+    for read in (made, Graph.read(tmp_path / "graph.json"), Graph.parse(json.dumps(ends))):
+        with superkernel.configure(soc="Ascend910_93"):
+            data = pictures.of_scopes(read, plan(read))
+        nodes = {node["name"]: node for node in data["nodes"]}
+        assert list(nodes) == ["input", *(f"op{number}" for number in range(6))]
+        # So the ruler has every number once.
+        assert [node["id"] for node in data["nodes"]] == list(range(7))
+        assert nodes["op1"]["inputs"] == [(0, "op0", 0)] and nodes["op1"]["options"] == "stream-fusion=1"
+        assert nodes["op1"]["origin"]["line"] == "m.py:12: y = a + b" and nodes["op0"].get("origin") is None
+        named = {piece["node_name"] for piece in data["plan"]["pieces"]}
+        across = [
+            (event["from"], event["to"]) for event in data["plan"]["events"] if {event["from"], event["to"]} & named
+        ]
+        assert across and all(set(ends) & set(nodes) for ends in across), (
+            "a cut is crossed by an event to op3, or from it"
+        )
+    # Where nothing is fused the events are those of the graph.
+    for node in made._changing()["nodes"]:
+        node.pop("support", None)
+    with superkernel.configure(soc="Ascend910_93"):
+        data = pictures.of_scopes(made, plan(made))
+    assert data["plan"]["pieces"] == []
+    assert [(event["id"], event["from"], event["to"]) for event in data["plan"]["events"]] == [
+        (number, f"op{number}", f"op{number + 1}") for number in range(5)
+    ]
 
 
 def test_every_asset_is_in_the_package() -> None:

@@ -56,6 +56,53 @@ def test_counts_tell_what_went_in_partly(tmp_path: Path) -> None:
     assert "benefit of super kernels: 16.67 %" in str(comparison)
 
 
+def tasks(folder: Path, rows: list[tuple[str, str, float]], name: str = "op_summary_1.csv") -> None:
+    """A table of single ops."""
+    with (folder / name).open("w", newline="") as file:
+        header = ("Op Name", "OP Type", "Task Type", "Task Duration(us)", "Task Wait Time(us)", "Block Dim")
+        csv.writer(file).writerows([header, *((op, kind, "AI_VECTOR_CORE", us, 1, 8) for op, kind, us in rows)])
+
+
+def test_differences_op_by_op(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def row(op_type: str, total: str) -> tuple[object, ...]:
+        return ("0", "m", op_type, "AI_VECTOR_CORE", 2, total, 0, 0, 0, 0)
+
+    write(tmp_path / "no_sk_model", [row("Cast", "10"), row("Add", "4")])
+    write(tmp_path / "sk_model", [row("SuperKernel", "6"), row("Add", "5")])
+    # Two steps each: averages. An op that is in one run only counts whole.
+    tasks(
+        tmp_path / "no_sk_model", [("cast_1", "Cast", 3), ("cast_1", "Cast", 7), ("add", "Add", 2), ("add", "Add", 2)]
+    )
+    tasks(tmp_path / "sk_model", [("sk", "SuperKernel", 3), ("add", "Add", 2.25), ("add", "Add", 2.75)])
+    comparison = compare(tmp_path)
+    assert [(row.op_type, row.change) for row in comparison.types] == [("Cast", -10), ("SuperKernel", 6), ("Add", 1)]
+    found = [(row.op, row.before, row.after, row.change) for row in comparison.ops]
+    assert found == [("cast_1", 5, None, -5), ("sk", None, 3, 3), ("add", 2, Decimal("2.5"), Decimal("0.5"))]
+    lines = str(comparison).splitlines()
+    at = lines.index("op by op, on average, the largest change first:")
+    assert [line.split() for line in lines[at + 2 : at + 5]] == [
+        ["cast_1", "Cast", "AI_VECTOR_CORE", "5", "-5"],
+        ["sk", "SuperKernel", "AI_VECTOR_CORE", "3", "+3"],
+        ["add", "Add", "AI_VECTOR_CORE", "2", "2.5", "+0.5"],
+    ]
+    assert main(["compare", str(tmp_path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["ops"][0] == {
+        "op": "cast_1",
+        "op_type": "Cast",
+        "core_type": "AI_VECTOR_CORE",
+        "before_us": 5.0,
+        "after_us": None,
+        "change_us": -5.0,
+    }
+    assert [row["change_us"] for row in told["op_types"]] == [-10.0, 6.0, 1.0]
+    # Without such a table of both runs there is nothing to compare op by op.
+    (tmp_path / "sk_model" / "op_summary_1.csv").unlink()
+    assert compare(tmp_path).ops == [] and "op by op" not in str(compare(tmp_path))
+    tasks(tmp_path / "sk_model", [(f"op{at}", "Add", at) for at in range(60)], "kernel_details.csv")
+    assert "  and 22 more; --json has all" in str(compare(tmp_path))
+
+
 def test_copied_totals_are_not_counted_and_the_newest_run_wins(tmp_path: Path) -> None:
     header = ("OP_Type", "Core Type", "Total Time(us)")
     for age, total in ((100, "5"), (0, "7")):

@@ -305,6 +305,47 @@ def test_the_report_of_a_build(ops: dict[str, BuiltOp], tmp_path: Path, capsys: 
     assert sorted(origins) == ["failed", "shared", "up to date", "up to date"]
 
 
+def test_a_report_has_what_is_predicted(
+    ops: dict[str, BuiltOp], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = Graph("model")
+    for name in ("one", "two"):
+        add(graph, ops["plus"], name, "s")
+    graph.write(tmp_path / "graph.json")
+    table = "Op Name,OP Type,Task Type,Task Duration(us),Task Wait Time(us),Block Dim\n"
+    (tmp_path / "op_summary_1.csv").write_text(table + "one,Op,AI_VECTOR_CORE,20,1,8\ntwo,Op,AI_VECTOR_CORE,30,1,8\n")
+    command = ["build", str(tmp_path / "graph.json"), "--no-cache", "--profile", str(tmp_path)]
+    assert main([*command, "--report", str(tmp_path / "out.html")]) == 0
+    assert re.search(r"^predicted, not measured: \d+\.\d\d us -> \d+\.\d\d us", capsys.readouterr().out, re.MULTILINE)
+
+    def data_of(path: Path) -> Any:
+        (embedded,) = re.findall(r'id="data">(.*?)</script>', path.read_text())
+        return json.loads(embedded)
+
+    data = data_of(tmp_path / "out.html")
+    expected = superkernel.cost.predict(graph, tmp_path)
+    assert data["predicted"]["s"]["gain"] == expected["kernels"][0]["gain"] and data["prices"] == expected["prices"]
+    # The program's own picture has it too.
+    assert data_of(tmp_path / data["kernels"][0]["picture"])["predicted"] == data["predicted"]["s"]
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["predicted"]["kernels"][0]["gain"] == data["predicted"]["s"]["gain"]
+
+
+def test_waiting_is_no_build_time() -> None:
+    """Of two equal kernels one is built, and the other waits for it."""
+    from superkernel.pictures import report
+
+    piece: Any = type("Piece", (), {"members": ["a", "b"], "warnings": []})()
+    built = KernelResult("p", "k", "compiled", 1000.0)
+    told = report._kernel(built, piece, {"timings_ms": {"load": 100.0, "compile": 300.0, "total": 400.0}})
+    assert (told["milliseconds"], told["waited"]) == (400.0, 600.0)
+    told = report._kernel(KernelResult("q", "k", "shared", 900.0), piece, {})
+    assert (told["milliseconds"], told["waited"]) == (0.0, 900.0)
+    error = SuperKernelError({"errId": "SK1", "message": "m", "errSolution": "s"})
+    told = report._kernel(KernelResult("r", "l", "failed", 50.0, error), piece, {})
+    assert (told["milliseconds"], told["waited"]) == (50.0, 0.0)
+
+
 def test_links_of_a_report_lead_to_its_pages(ops: dict[str, BuiltOp], tmp_path: Path) -> None:
     """Whatever the file is called: `#`, `?` and `%` mean something in a link."""
     from urllib.parse import unquote
