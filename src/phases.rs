@@ -9,7 +9,7 @@ use crate::objects::{BinFiles, ObjectError, Objects, Suitability, TextSizes};
 use crate::options::{Influence, OptionName};
 use crate::plan::PlanError;
 use crate::program::Program;
-use crate::report::{Explanation, LargePart};
+use crate::report::{Explanation, LargePart, StepPrice};
 use crate::stage::{Stage, Timings};
 use crate::{emit, objects, plan, report};
 
@@ -204,13 +204,13 @@ impl Plan {
     }
 
     /// As data for a picture.
-    pub(crate) fn to_picture(&self) -> Value {
-        report::picture_json(&self.kernel, &self.sizes, &self.program)
+    pub(crate) fn to_picture(&self, price: StepPrice<'_>) -> Value {
+        report::picture_json(&self.kernel, &self.sizes, &self.program, price)
     }
 
     /// What it became and why; `kernel_infos` are those it was planned from.
-    pub(crate) fn to_explanation(&self, kernel_infos: &Value) -> Explanation {
-        report::explain(&self.kernel, &self.sizes, &self.program, &self.idle_options(kernel_infos))
+    pub(crate) fn to_explanation(&self, kernel_infos: &Value, price: StepPrice<'_>) -> Explanation {
+        report::explain(&self.kernel, &self.sizes, &self.program, &self.idle_options(kernel_infos), price)
     }
 
     /// The options that were given and change nothing: without them, or whatever their value, the program is the same.

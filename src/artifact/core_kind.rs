@@ -63,6 +63,11 @@ impl CoreClass {
         }
     }
 
+    /// The kinds of both.
+    pub(crate) fn with(self, other: Self) -> Self {
+        if self == other { self } else { Self::Mix }
+    }
+
     /// Does it run on `kind`?
     pub fn runs_on(self, kind: CoreKind) -> bool {
         match self {

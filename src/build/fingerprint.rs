@@ -162,14 +162,16 @@ fn named<const N: usize>(facts: [(&str, String); N]) -> Vec<(String, String)> {
 }
 
 fn op_facts(op: &Op, object: &ContentDigest) -> Vec<(String, String)> {
-    named([
+    let mut facts = named([
         ("JSON", op.kernel.json_digest.to_string()),
         ("object", object.to_string()),
         ("stream", op.stream_id.to_string()),
         ("task type", op.task_type.as_str().to_owned()),
         ("send events", event_ids(&op.send_events)),
         ("receive events", event_ids(&op.recv_events)),
-    ])
+    ]);
+    facts.extend(op.regions.iter().map(|regions| ("regions".to_owned(), regions.to_string())));
+    facts
 }
 
 fn event_ids(events: &[EventUse]) -> String {

@@ -93,6 +93,7 @@ impl Known<'_> {
                 task_type: TaskType::Normal,
                 block_num: blocks,
                 send_events: op.send_event_list.iter().map(event).collect(),
+                regions: None,
                 recv_events: op.recv_event_list.iter().map(event).collect(),
                 dcci: DcciFlags::default(),
                 needs_feed_sync_all: false,

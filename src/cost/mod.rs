@@ -36,3 +36,4 @@ mod unfused;
 pub mod work;
 
 pub(crate) use error::CostError;
+pub(crate) use play::step_price;

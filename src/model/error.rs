@@ -97,6 +97,8 @@ pub enum ModelError {
     DebugCoresTooFew { option: &'static str, wanted: u32, needed: u32 },
     #[error("the parameters need {slots} slots; a super kernel can have {}", u32::MAX)]
     TooManySlots { slots: u64 },
+    #[error("{place} {problem}")]
+    BadRegion { place: JsonPath, problem: &'static str },
 }
 
 impl Diagnostic for ModelError {
@@ -116,6 +118,7 @@ impl Diagnostic for ModelError {
             Self::EarlyStartOnDynamic { .. } => "SK0214",
             Self::EarlyStartSeveralStreams { .. } => "SK0215",
             Self::TooManySlots { .. } => "SK0216",
+            Self::BadRegion { .. } => "SK0217",
             Self::EventToItself { .. } => "SK0301",
             Self::EventTwice { .. } => "SK0302",
             Self::EventClaimedTwice { .. } => "SK0303",
@@ -173,6 +176,11 @@ impl Diagnostic for ModelError {
                 "compile the sub-kernel without early start (as `stream-fusion=1` builds do)".to_owned()
             }
             Self::TooManySlots { .. } => "split the op list into several super kernels".to_owned(),
+            Self::BadRegion { .. } => {
+                "give `{\"reads\": [[start, bytes], ...], \"writes\": [...]}`, or drop `regions`: the op then comes after \
+                 all before it"
+                    .to_owned()
+            }
             Self::EventToItself { .. } => "remove the event from one of the op's two lists".to_owned(),
             Self::EventTwice { .. } => "list each event once".to_owned(),
             Self::EventClaimedTwice { .. } => "give each pair of ops an event of its own".to_owned(),

@@ -9,7 +9,8 @@ use crate::nearest::nearest;
 /// The keys of `kernel_infos`; the kernel's name is an argument, and may stand there too.
 const TOP: [&str; 3] = ["op_list", "super_kernel_options", "kernel_name"];
 /// The keys of an entry of `op_list`.
-const ENTRY: [&str; 6] = ["json_path", "bin_path", "stream_id", "task_type", "send_event_list", "recv_event_list"];
+const ENTRY: [&str; 7] =
+    ["json_path", "bin_path", "stream_id", "task_type", "send_event_list", "recv_event_list", "regions"];
 
 /// Warnings about keys that were probably meant to be others, each once, at its first place.
 pub(super) fn misspelt(root: &Node<'_>) -> Result<Vec<String>, JsonError> {

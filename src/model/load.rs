@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::{
     ByPosition, Chip, CoreClass, DcciFlags, DebugOutput, EventId, EventUse, KernelType, ModelError, Op, OpIndex,
-    OpName, OtherEnd, ParamOffsets, Platform, SlotNumber, StreamId, SubKernel, SubKernelCode, SubKernelFile,
+    OpName, OtherEnd, ParamOffsets, Platform, Regions, SlotNumber, StreamId, SubKernel, SubKernelCode, SubKernelFile,
     SuperKernel, TaskType,
 };
-use super::{cores, events, keys, names, params, streams};
+use super::{cores, dependence, events, keys, names, params, streams};
 use crate::fs::FileLook;
 use crate::json::{JsonPath, Node};
 use crate::options::{self, Options, Separator};
@@ -57,6 +57,7 @@ pub fn assemble(name: &str, platform: &Platform, options: Options, ops: Vec<Op>)
     check_ops(&ops, &options)?;
     let inner_events = events::match_ends(&mut ops)?;
     let form = streams::choose(&ops, &inner_events, &options)?;
+    let stream_order = dependence::in_streams(&ops, &inner_events, form, options.sync);
     let (kernel_type, block_num) = cores::choose(&ops, &options, platform)?;
     warnings.extend(shortened(cores::warn_about_oversized(&ops, platform)));
     warnings.extend(shortened(warn_about_disabled_flushes(&ops)));
@@ -79,6 +80,7 @@ pub fn assemble(name: &str, platform: &Platform, options: Options, ops: Vec<Op>)
         workspace_size,
         slots,
         inner_events,
+        stream_order,
         warnings,
     })
 }
@@ -95,6 +97,7 @@ struct Entry {
     task_type: TaskType,
     sends: Vec<EventId>,
     receives: Vec<EventId>,
+    regions: Option<Regions>,
     place: JsonPath,
 }
 
@@ -151,6 +154,7 @@ fn load_entry(index: OpIndex, node: &Node<'_>) -> Result<Option<Entry>, ModelErr
         task_type,
         sends: event_list(node, "send_event_list")?,
         receives: event_list(node, "recv_event_list")?,
+        regions: node.optional("regions")?.map(|regions| Regions::read(&regions)).transpose()?,
         place: json_path.path,
     }))
 }
@@ -211,6 +215,7 @@ fn make_op(entry: Entry, kernel: Arc<SubKernel>, options: &Options, platform: &P
         block_num,
         send_events: entry.sends.iter().map(event).collect(),
         recv_events: entry.receives.iter().map(event).collect(),
+        regions: entry.regions,
         dcci,
         needs_feed_sync_all: false,
         offsets: ParamOffsets::default(),

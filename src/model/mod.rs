@@ -2,8 +2,10 @@
 //!
 //! [`load`] does it all, in this order: read the entries and their JSONs (`load`, `sub_kernel_json`), match events
 //! (`events`), choose the form (`streams`), count cores (`cores`), lay out parameters (`params`).
+//! `dependence` says which ops must have ended before which, with what is known of the memory they touch (`regions`).
 
 mod cores;
+mod dependence;
 mod error;
 mod events;
 mod ids;
@@ -14,6 +16,7 @@ mod op;
 mod params;
 mod paths;
 mod platform;
+mod regions;
 mod soc;
 mod streams;
 mod sub_kernel_json;
@@ -32,6 +35,7 @@ pub use op::{
 pub(crate) use params::{FFTS_PARAMETER, Slot, SlotLayout, SlotRole};
 pub(crate) use paths::{Missing, beside, with_paths};
 pub use platform::Platform;
+pub use regions::Regions;
 pub use soc::{CoreCounts, Soc};
 pub use streams::StreamForm;
 pub(crate) use streams::{Link, form_of_links};
@@ -69,6 +73,8 @@ pub struct SuperKernel {
     pub slots: SlotLayout,
     /// Events with both ends inside, in the order of their senders.
     pub inner_events: Vec<InnerEvent>,
+    /// For every op those of its stream (one stream: of the list) that must have ended before it starts.
+    pub stream_order: ByPosition<Box<[OpPosition]>>,
     /// What the user should hear about, though it is no error.
     pub warnings: Vec<String>,
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{CoreClass, CoreKind, EventId, KernelType, OpIndex, OpName, OpPosition, SlotNumber, StreamId};
+use super::{CoreClass, CoreKind, EventId, KernelType, OpIndex, OpName, OpPosition, Regions, SlotNumber, StreamId};
 use crate::store::digest::ContentDigest;
 
 /// One op: what its `op_list` entry and its sub-kernel JSON say, and what follows from both.
@@ -28,6 +28,8 @@ pub struct Op {
     pub send_events: Box<[EventUse]>,
     /// Events it receives, in the order of its list.
     pub recv_events: Box<[EventUse]>,
+    /// The memory it touches, if the caller knows.
+    pub regions: Option<Regions>,
     /// Cache flushes around it.
     pub dcci: DcciFlags,
     /// Idle cores must follow its `SyncAll` calls.

@@ -3,9 +3,9 @@
 use super::config;
 use super::ops::OpPlanner;
 use super::steps::{Scope, Steps, whole_barrier};
-use super::sync::{self, Locking, OpSync, Waiting};
-use crate::model::{ByPosition, CoreKind, OpPosition, SuperKernel};
-use crate::program::{Action, Cores, EarlyStartConfig, Reason, Round};
+use super::sync::{self, Follows, Locking, OpSync, Waiting};
+use crate::model::{ByPosition, CoreClass, CoreKind, OpPosition, SuperKernel};
+use crate::program::{Action, Cores, EarlyStartConfig, Part, Reason, Round};
 
 const SCOPE: Scope = Scope::Everyone;
 
@@ -40,7 +40,7 @@ fn store(steps: &mut Steps, stored: &mut Stored, reason: Reason, position: OpPos
 
 /// What stands between an op and the one before it.
 pub(super) struct Between {
-    /// Their classes; the op's own twice if it is the first.
+    /// The class of all that ran since the last hand-over, and of the op; its own twice if it is the first.
     pub(super) config: EarlyStartConfig,
     position: OpPosition,
     is_first: bool,
@@ -55,8 +55,12 @@ impl Between {
         let op = &kernel.ops[position];
         let previous = position.previous().map(|previous| &kernel.ops[previous]);
         let waits = sync::waits(op) && sync[position].waiting != Waiting::BeforeSet;
+        let before = match sync[position].follows {
+            Follows::Synchronised { class } => class,
+            Follows::Nobody | Follows::Freely { .. } => op.class(),
+        };
         Self {
-            config: config(previous.unwrap_or(op).class(), op.class()),
+            config: config(before, op.class()),
             position,
             is_first: previous.is_none(),
             is_split: sync::is_split(kernel, position, waits),
@@ -77,6 +81,13 @@ fn between(
     previous: Option<OpPosition>,
     position: OpPosition,
 ) {
+    if let Follows::Freely { pipes } = ops.sync[position].follows {
+        if let Some(kinds) = pipes {
+            let cores = Cores { kinds, part: Part::All };
+            steps.because(Reason::NextOnThisCore, Some(position), cores, Action::PipeBarrier);
+        }
+        return;
+    }
     match (previous, ops.kernel.has_early_start()) {
         (None, false) => {}
         (None, true) => give_first_set(ops, steps, stored, position),
@@ -118,7 +129,7 @@ fn hand_over(ops: &OpPlanner<'_>, steps: &mut Steps, stored: &mut Stored, previo
     if sync.locking == Locking::PollEarly {
         ops.switch(steps, SCOPE, position);
     }
-    set_part(ops, steps, previous, round, Reason::ListOrder);
+    set_part(ops, steps, (previous, config.previous), round, Reason::ListOrder);
     store(steps, stored, Reason::ListOrder, position, config);
     if between.is_split {
         steps.because(Reason::ListOrder, at, SCOPE.every(), Action::EarlyStartWait { config, round });
@@ -136,7 +147,7 @@ fn hand_over(ops: &OpPlanner<'_>, steps: &mut Steps, stored: &mut Stored, previo
     }
     if between.is_split {
         let round = Round::OwnWait(position);
-        for &kind in ops.op(previous).class().kinds() {
+        for &kind in config.previous.kinds() {
             steps.because(Reason::OwnWait, at, Cores::all_of(kind), Action::EarlyStartSet { round });
         }
         wait_part(ops, steps, position, config, round, Reason::OwnWait);
@@ -166,7 +177,7 @@ fn take_last_set(ops: &OpPlanner<'_>, steps: &mut Steps, stored: &mut Stored, po
     }
     let (config, round) = (config(op.class(), op.class()), Round::AtEnd);
     let (at, every, reason) = (Some(position), SCOPE.every(), Reason::OwnSet);
-    set_part(ops, steps, position, round, reason);
+    set_part(ops, steps, (position, op.class()), round, reason);
     store(steps, stored, reason, position, config);
     steps.because(reason, at, every, Action::EarlyStartWait { config, round });
     if ops.kernel.options.debug_sync_all {
@@ -175,10 +186,17 @@ fn take_last_set(ops: &OpPlanner<'_>, steps: &mut Steps, stored: &mut Stored, po
     }
 }
 
-/// The sets of a finished op: of all cores of its kinds, or of the idle ones if its code sets itself.
-fn set_part(ops: &OpPlanner<'_>, steps: &mut Steps, position: OpPosition, round: Round, reason: Reason) {
+/// The sets behind an op: of all cores that ran it, or others since the last hand-over; or of the idle ones if its code
+/// sets itself.
+fn set_part(
+    ops: &OpPlanner<'_>,
+    steps: &mut Steps,
+    (position, class): (OpPosition, CoreClass),
+    round: Round,
+    reason: Reason,
+) {
     let op = ops.op(position);
-    for &kind in op.class().kinds() {
+    for &kind in class.kinds() {
         let cores = if op.kernel.early_start.sets_itself { ops.idle(position, kind) } else { Cores::all_of(kind) };
         steps.because(reason, Some(position), cores, Action::EarlyStartSet { round });
     }

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::PlanError;
 use super::frontier::{Arrival, Frontier, Place};
-use crate::model::{ByPosition, CoreClass, CoreKind, OpPosition, StreamId, SuperKernel};
+use crate::model::{ByPosition, CoreClass, CoreKind, OpPosition, SuperKernel};
 use crate::program::{CrossNeed, Direction, Edge, EdgeOrigin};
 
 /// Edges of one direction that may be ahead of their waits: a flag counts to 15, one count is kept for the barrier
@@ -277,14 +277,13 @@ impl Side {
     }
 }
 
-/// Neighbours of one stream, and the two ends of inner events.
+/// Ops of one stream that come after each other, and the two ends of inner events.
 fn edges(kernel: &SuperKernel) -> Vec<Edge> {
     let mut edges = Vec::with_capacity(kernel.ops.len() + kernel.inner_events.len());
-    let mut last_of_stream: HashMap<StreamId, OpPosition> = HashMap::new();
     let mut events = kernel.inner_events.iter().peekable();
     for (position, op) in kernel.ops.enumerate() {
-        if let Some(previous) = last_of_stream.insert(op.stream_id, position) {
-            edges.push(edge(kernel, previous, position, EdgeOrigin::Stream(op.stream_id)));
+        for &before in &kernel.stream_order[position] {
+            edges.push(edge(kernel, before, position, EdgeOrigin::Stream(op.stream_id)));
         }
         while let Some(event) = events.next_if(|event| event.sender == position) {
             edges.push(edge(kernel, event.sender, event.receiver, EdgeOrigin::Event(event.id)));

@@ -1,18 +1,17 @@
 //! What the model asks of the program, written down for the checker.
 
-use std::collections::HashMap;
-
 use super::config;
 use super::functions::{Functions, OpCode};
 use super::ops::sync_all_records;
 use super::prologue::{clearing_kind, entering};
-use super::sync::{OpSync, notifying_kind};
-use crate::model::{ByPosition, EventUse, Op, OpPosition, StreamForm, StreamId, SuperKernel};
+use super::sync::{Follows, OpSync, notifying_kind};
+use crate::model::{ByPosition, EventUse, Op, OpPosition, StreamForm, SuperKernel};
 use crate::program::{EarlyStartConfig, OpRequirement, OuterEvent, RequiredCode, Requirements};
 
 pub(super) fn of(kernel: &SuperKernel, functions: &Functions, sync: &ByPosition<OpSync>) -> Requirements {
     let after = order(kernel);
     let last = kernel.ops.last();
+    let mut stored = None;
     let clearing_cores = u64::from(kernel.cores(clearing_kind(kernel.kernel_type)).max(1));
     Requirements {
         slots: kernel.slots.clone(),
@@ -24,7 +23,11 @@ pub(super) fn of(kernel: &SuperKernel, functions: &Functions, sync: &ByPosition<
             .ops
             .enumerate()
             .zip(after)
-            .map(|((at, op), after)| of_op(kernel, functions, (at, sync[at]), op, after))
+            .map(|((at, op), after)| {
+                // Nothing is stored where nothing is handed over.
+                stored = hand_over(kernel, sync[at].follows, op).or(stored);
+                of_op(kernel, functions, (at, sync[at], stored), op, after)
+            })
             .collect(),
         last_config: last
             .filter(|op| kernel.has_early_start() && op.kernel.early_start.sets_itself)
@@ -35,7 +38,7 @@ pub(super) fn of(kernel: &SuperKernel, functions: &Functions, sync: &ByPosition<
 fn of_op(
     kernel: &SuperKernel,
     functions: &Functions,
-    (position, sync): (OpPosition, OpSync),
+    (position, sync, config): (OpPosition, OpSync, Option<EarlyStartConfig>),
     op: &Op,
     after: Vec<OpPosition>,
 ) -> OpRequirement {
@@ -56,7 +59,7 @@ fn of_op(
         param: op.offsets.param,
         waits: op.outer_receives().map(|event| outer(event, waiter)).collect(),
         notifies: op.outer_sends().map(|event| outer(event, notifier)).collect(),
-        config: hand_over(kernel, position, op),
+        config,
         flush_before: op.dcci.flushes_before(),
         flush_after: op.dcci.flushes_after(),
         records: op.needs_feed_sync_all.then(|| sync_all_records(kernel, position)),
@@ -64,29 +67,19 @@ fn of_op(
 }
 
 /// The early-start classes in front of an op.
-fn hand_over(kernel: &SuperKernel, position: OpPosition, op: &Op) -> Option<EarlyStartConfig> {
-    if !kernel.has_early_start() {
-        return None;
-    }
-    match position.previous() {
-        Some(previous) => Some(config(kernel.ops[previous].class(), op.class())),
-        None => op.kernel.early_start.waits_itself.then(|| config(op.class(), op.class())),
+fn hand_over(kernel: &SuperKernel, follows: Follows, op: &Op) -> Option<EarlyStartConfig> {
+    match follows {
+        Follows::Synchronised { class } if kernel.has_early_start() => Some(config(class, op.class())),
+        Follows::Nobody if op.kernel.early_start.waits_itself => Some(config(op.class(), op.class())),
+        Follows::Nobody | Follows::Freely { .. } | Follows::Synchronised { .. } => None,
     }
 }
 
-/// The ops that must have ended before each op: neighbours of the list, or of a stream, and senders of inner events.
+/// The ops that must have ended before each op: those of its stream, and senders of inner events.
 fn order(kernel: &SuperKernel) -> ByPosition<Vec<OpPosition>> {
-    let mut after: ByPosition<Vec<OpPosition>> = ByPosition::filled(kernel.ops.len(), Vec::new());
-    let mut last_of_stream: HashMap<StreamId, OpPosition> = HashMap::new();
-    for (position, op) in kernel.ops.enumerate() {
-        let stream = match kernel.form {
-            // Whatever their streams, one list holds them.
-            StreamForm::One => StreamId::default(),
-            StreamForm::Several => op.stream_id,
-        };
-        after[position].extend(last_of_stream.insert(stream, position));
-    }
+    let mut after: ByPosition<Vec<OpPosition>> = kernel.stream_order.iter().map(|after| after.to_vec()).collect();
     match kernel.form {
+        // There they are part of the order of the list.
         StreamForm::One => {}
         StreamForm::Several => {
             for event in &kernel.inner_events {

@@ -8,11 +8,13 @@
 use super::order::Order;
 use super::steps::{barrier_of_class, whole_barrier};
 use crate::model::{ByPosition, CoreClass, CoreKind, Op, OpPosition, StreamForm, SuperKernel, SyncMode};
-use crate::program::{Barrier, Direction};
+use crate::program::{Barrier, Direction, Kinds};
 
 /// What is decided for one op.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OpSync {
+    /// How it comes after those before it. (One stream; sides of several have edges.)
+    pub(super) follows: Follows,
     /// When the lock of a dynamic op is polled and cleared.
     pub(super) locking: Locking,
     /// The kind whose first core clears it.
@@ -21,6 +23,23 @@ pub(super) struct OpSync {
     pub(super) waiting: Waiting,
     /// The kind whose first core waits for them, and clears them in the end.
     pub(super) waiter: CoreKind,
+}
+
+/// How an op of one stream comes after those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Follows {
+    /// It is the first.
+    Nobody,
+    /// A barrier or a hand-over stands between.
+    Synchronised {
+        /// The kinds that ran ops since the one before: all of them have to tell.
+        class: CoreClass,
+    },
+    /// It need not wait for any op since the last barrier or hand-over.
+    Freely {
+        /// Cores that ran one of those wait for their own pipes.
+        pipes: Option<Kinds>,
+    },
 }
 
 /// When a lock is polled and cleared.
@@ -50,7 +69,65 @@ pub(super) enum Waiting {
 /// Decides for every op. `order` is there for several streams.
 pub(super) fn decide(kernel: &SuperKernel, order: Option<&Order>) -> ByPosition<OpSync> {
     let decisions = Decisions { kernel, order };
-    kernel.ops.positions().map(|position| decisions.of_op(position)).collect()
+    let follows = follows(kernel);
+    kernel.ops.positions().map(|position| decisions.of_op(position, follows[position])).collect()
+}
+
+/// Who has to meet whom, going through the list: ops that need not wait for each other stay together.
+fn follows(kernel: &SuperKernel) -> ByPosition<Follows> {
+    let mut together: Option<Together> = None;
+    let decide = |(position, op): (OpPosition, &Op)| {
+        let mut follows = Follows::Nobody;
+        let now = match together {
+            None => Together { class: op.class(), aic: position, aiv: position },
+            Some(known) if kernel.stream_order[position].iter().all(|before| known.knows_end(op.class(), *before)) => {
+                follows = Follows::Freely { pipes: kinds_of_both(known.class, op.class()) };
+                Together { class: known.class.with(op.class()), ..known }
+            }
+            Some(known) => {
+                follows = Follows::Synchronised { class: known.class };
+                let is_told = |kind| !kernel.has_early_start() || op.class().runs_on(kind);
+                let aic = if is_told(CoreKind::Aic) { position } else { known.aic };
+                let aiv = if is_told(CoreKind::Aiv) { position } else { known.aiv };
+                Together { class: op.class(), aic, aiv }
+            }
+        };
+        together = Some(now);
+        follows
+    };
+    kernel.ops.enumerate().map(decide).collect()
+}
+
+/// What happened since the last barrier or hand-over. A barrier tells everybody that the ops before it have ended, a
+/// hand-over the cores of the op behind it.
+#[derive(Clone, Copy)]
+struct Together {
+    /// The kinds that have run ops.
+    class: CoreClass,
+    /// Cube cores know that all ops before this one have ended.
+    aic: OpPosition,
+    /// The same for vector cores.
+    aiv: OpPosition,
+}
+
+impl Together {
+    /// Do all cores of the class know that the op has ended?
+    fn knows_end(self, class: CoreClass, op: OpPosition) -> bool {
+        class.kinds().iter().all(|kind| match kind {
+            CoreKind::Aic => op < self.aic,
+            CoreKind::Aiv => op < self.aiv,
+        })
+    }
+}
+
+fn kinds_of_both(one: CoreClass, other: CoreClass) -> Option<Kinds> {
+    let shared = |kind| one.runs_on(kind) && other.runs_on(kind);
+    match (shared(CoreKind::Aic), shared(CoreKind::Aiv)) {
+        (true, true) => Some(Kinds::Every),
+        (true, false) => Some(Kinds::Only(CoreKind::Aic)),
+        (false, true) => Some(Kinds::Only(CoreKind::Aiv)),
+        (false, false) => None,
+    }
 }
 
 /// Does the op tell outer events?
@@ -108,10 +185,10 @@ impl Decisions<'_> {
         position.previous().map(|previous| self.op(previous))
     }
 
-    fn of_op(&self, position: OpPosition) -> OpSync {
+    fn of_op(&self, position: OpPosition, follows: Follows) -> OpSync {
         let (locking, releaser) = self.locking(position);
         let (waiting, waiter) = self.waiting(position, locking);
-        OpSync { locking, releaser, waiting, waiter }
+        OpSync { follows, locking, releaser, waiting, waiter }
     }
 
     fn locking(&self, position: OpPosition) -> (Locking, CoreKind) {

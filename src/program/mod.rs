@@ -14,6 +14,7 @@ pub mod launch;
 mod parts;
 mod promises;
 mod read;
+mod remedy;
 mod requires;
 mod show;
 mod step;
@@ -31,6 +32,7 @@ pub use parts::{
     TableId,
 };
 pub use read::ReadError;
+pub(crate) use remedy::Remedy;
 pub(crate) use requires::index_of_class;
 pub use requires::{OpRequirement, OuterEvent, RequiredCode, Requirements};
 pub use step::{CoreId, CoreIndex, Cores, Kinds, Part, Reason, Step, TableEntry};

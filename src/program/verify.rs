@@ -30,8 +30,9 @@ pub fn verify(program: &Program) -> Result<(), Vec<Violation>> {
     for (number, step) in program.steps.iter().enumerate() {
         check_step(program, &calls, number, step, &mut violations);
     }
-    violations.extend(duties::check(program, &one_of_each_class(program)));
-    violations.extend(promises::check(program));
+    let cores = one_of_each_class(program);
+    violations.extend(duties::check(program, &cores));
+    violations.extend(promises::check(program, &cores));
     if violations.is_empty() {
         violations = launch::check(program);
     }

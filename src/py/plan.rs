@@ -7,7 +7,10 @@ use super::convert;
 use super::errors::to_python;
 use super::interrupt::interruptible;
 use super::settings::InForce;
+use crate::cost::prices::Prices;
+use crate::cost::step_price;
 use crate::model::Platform;
+use crate::program::{Program, Step};
 use crate::report::LargePart;
 use crate::{Error, Plan};
 
@@ -66,7 +69,7 @@ fn plan_picture<'py>(
     settings: InForce,
 ) -> PyResult<Bound<'py, PyAny>> {
     let value = call(py, kernel_infos, kernel_name, settings, |infos, name, platform| {
-        Ok(crate::plan_once(infos, name, platform)?.to_picture())
+        Ok(crate::plan_once(infos, name, platform)?.to_picture(&default_price()))
     })?;
     convert::to_python(py, &value)
 }
@@ -80,9 +83,15 @@ fn plan_explained<'py>(
     settings: InForce,
 ) -> PyResult<Bound<'py, PyAny>> {
     let value = call(py, kernel_infos, kernel_name, settings, |infos, name, platform| {
-        Ok(serde_json::json!(crate::plan(&infos, name, platform)?.to_explanation(&infos)))
+        Ok(serde_json::json!(crate::plan(&infos, name, platform)?.to_explanation(&infos, &default_price())))
     })?;
     convert::to_python(py, &value)
+}
+
+/// What a step costs as long as nothing has been measured.
+fn default_price() -> impl Fn(&Program, &Step) -> f64 {
+    let prices = Prices::default();
+    move |program, step| step_price(program, step, &prices)
 }
 
 /// The C++ source of a super kernel.

@@ -1,17 +1,17 @@
 //! A super kernel explained: what it became and why, read off the model and the program.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::barriers::{ExplainedBarrier, barriers};
 use super::lint::{Lint, lints};
 use super::picture::{CoreNumbers, cores};
+use super::synchronisation::{StepPrice, Synchronisation, synchronisation};
 use crate::model::{CoreKind, KernelType, OpIndex, OpPosition, StreamForm, StreamId, SubKernelCode, SuperKernel};
 use crate::model::{SuperKernelType, TaskType};
 use crate::objects::TextSizes;
 use crate::options::{OptionName, PreloadMode};
-use crate::program::{Action, Program, Reason, Round};
+use crate::program::{Action, Program, Reason, Round, Step};
 
 /// What a super kernel became, and why.
 #[derive(Debug, Serialize)]
@@ -21,7 +21,7 @@ pub(crate) struct Explanation {
     shape: Shape,
     form: Form,
     ops: Vec<ExplainedOp>,
-    barriers: Vec<ExplainedBarrier>,
+    synchronisation: Vec<Synchronisation>,
     early_start: EarlyStart,
     preload: Decision,
     split: Decision,
@@ -124,6 +124,7 @@ pub(crate) fn explain(
     sizes: &TextSizes,
     program: &Program,
     idle_options: &[OptionName],
+    price: StepPrice<'_>,
 ) -> Explanation {
     Explanation {
         kernel_name: kernel.name.clone(),
@@ -131,7 +132,7 @@ pub(crate) fn explain(
         shape: shape(kernel),
         form: form(kernel),
         ops: kernel.ops.positions().map(|position| explained_op(kernel, sizes, position)).collect(),
-        barriers: barriers(kernel, program),
+        synchronisation: synchronisation(kernel, program, price),
         early_start: early_start(kernel, program),
         preload: preload(kernel),
         split: split(kernel),
@@ -228,9 +229,15 @@ fn early_start(kernel: &SuperKernel, program: &Program) -> EarlyStart {
         StreamForm::Several => "several streams have no early start".to_owned(),
         StreamForm::One => option_text(kernel, OptionName::EarlyStart),
     };
+    let is_hand_over = |step: &&Step| matches!(step.action, Action::EarlyStartWait { .. });
+    let handed: HashSet<OpPosition> = program.steps.iter().filter(is_hand_over).filter_map(|step| step.op).collect();
     let pairs = kernel.ops.positions().filter(|_| kernel.has_early_start()).filter_map(|to| {
         let from = to.previous()?;
+        // Ops that need not wait for each other have none.
         let own_wait = program.ops[to].own_wait;
+        if !(handed.contains(&to) || own_wait.is_some() || program.ops[from].own_set.is_some()) {
+            return None;
+        }
         Some(HandOver {
             from: program.index(from),
             to: program.index(to),

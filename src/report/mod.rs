@@ -1,12 +1,13 @@
 //! The JSON plan: what a compile would do, for people and for other programs.
 
-mod barriers;
 mod explain;
 mod lint;
 mod picture;
+mod synchronisation;
 
 pub(crate) use explain::{Explanation, explain};
 pub(crate) use picture::picture_json;
+pub(crate) use synchronisation::StepPrice;
 
 use crate::named::named;
 use serde_json::{Value, json};

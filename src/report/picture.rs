@@ -3,13 +3,14 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::synchronisation::{StepPrice, remedies};
 use super::{LargePart, op_json, plan_head, plan_part};
 use crate::model::{CoreClass, CoreKind, OpPosition, SuperKernel};
 use crate::objects::TextSizes;
 use crate::program::{Action, Program, Step};
 
 /// Everything that a picture of the program shows. Ops are named by their place among the ops here.
-pub(crate) fn picture_json(kernel: &SuperKernel, sizes: &TextSizes, program: &Program) -> Value {
+pub(crate) fn picture_json(kernel: &SuperKernel, sizes: &TextSizes, program: &Program, price: StepPrice<'_>) -> Value {
     let mut picture = plan_head(kernel);
     for part in [LargePart::Edges, LargePart::Order] {
         picture[part.as_str()] = plan_part(kernel, sizes, program, part);
@@ -31,7 +32,7 @@ pub(crate) fn picture_json(kernel: &SuperKernel, sizes: &TextSizes, program: &Pr
             object
         })
         .collect();
-    picture["steps"] = program.steps.iter().map(|step| step_json(program, step)).collect();
+    picture["steps"] = program.steps.iter().map(|step| step_json(kernel, program, step, price)).collect();
     picture["slots"] = kernel
         .slots
         .slots
@@ -74,9 +75,10 @@ pub(super) fn cores(kernel: &SuperKernel, position: OpPosition) -> CoreNumbers {
     CoreNumbers { aic: of(CoreKind::Aic), aiv: of(CoreKind::Aiv) }
 }
 
-fn step_json(program: &Program, step: &Step) -> Value {
+fn step_json(kernel: &SuperKernel, program: &Program, step: &Step, price: StepPrice<'_>) -> Value {
     let kinds = program.kinds().iter().filter(|kind| step.cores.kinds.contain(**kind));
     let fields = step.action.fields(program).into_iter();
+    let orders = step.action.synchronises();
     let calls = matches!(step.action, Action::Call { .. } | Action::CallPicked { .. });
     json!({
         "op": step.op.map(|position| position.place()),
@@ -84,8 +86,10 @@ fn step_json(program: &Program, step: &Step) -> Value {
         "cores": step.cores.to_string(),
         "action": step.action.name(),
         "calls": calls,
-        "orders": step.action.synchronises(),
+        "orders": orders,
         "fields": fields.map(|(name, value)| json!([name, value.to_string()])).collect::<Vec<_>>(),
         "reason": step.reason.map(|reason| reason.to_string()),
+        "price_us": orders.then(|| price(program, step)),
+        "remedies": if orders { remedies(kernel, program, step) } else { Vec::new() },
     })
 }

@@ -82,7 +82,11 @@ impl Case {
         let count = self.program.ops.len();
         let mut before: ByPosition<Vec<OpPosition>> = ByPosition::filled(count, Vec::new());
         match self.program.form {
-            StreamForm::One => (1..count).for_each(|op| before[OpPosition::at(op)].push(OpPosition::at(op - 1))),
+            StreamForm::One => {
+                for (op, required) in self.program.requires.ops.enumerate() {
+                    before[op].extend(&required.after);
+                }
+            }
             StreamForm::Several => {
                 for edge in &self.program.edges {
                     match edge.origin {

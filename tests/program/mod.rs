@@ -11,5 +11,6 @@ mod oracle;
 mod orders;
 mod proven;
 mod random;
+mod regions;
 mod rules;
 mod text;

@@ -21,6 +21,8 @@ struct Memory {
     profiling: bool,
     scheduler: Option<SlotNumber>,
     classes: Option<EarlyStartConfig>,
+    /// The first op to which something is handed over, in the good program.
+    handed_over: Option<OpPosition>,
     /// `None`: not known yet, `Some(None)`: nobody's.
     followed: Option<Option<(u64, u64)>>,
     picked: Option<OpPosition>,
@@ -76,8 +78,11 @@ pub(super) fn difference(good: &Program, changed: &Program) -> Option<String> {
     if let Some(step) = changed.steps.iter().find(|step| is_for_nobody(changed, step)) {
         return Some(format!("{} is for cores that do not exist", step.action.name()));
     }
+    let is_handed =
+        |step: &&Step| matches!(step.action, Action::EarlyStartConfig { .. }) && step.reason != Some(Reason::OwnSet);
+    let handed_over = good.steps.iter().filter(is_handed).filter_map(|step| step.op).min();
     good.cores(0..good.block_num).into_iter().find_map(|core| {
-        let (wanted, found) = (account(good, core), account(changed, core));
+        let (wanted, found) = (account(good, core, handed_over), account(changed, core, handed_over));
         let told = |what: String| Some(format!("{core}: {what}"));
         if let Some(what) = wanted.needed.iter().find(|what| !found.needed.contains(*what)) {
             return told(format!("does not: {what}"));
@@ -106,8 +111,8 @@ fn is_for_nobody(program: &Program, step: &Step) -> bool {
     meets || matches!(step.cores.kinds, Kinds::Only(kind) if lacks(kind))
 }
 
-fn account(program: &Program, core: CoreId) -> Account {
-    let (mut memory, mut account) = (Memory::default(), Account::default());
+fn account(program: &Program, core: CoreId, handed_over: Option<OpPosition>) -> Account {
+    let (mut memory, mut account) = (Memory { handed_over, ..Memory::default() }, Account::default());
     for step in &program.steps {
         if step.cores.contain(core) {
             account.note(program, step, &memory);
@@ -220,8 +225,7 @@ impl Account {
     fn call(&mut self, program: &Program, op: OpPosition, action: &Action, memory: &Memory) {
         let facts = &program.ops[op];
         let waits = facts.own_wait.is_some();
-        // Nothing is handed over to the first op.
-        let classes = (op.place() > 0 || waits).then_some(memory.classes);
+        let classes = memory.handed_over.is_some_and(|first| op >= first).then_some(memory.classes);
         let picked = matches!(action, Action::CallPicked { .. }).then_some(memory.picked);
         let Memory { parameters, dump, followed, .. } = memory;
         let pipes_run = memory.pipes_run && !waits;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use superkernel::model::{
     CoreKind, DcciFlags, DebugOutput, EarlyStartFlags, EventId, EventUse, Function, KernelType, Op, OpIndex, OtherEnd,
-    ParamOffsets, Platform, SlotNumber, StreamId, SubKernel, SubKernelCode, SuperKernel, TaskType, TilingFunctions,
-    assemble,
+    ParamOffsets, Platform, Regions, SlotNumber, StreamId, SubKernel, SubKernelCode, SuperKernel, TaskType,
+    TilingFunctions, assemble,
 };
 use superkernel::objects::TextSizes;
 use superkernel::options::{Separator, parse};
@@ -36,6 +36,8 @@ pub struct OpBuilder {
     pub stream: i64,
     pub sends: Vec<i64>,
     pub receives: Vec<i64>,
+    /// What it reads and writes, as (start, bytes).
+    pub regions: Option<[Vec<(u64, u64)>; 2]>,
     pub sets_itself: bool,
     pub waits_itself: bool,
     pub calls_sync_all: bool,
@@ -57,6 +59,7 @@ impl OpBuilder {
             stream: 0,
             sends: Vec::new(),
             receives: Vec::new(),
+            regions: None,
             sets_itself: false,
             waits_itself: false,
             calls_sync_all: false,
@@ -93,6 +96,11 @@ impl OpBuilder {
 
     pub fn receives(mut self, events: &[i64]) -> Self {
         self.receives = events.to_vec();
+        self
+    }
+
+    pub fn touches(mut self, reads: &[(u64, u64)], writes: &[(u64, u64)]) -> Self {
+        self.regions = Some([reads.to_vec(), writes.to_vec()]);
         self
     }
 
@@ -191,6 +199,7 @@ impl OpBuilder {
             stream_id: StreamId(self.stream),
             task_type: if dynamic { TaskType::Dynamic } else { TaskType::Normal },
             block_num: if dynamic { all_cores } else { self.blocks },
+            regions: self.regions.as_ref().and_then(|[reads, writes]| Regions::new(reads, writes)),
             send_events: self.sends.iter().map(event).collect(),
             recv_events: self.receives.iter().map(event).collect(),
             dcci,

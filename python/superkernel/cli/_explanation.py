@@ -50,7 +50,7 @@ def lines(explanation: Mapping[str, Any]) -> Iterable[str]:
     built = explanation["built"]
     if explanation["unknown"] is not None:
         yield from _described(built)
-        yield f"not known: form, barriers, preload, early start, hints ({explanation['unknown']})"
+        yield f"not known: form, synchronisation, preload, early start, hints ({explanation['unknown']})"
         return
     shape, form = explanation["shape"], explanation["form"]
     ops = explanation["ops"]
@@ -65,7 +65,7 @@ def lines(explanation: Mapping[str, Any]) -> Iterable[str]:
     yield "ops"
     yield from map(_op, ops)
     yield ""
-    yield from _barriers(explanation["barriers"])
+    yield from _synchronisation(explanation["synchronisation"])
     yield from _early_start(explanation["early_start"])
     for decision in (explanation["preload"], explanation["split"]):
         given = "" if decision["given"] else " (default)"
@@ -105,7 +105,7 @@ def _cores(cores: Mapping[str, int]) -> str:
     return " and ".join(f"{count} {kind}" for count, kind in named if count)
 
 
-#: Of more ops with the same barrier or hand-over only the first are named.
+#: Of more ops with the same step or hand-over only the first are named.
 MOST_NAMED = 12
 
 
@@ -114,18 +114,23 @@ def _named(texts: list[str]) -> str:
     return shown if len(texts) <= MOST_NAMED else f"{shown} and {len(texts) - MOST_NAMED} more (--json has all)"
 
 
-def _barriers(barriers: list[Mapping[str, Any]]) -> Iterable[str]:
-    """A line per place, reason and remedy, with all ops that have it."""
-    yield f"barriers: {len(barriers) or 'none'}"
+def _synchronisation(steps: list[Mapping[str, Any]]) -> Iterable[str]:
+    """A line per place, step, reason, price and remedies, with all ops that have it."""
+    barriers = sum(step["action"] == "barrier" for step in steps)
+    yield (
+        f"synchronisation: {_count(len(steps), 'step')}, {_count(barriers, 'barrier')}"
+        if steps
+        else ("synchronisation: none")
+    )
     alike: dict[tuple[Any, ...], list[str]] = {}
-    for barrier in barriers:
-        place = "at the start" if barrier["op"] is None else str(barrier["place"])
-        key = (place, *(barrier[name] for name in ("meets", "reason", "event_could", "instead")))
-        alike.setdefault(key, []).append(str(barrier["op"]))
-    for (place, meets, reason, event_could, instead), ops in alike.items():
-        where = place if ops == ["None"] else f"{place} op{'' if len(ops) == 1 else 's'} {_named(ops)}"
-        event = "an event could avoid it" if event_could else "no event avoids it"
-        yield f"  {where}, {meets}: {reason}; {event}: {instead}"
+    for step in steps:
+        place = "at the start" if step["op"] is None else str(step["place"])
+        without = "; or ".join(remedy["text"] for remedy in step["remedies"]) or "nothing"
+        key = (place, *(step[name] for name in ("action", "cores", "reason", "price_us")), without)
+        alike.setdefault(key, []).append(str(step["op"]))
+    for (place, action, cores, reason, price, without), ops in alike.items():
+        where = place if ops[0] == "None" else f"{place} op{'' if len(ops) == 1 else 's'} {_named(ops)}"
+        yield f"  {where}, {action} {cores}: {reason}; {price:.2f} us; without it: {without}"
 
 
 def _early_start(early_start: Mapping[str, Any]) -> Iterable[str]:

@@ -188,6 +188,18 @@ function shape({shape: form, colour: ink}, middle, lane) {
   }
 }
 
+/** What a step that orders cores costs, by the cost model. */
+function priced(step) {
+  return step.price_us > 0 ? `, ${step.price_us.toFixed(2)} us` : "";
+}
+
+/** Why a step is there, what it costs, and what would do without it. */
+function why(step) {
+  if (!step.reason) return "";
+  const remedies = step.remedies.map((remedy) => `\nwithout it: ${remedy.text}`);
+  return `\nwhy: ${step.reason}${priced(step)}${remedies.join("")}`;
+}
+
 /** Marks between the boxes; where both ends of a flag are, an arrow goes from one to the other. */
 function drawMarks() {
   const ends = new Map();
@@ -204,7 +216,7 @@ function drawMarks() {
         mark.classList.add("mark");
         if (how.fine) mark.classList.add("fine");
         mark.addEventListener("click", () => step.op !== null && choose(step.op, number));
-        tips.set(mark, `${stepText(step)}${step.reason ? `\nwhy: ${step.reason}` : ""}`);
+        tips.set(mark, `${stepText(step)}${why(step)}`);
         layers.marks.append(mark);
         if (how.shape === "bar" && lane !== lanes[0] && step.kinds.length > 1 && !DATA.two_streams) {
           // All kinds of core meet here.
@@ -232,7 +244,7 @@ function arrow([fromX, fromLane], [toX, toLane], step) {
   const path = draw("path", {class: "edge", d: `M${fromX} ${fromY} C${fromX} ${fromY + bend} ${toX} ${toY - bend} ${toX} ${toY}`, "marker-end": "url(#head)"});
   const names = Object.fromEntries(step.fields);
   const between = names.sender === undefined ? "the cleared workspace" : `op ${names.sender} to op ${names.receiver}`;
-  layers.edges.append(wire(path, `flag ${names.direction}, ${between}\nwhy: ${step.reason}`));
+  layers.edges.append(wire(path, `flag ${names.direction}, ${between}${why(step)}`));
 }
 
 /** What must come before what in the model: neighbours of a stream and events, with what became of them. */
@@ -271,7 +283,7 @@ function goTo(number) {
 function stepItem(number) {
   const step = steps[number];
   return make("li", {class: step.calls ? "calls" : step.orders ? "orders" : null, id: `step-${number}`},
-    make("span", {class: "mono"}, stepText(step)), step.reason ? make("span", {class: "why"}, ` — ${step.reason}`) : null);
+    make("span", {class: "mono"}, stepText(step)), step.reason ? make("span", {class: "why", title: why(step).trim()}, ` — ${step.reason}${priced(step)}`) : null);
 }
 
 /** Shows an op in the panel: what it is, its slots, its steps. */

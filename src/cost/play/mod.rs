@@ -6,6 +6,7 @@
 mod step;
 
 pub(super) use step::code_alone;
+pub(crate) use step::step_price;
 
 use super::account::{Charge, CoreAccount, CriticalPath, OpSpan, Part, Share};
 use super::code::CodeCache;

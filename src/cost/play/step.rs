@@ -2,29 +2,22 @@
 
 use super::super::account::{Charge, CodeUnits, Part, Share};
 use super::super::code::{ASSUMED_UNITS, CodeId, CodeSize, Found};
-use super::super::prices::Price;
-use super::{Made, Place, Player};
+use super::super::prices::{Price, Prices};
+use super::{Made, Place, Player, hop};
 use crate::model::{CoreClass, CoreKind, OpPosition};
 use crate::objects::TextSizes;
-use crate::program::launch::micro::runs;
-use crate::program::{Action, Program, Step};
+use crate::program::launch::micro::{Micro, expand, runs};
+use crate::program::{Action, Barrier, CoreId, Program, Step};
 
 impl Player<'_> {
     /// What a step costs before anything is waited for.
     pub(super) fn charge_step(&mut self, core: usize, step: &Step) {
         let op = step.op;
         let mut spend = |price, count, part| self.spend(core, Charge::Price(price, count), part);
+        if let Some((price, count, part)) = upkeep(&step.action) {
+            spend(price, count, part);
+        }
         match &step.action {
-            Action::Record { .. } => spend(Price::Record, 1.0, Part::Upkeep),
-            Action::Flush => spend(Price::CacheFlush, 1.0, Part::Upkeep),
-            Action::ClearWorkspace { bytes } => {
-                spend(Price::WorkspaceClear, *bytes as f64 / 512.0, Part::Upkeep);
-            }
-            Action::Notify { .. }
-            | Action::WaitEvent { .. }
-            | Action::ClearEvent { .. }
-            | Action::Switch { .. }
-            | Action::ReleaseLock { .. } => spend(Price::EventWord, 1.0, Part::Event),
             Action::PreloadHere { units } => {
                 spend(Price::Preload, 1.0, Part::Code);
                 self.preload_here(core, *units);
@@ -51,7 +44,15 @@ impl Player<'_> {
                     self.call(core, CodeId::Picked(op), op);
                 }
             }
-            Action::LoadParameters
+            Action::Record { .. }
+            | Action::Flush
+            | Action::ClearWorkspace { .. }
+            | Action::Notify { .. }
+            | Action::WaitEvent { .. }
+            | Action::ClearEvent { .. }
+            | Action::Switch { .. }
+            | Action::ReleaseLock { .. }
+            | Action::LoadParameters
             | Action::LoadWorkspace { .. }
             | Action::SetSyncAllBase
             | Action::InitDump { .. }
@@ -176,6 +177,57 @@ impl Player<'_> {
             }
         }
     }
+}
+
+/// What a step costs whoever takes it, and whatever others do.
+fn upkeep(action: &Action) -> Option<(Price, f64, Part)> {
+    match action {
+        Action::Record { .. } => Some((Price::Record, 1.0, Part::Upkeep)),
+        Action::Flush => Some((Price::CacheFlush, 1.0, Part::Upkeep)),
+        Action::ClearWorkspace { bytes } => Some((Price::WorkspaceClear, *bytes as f64 / 512.0, Part::Upkeep)),
+        Action::Notify { .. }
+        | Action::WaitEvent { .. }
+        | Action::ClearEvent { .. }
+        | Action::Switch { .. }
+        | Action::ReleaseLock { .. } => Some((Price::EventWord, 1.0, Part::Event)),
+        Action::PreloadHere { .. }
+        | Action::Preload { .. }
+        | Action::PreloadPicked { .. }
+        | Action::Call { .. }
+        | Action::CallPicked { .. }
+        | Action::LoadParameters
+        | Action::LoadWorkspace { .. }
+        | Action::SetSyncAllBase
+        | Action::InitDump { .. }
+        | Action::InitProfiling { .. }
+        | Action::SetFftsBase { .. }
+        | Action::PipeBarrier
+        | Action::Barrier(_)
+        | Action::SetFlag { .. }
+        | Action::WaitFlag { .. }
+        | Action::EarlyStartSet { .. }
+        | Action::EarlyStartConfig { .. }
+        | Action::EarlyStartWait { .. }
+        | Action::EnableSyncAll { .. }
+        | Action::DisableSyncAll
+        | Action::EndSyncAll
+        | Action::ComplementSyncAll => None,
+    }
+}
+
+/// What a step that synchronises costs the core that pays most for it, in microseconds, once all others are there.
+pub(crate) fn step_price(program: &Program, step: &Step, prices: &Prices) -> f64 {
+    let own = upkeep(&step.action).map_or(0.0, |(price, count, _)| prices.get(price) * count);
+    let hops = |kind: &CoreKind| {
+        let list = expand(program, step, CoreId { kind: *kind, block: 0, sub_block: 0, sub_blocks: 1 });
+        let price = |micro| if let Micro::Wait { flag, .. } = micro { prices.get(hop(flag)) } else { 0.0 };
+        let waits = (0..list.len()).filter_map(|place| list.get(place)).map(price);
+        waits.sum::<f64>()
+    };
+    let kinds = program.kinds().iter().filter(|kind| step.cores.kinds.contain(**kind));
+    // Where all meet, the cores of one kind wait for those of the other, which have waited before.
+    let join = if step.action == Action::Barrier(Barrier::All) { |sum, hops| sum + hops } else { f64::max };
+    own + kinds.map(hops).fold(0.0, join)
 }
 
 /// The code that one core of `kind` fetches for an op.

@@ -22,12 +22,21 @@ def explained(capsys: pytest.CaptureFixture[str], path: Path) -> tuple[dict[str,
     return data, capsys.readouterr().out
 
 
+def barriers(data: dict[str, Any]) -> list[dict[str, Any]]:
+    return [step for step in data["synchronisation"] if step["action"] == "barrier"]
+
+
+def remedies(step: dict[str, Any]) -> list[str]:
+    return [remedy["kind"] for remedy in step["remedies"]]
+
+
 def hints(data: dict[str, Any]) -> dict[str, list[int]]:
     return {hint["kind"]: hint["ops"] for hint in data["lints"]}
 
 
 def test_one_stream_with_barriers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ops = OpList(tmp_path).op(AIV, 8).op(AIV, 48).op(AIC, 24)
+    quiet = {"sub_op_with_sync_all": False}
+    ops = OpList(tmp_path).op(AIV, 8, **quiet).op(AIV, 48, **quiet).op(AIC, 24, **quiet)
     data, text = explained(capsys, ops.write("early-start=0"))
     assert data["form"] == {
         "several_streams": False,
@@ -39,9 +48,12 @@ def test_one_stream_with_barriers(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert [op["cores"] for op in data["ops"]] == [{"aic": 0, "aiv": 8}, {"aic": 0, "aiv": 48}, {"aic": 24, "aiv": 0}]
     assert [op["idle"] for op in data["ops"]] == [{"aic": 24, "aiv": 40}, {"aic": 24, "aiv": 0}, {"aic": 0, "aiv": 48}]
     # Two vector ops share cores; a vector and a cube op do not.
-    told = [(barrier["op"], barrier["place"], barrier["event_could"]) for barrier in data["barriers"]]
-    assert told == [(1, "before", False), (2, "before", True)]
-    assert "before op 2, all: list order; an event could avoid it: the two ops run on different kinds of core" in text
+    told = [(barrier["op"], barrier["place"], remedies(barrier)) for barrier in barriers(data)]
+    both = ["early-start", "regions"]
+    assert told == [(1, "before", both), (2, "before", [both[0], "streams", both[1]])]
+    # In each block there and back, and all cube cores in between.
+    assert [barrier["price_us"] for barrier in barriers(data)] == pytest.approx([0.5, 0.5])
+    assert "before op 2, barrier all: list order; 0.50 us; without it: early-start=1: a hand-over takes its" in text
     assert "early start: off (early-start=0), 0 pairs" in text
     assert hints(data) == {"other-kind-idle": [1, 2]}
 
@@ -56,9 +68,10 @@ def test_early_start_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert not (pairs[1]["sets_itself"] or pairs[1]["waits_itself"] or pairs[1]["twice"])
     assert "0 -> 1: the first op sets itself, the second waits itself; a second hand-over" in text
     # Code that takes part in early start cannot go to streams of its own. The second hand-over carries the event.
-    assert not data["barriers"] and not data["lints"]
+    assert not barriers(data) and not data["lints"]
     contract, _ = explained(capsys, ops.write("sync=contract"))
-    assert [barrier["reason"] for barrier in contract["barriers"]] == ["after outer wait"]
+    assert [barrier["reason"] for barrier in barriers(contract)] == ["after outer wait"]
+    assert remedies(barriers(contract)[0]) == ["sync", "inner-event"]
 
 
 def test_many_alike_are_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,7 +79,7 @@ def test_many_alike_are_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[
     for _ in range(40):
         ops.op(AIV, 8)
     data, text = explained(capsys, ops.write("early-start=0"))
-    assert len(data["barriers"]) == 39
+    assert len(barriers(data)) == 39
     (line,) = (line for line in text.splitlines() if line.startswith("  before ops"))
     assert line.startswith("  before ops 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 27 more (--json has all), ")
     data, text = explained(capsys, ops.write(""))
@@ -79,9 +92,9 @@ def test_several_streams(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     data, text = explained(capsys, ops.write("stream-fusion=1:early-start=1:split-mode=2"))
     assert data["form"]["several_streams"] and data["form"]["streams"] == [0, 1]
     assert "op 1 of stream 1 follows op 0 of stream 0 and no event links the two" in text
-    told = {(barrier["op"], barrier["place"]): barrier for barrier in data["barriers"]}
-    assert told[0, "behind"]["reason"] == "event 1" and told[0, "behind"]["meets"] == "aic"
-    assert told[1, "behind"]["reason"] == "same stream 1" and not told[1, "behind"]["event_could"]
+    told = {(barrier["op"], barrier["place"]): barrier for barrier in barriers(data)}
+    assert told[0, "behind"]["reason"] == "event 1" and told[0, "behind"]["cores"] == "aic"
+    assert told[1, "behind"]["reason"] == "same stream 1" and remedies(told[1, "behind"]) == ["streams"]
     assert data["ops"][0]["idle"] == {"aic": 0, "aiv": 0}, "the other side has work of its own"
     assert "split-mode=2: 2 copies of every function" in text and "preload-code=per-func (default)" in text
     # Several streams have no early start, whatever the option says; the other options do something.
@@ -108,7 +121,7 @@ def test_feed_sync_all_and_options_that_do_nothing(tmp_path: Path, capsys: pytes
         ]
     assert added["steps"] == lengths[0] - lengths[1] > 0
     assert added["workspace_bytes"] == data["sizes"]["workspace_bytes"] > 0
-    assert "ops whose SyncAll idle cores follow: 1" in text and data["barriers"][0]["reason"] == "workspace cleared"
+    assert "ops whose SyncAll idle cores follow: 1" in text and barriers(data)[0]["reason"] == "workspace cleared"
     assert [hint["text"].split()[0] for hint in data["lints"]] == ["dcci-before-kernel-start=Absent"]
 
 
@@ -139,7 +152,7 @@ def test_a_built_kernel(library: KernelLibrary, tmp_path: Path, capsys: pytest.C
     path.with_name("k_built.manifest.json").unlink()
     data, text = explained(capsys, path)
     assert [op["kernel_name"] for op in data["built"]["ops"]] and "ops" not in data
-    assert "not known: form, barriers" in text and "the build record is not beside it" in text
+    assert "not known: form, synchronisation" in text and "the build record is not beside it" in text
 
 
 def test_an_id_wins_and_other_words_are_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
