@@ -242,6 +242,8 @@ class Predicted(TypedDict):
     predicted: bool
     prices: str
     kernels: list[PredictedKernel]
+    #: Torch operator, node of the traced graph and line of Python by the name of the op, where a graph tells.
+    origins: dict[str, dict[str, str]]
     skipped: list[Skipped]
 
 

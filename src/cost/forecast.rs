@@ -1,6 +1,6 @@
 //! The front door: predict, tune, suggest and calibrate, for an op list or a graph.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -16,6 +16,7 @@ use super::profile::Profile;
 use super::trace;
 use super::tune::{self, Tuning};
 use crate::plan;
+use crate::scope::graph::Origin;
 use crate::scope::{self, Cuts, Graph, Piece, Settings};
 use crate::trace::Trace;
 
@@ -55,6 +56,8 @@ pub struct Forecast {
     pub prices: String,
     /// One per super kernel.
     pub kernels: Vec<Prediction>,
+    /// Where their ops come from, if a graph tells.
+    pub origins: BTreeMap<String, Origin>,
     /// Super kernels that are left out.
     pub skipped: Vec<Skipped>,
 }
@@ -112,13 +115,18 @@ fn check_measured<'a>(subjects: impl Iterator<Item = &'a Subject>, known: &Known
 pub(crate) fn forecast(model: &Model, known: &Known<'_>, prices: &Prices) -> Result<Forecast, CostError> {
     let (subjects, skipped) = subjects(model, known)?;
     check_measured(subjects.iter(), known)?;
-    let mut kernels = Vec::with_capacity(subjects.len());
+    let mut kernels: Vec<Prediction> = Vec::with_capacity(subjects.len());
     for subject in &subjects {
         known.cancel.check()?;
         let program = plan::plan(&subject.kernel, &subject.sizes)?;
         kernels.push(predict(subject, &program, prices, Played::Every)?);
     }
-    Ok(Forecast { predicted: true, prices: prices.origin.clone(), kernels, skipped })
+    let names = kernels.iter().flat_map(|kernel| &kernel.ops).map(|op| op.name.as_str());
+    let origins = match model {
+        Model::Kernel { .. } => BTreeMap::new(),
+        Model::Graph { graph, .. } => graph.origins(names),
+    };
+    Ok(Forecast { predicted: true, prices: prices.origin.clone(), kernels, origins, skipped })
 }
 
 /// What every core does when, super kernel by super kernel, and what is left out.

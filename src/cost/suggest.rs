@@ -11,6 +11,7 @@ use super::predict::{Prediction, Subject, predict};
 use super::prices::{Price, Prices};
 use crate::cancel::Cancel;
 use crate::plan;
+use crate::scope::graph::Origin;
 use crate::scope::membership::Context;
 use crate::scope::{self, Graph, Piece, ScopePlan, Settings};
 
@@ -68,6 +69,8 @@ pub struct Suggestion {
     pub passed: Vec<Passed>,
     /// The lines to put around the layers.
     pub lines: Vec<String>,
+    /// Where the ops named above come from, if the graph tells.
+    pub origins: BTreeMap<String, Origin>,
 }
 
 /// Proposes ranges over a graph; marks it has already are not looked at.
@@ -136,7 +139,13 @@ pub(crate) fn suggest(
         })
         .collect();
     let lines = lines(graph, &proposals);
-    Ok(Suggestion { proposals, blockers, passed, lines })
+    let origins = {
+        let members = proposals.iter().flat_map(|proposal| &proposal.members);
+        let between = blockers.iter().flat_map(|blocker| blocker.ops.iter().map(|(name, _)| name));
+        let ends = passed.iter().flat_map(|passed| [&passed.first, &passed.last]);
+        graph.origins(members.chain(between).chain(ends).map(String::as_str))
+    };
+    Ok(Suggestion { proposals, blockers, passed, lines, origins })
 }
 
 fn scope_name(number: usize) -> String {
@@ -323,6 +332,14 @@ fn joined(before: &Subject, behind: &Subject, prices: &Prices) -> Option<f64> {
     predict(&subject, &program, prices, Played::Representative).ok().map(|prediction| prediction.fused.us)
 }
 
+/// An op in the words of the user, if they are known.
+fn told(nodes: &HashMap<&str, &scope::graph::Node>, name: &str) -> String {
+    match nodes.get(name).and_then(|node| node.origin.as_deref()) {
+        Some(origin) => format!("`{name}` ({origin})"),
+        None => format!("`{name}`"),
+    }
+}
+
 /// The lines to put around the layers, with the stream switches and core limits that are there and must stay.
 fn lines(graph: &Graph, proposals: &[Proposal]) -> Vec<String> {
     let nodes: HashMap<&str, &scope::graph::Node> = graph.nodes.iter().map(|node| (node.name.as_str(), node)).collect();
@@ -332,7 +349,8 @@ fn lines(graph: &Graph, proposals: &[Proposal]) -> Vec<String> {
         let (first, last) = (first.map_or("", String::as_str), last.map_or("", String::as_str));
         let options = if proposal.options.is_empty() { String::new() } else { format!(", \"{}\"", proposal.options) };
         lines.push(format!("with torchair.scope.super_kernel(\"{}\"{options}):", proposal.scope));
-        lines.push(format!("    ...  # `{first}` to `{last}`, {} ops", proposal.members.len()));
+        let count = proposal.members.len();
+        lines.push(format!("    ...  # {} to {}, {count} ops", told(&nodes, first), told(&nodes, last)));
         for stream in proposal.streams.iter().filter(|_| proposal.streams.len() > 1) {
             let on = proposal
                 .members

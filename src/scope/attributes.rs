@@ -13,7 +13,9 @@ pub(crate) enum AttributeValue {
     Integer(i64),
     /// A truth value.
     Switch(bool),
-    /// Anything else: a list, a tensor, a message.
+    /// A list of integers.
+    Integers(Vec<i64>),
+    /// Anything else: another list, a tensor, a message.
     Other,
 }
 
@@ -23,7 +25,7 @@ impl AttributeValue {
             Self::Text(text) => format!("the string `{text}`"),
             Self::Integer(number) => format!("the number {number}"),
             Self::Switch(on) => format!("the truth value {on}"),
-            Self::Other => "a list or message".to_owned(),
+            Self::Integers(_) | Self::Other => "a list or message".to_owned(),
         }
     }
 
@@ -37,7 +39,7 @@ impl AttributeValue {
                 "false" | "False" | "0" => Some(false),
                 _ => None,
             },
-            Self::Integer(_) | Self::Other => None,
+            Self::Integer(_) | Self::Integers(_) | Self::Other => None,
         }
     }
 
@@ -46,7 +48,7 @@ impl AttributeValue {
         match self {
             Self::Text(text) => core_count(text),
             Self::Integer(number) => u32::try_from(*number).ok().map(Some),
-            Self::Switch(_) | Self::Other => None,
+            Self::Switch(_) | Self::Integers(_) | Self::Other => None,
         }
     }
 }
@@ -73,12 +75,16 @@ pub(crate) fn apply(
     let text = || match read()? {
         AttributeValue::Text(text) => Ok(text),
         AttributeValue::Integer(number) => Ok(number.to_string()),
-        value @ (AttributeValue::Switch(_) | AttributeValue::Other) => Err(wrong(&value, "a string")),
+        value @ (AttributeValue::Switch(_) | AttributeValue::Integers(_) | AttributeValue::Other) => {
+            Err(wrong(&value, "a string"))
+        }
     };
     let integer = || match read()? {
         AttributeValue::Integer(number) => Ok(number),
         AttributeValue::Text(text) => text.parse().map_err(|_| wrong(&AttributeValue::Text(text), "an integer")),
-        value @ (AttributeValue::Switch(_) | AttributeValue::Other) => Err(wrong(&value, "an integer")),
+        value @ (AttributeValue::Switch(_) | AttributeValue::Integers(_) | AttributeValue::Other) => {
+            Err(wrong(&value, "an integer"))
+        }
     };
     let switch = || {
         let value = read()?;
@@ -87,6 +93,13 @@ pub(crate) fn apply(
     let cores = || {
         let value = read()?;
         value.as_cores().ok_or_else(|| wrong(&value, "a decimal number of cores"))
+    };
+    let integers = || match read()? {
+        AttributeValue::Integers(numbers) => Ok(numbers),
+        AttributeValue::Integer(number) => Ok(vec![number]),
+        // An empty list has no kind.
+        AttributeValue::Other => Ok(Vec::new()),
+        value @ (AttributeValue::Text(_) | AttributeValue::Switch(_)) => Err(wrong(&value, "a list of integers")),
     };
     match key {
         "_super_kernel_scope" => node.scope = text()?,
@@ -108,6 +121,9 @@ pub(crate) fn apply(
             node.task_type = TaskType::from_name(&name).ok_or_else(unknown)?;
         }
         "_no_task" => node.no_task = switch()?,
+        "sk_parent_node_name" => node.part_of().kernel = text()?,
+        "_sk_send_event_ids" => node.part_of().sends = integers()?,
+        "_sk_rcv_event_ids" => node.part_of().receives = integers()?,
         _ => {
             if let Role::Event(kind, _) = node.role()
                 && kind.id_attribute() == key

@@ -350,7 +350,8 @@ impl Diagnostic for ScopeError {
                     .to_owned()
             }
             Self::Dump { .. } | Self::DumpField { .. } => {
-                "give a graph dump in protobuf text (ge_proto_*.txt) or binary form (*.pb), complete and unedited"
+                "give a graph dump in protobuf text (ge_proto_*.txt) or binary form (*.pb), or what TorchAir dumped \
+                 (dynamo_optimized_*), complete and unedited"
                     .to_owned()
             }
             Self::UnnamedNode { .. } | Self::DuplicateNode { .. } | Self::DuplicateBranch { .. } => {

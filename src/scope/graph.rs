@@ -2,11 +2,11 @@
 //!
 //! The order of the list is the execution order; restricted to one stream it is that stream's queue.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::error::ScopeError;
 use crate::model::{self, Missing, TaskType};
@@ -174,6 +174,22 @@ pub(crate) struct Node {
     pub event_id: Option<i64>,
     /// What the user wrote that became this node.
     pub origin: Option<Box<Origin>>,
+    /// The super kernel that the engine has put it into; only dumps of what the engine built tell.
+    pub part_of: Option<Box<PartOf>>,
+}
+
+/// What the engine made of a node.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PartOf {
+    /// Name of the node of the super kernel.
+    pub kernel: String,
+    /// Ids of the events it sends inside.
+    #[serde(default)]
+    pub sends: Vec<i64>,
+    /// Ids of those it waits for.
+    #[serde(default)]
+    pub receives: Vec<i64>,
 }
 
 /// Where a node comes from, in the user's words; what is not known is empty.
@@ -199,6 +215,11 @@ impl fmt::Display for Origin {
 }
 
 impl Node {
+    /// What the engine made of it, to be filled in.
+    pub(crate) fn part_of(&mut self) -> &mut PartOf {
+        self.part_of.get_or_insert_default()
+    }
+
     /// An unmarked node with every field at its default.
     pub(crate) fn new(name: impl Into<String>, op_type: impl Into<String>, id: i64, stream: i64) -> Self {
         Self {
@@ -227,6 +248,7 @@ impl Node {
             same_type: false,
             event_id: None,
             origin: None,
+            part_of: None,
         }
     }
 
@@ -300,6 +322,13 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// Where the nodes of these names come from, as far as the graph tells.
+    pub(crate) fn origins<'a>(&self, names: impl Iterator<Item = &'a str>) -> BTreeMap<String, Origin> {
+        let wanted: HashSet<&str> = names.collect();
+        let named = self.nodes.iter().filter(|node| wanted.contains(node.name.as_str()));
+        named.filter_map(|node| Some((node.name.clone(), node.origin.as_deref()?.clone()))).collect()
+    }
+
     /// Was what compilation finds out filled in by assumption?
     pub(crate) fn is_prediction(&self) -> bool {
         matches!(self.stage, Stage::Predicted(_))

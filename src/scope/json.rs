@@ -10,7 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::attributes::{self, AttributeValue};
 use super::error::ScopeError;
-use super::graph::{Branch, BranchIndex, ControlEdge, DataEdge, EventKind, Graph, Node, NodeIndex, Origin, Stage};
+use super::graph::{
+    Branch, BranchIndex, ControlEdge, DataEdge, EventKind, Graph, Node, NodeIndex, Origin, PartOf, Stage,
+};
 use super::short_events::{self, ShortEvent};
 use crate::model::TaskType;
 use crate::nearest::nearest;
@@ -72,6 +74,7 @@ struct RawNode {
     same_type: Option<bool>,
     event_id: Option<i64>,
     origin: Option<RawOrigin>,
+    part_of: Option<Box<PartOf>>,
     #[serde(default)]
     attrs: Map<String, Value>,
 }
@@ -231,6 +234,7 @@ fn read_node(raw: RawNode, default_id: i64) -> Result<Node, ScopeError> {
     take(&mut node.same_type, raw.same_type);
     take(&mut node.event_id, raw.event_id.map(Some));
     take(&mut node.task_type, raw.task_type);
+    node.part_of = raw.part_of;
     node.origin = raw.origin.map(|RawOrigin { torch_op, fx_node, line }| Box::new(Origin { torch_op, fx_node, line }));
     Ok(node)
 }
@@ -351,6 +355,9 @@ fn write_node(graph: &Graph, node: &Node) -> Value {
     put("no_task", node.no_task, json!(true));
     put("same_type", node.same_type, json!(true));
     put("event_id", node.event_id.is_some(), json!(node.event_id));
+    if let Some(part_of) = &node.part_of {
+        put("part_of", true, json!(part_of));
+    }
     if let Some(Origin { torch_op, fx_node, line }) = node.origin.as_deref() {
         put("origin", true, json!({"torch_op": torch_op, "fx_node": fx_node, "line": line}));
     }
@@ -404,7 +411,8 @@ mod tests {
                  "kernel_name": "k", "bin_path": "b", "json_path": "j", "task_type": "dynamic", "aicore_num": 3,
                  "vectorcore_num": 6, "tiling_on_aicpu": true, "tiling_sink": true, "reuse_binary": true, "hccl": true,
                  "local_memory_size": 2, "ai_core": false, "no_task": true, "stream_label": "side", "same_type": true,
-                 "origin": {"torch_op": "aten.add.Tensor", "fx_node": "add_1", "line": "model.py:7"}},
+                 "origin": {"torch_op": "aten.add.Tensor", "fx_node": "add_1", "line": "model.py:7"},
+                 "part_of": {"kernel": "sk_a", "sends": [4], "receives": []}},
                 {"name": "b", "type": "Mul", "stream": 2},
                 {"name": "c", "type": "Mul", "stream": 2, "branch": "inner"},
                 {"name": "d", "type": "Mul", "stream": 3, "branch": "inner"},

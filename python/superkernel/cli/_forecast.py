@@ -64,6 +64,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1, *
         yield "  " + "  ".join(cells).rstrip()
 
 
+def origin_of(origins: dict[str, dict[str, str]], name: str) -> str:
+    """Where an op comes from, in the user's words: torch operator, node of the traced graph, line of Python."""
+    return ", ".join(filter(None, origins.get(name, {}).values()))
+
+
 def us(value: float) -> str:
     """Microseconds with two digits."""
     return f"{value:.2f}"

@@ -90,7 +90,16 @@ def lines(found: Predicted, with_ops: bool) -> Iterable[str]:
             yield f"  note: {note}"
         if with_ops:
             yield from _forecast.table(
-                ("op", "from", "unfused us", "starts", "ends", "imbalance", "decides"),
+                (
+                    "op",
+                    "from",
+                    "unfused us",
+                    "starts",
+                    "ends",
+                    "imbalance",
+                    "decides",
+                    "torch" if found["origins"] else "",
+                ),
                 [
                     (
                         op["name"],
@@ -100,10 +109,12 @@ def lines(found: Predicted, with_ops: bool) -> Iterable[str]:
                         _forecast.us(op["end"]),
                         _forecast.us(op["imbalance"]),
                         "yes" if op["decides"] else "",
+                        _forecast.origin_of(found["origins"], op["name"]),
                     )
                     for op in kernel["ops"]
                 ],
                 left=2,
+                last=1,
             )
     for skipped in found["skipped"]:
         yield f"{skipped['name']}: left out: {skipped['why']}"

@@ -11,6 +11,7 @@ from superkernel.cli._settings import add_settings, given_settings
 
 if TYPE_CHECKING:
     from superkernel.scope import Graph, Piece, ScopePlan
+    from superkernel.scope._built import BuiltKernel
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -27,6 +28,12 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the whole plan as JSON")
     form.add_argument("--graph", action="store_true", help="print the graph itself in JSON form")
+    command.add_argument(
+        "--built",
+        metavar="PATH",
+        help="compare with what the engine built: its ge_proto_*AfterSkGraph* or a folder with that and the "
+        "…super_kernel_sub_graph0 files (this reader is unverified)",
+    )
     command.add_argument(
         "--html", metavar="OUT.html", help="write a picture of the scopes, their super kernels and cuts: one file"
     )
@@ -110,7 +117,9 @@ def read_graph(options: argparse.Namespace) -> Graph:
 
     from superkernel.cli import _streams
     from superkernel.scope import Graph
+    from superkernel.scope._graph import refuse_view
 
+    refuse_view(options.file)
     # A stream has no folder.
     folder = os.path.dirname(options.file) if _streams.stream_number(options.file) is None else ""
     return Graph.parse(_streams.read(options.file), compile_results=options.compile_results, folder=folder)
@@ -132,27 +141,40 @@ def planning(options: argparse.Namespace) -> dict[str, object]:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the plan, or those of all graphs in a folder."""
+    """Prints the plan, or those of all graphs in a folder, and what the engine built."""
     import os
     from pathlib import Path
 
+    from superkernel.scope import _built
+    from superkernel.scope._dumps import graphs_in, nothing_in, read
+
     if not os.path.isdir(options.file):
-        status, told = _run_one(options, options.html)
+        kernels = None if options.built is None else _built.read(Path(options.built))
+        graph = read_graph(options)
+        if _built.kernels_of([graph]):
+            _print(_told_of_kernels(options, _built.read(Path(options.file))))
+            return 0
+        status, told = _run_one(options, graph, options.html, kernels)
         _print(told)
         return status
-    from superkernel.scope._dumps import graphs_in
-
+    folder = Path(options.file)
+    found = graphs_in(folder)
+    built = folder if options.built is None and _built.dumps_in(folder) else options.built
+    kernels = None if built is None else _built.read(Path(built))
+    if not found:
+        if kernels is None:
+            raise nothing_in(folder)
+        _print(_told_of_kernels(options, kernels))
+        return 0
     worst = 0
     documents = []
-    found = graphs_in(Path(options.file))
-    for number, (name, path) in enumerate(found, 1):
-        options.file = str(path)
+    for number, dump in enumerate(found, 1):
         if not (options.json or options.graph):
-            print(f"{'' if number == 1 else chr(10)}{name}: {path}")
+            print(f"{'' if number == 1 else chr(10)}{dump.title}: {dump.path}")
         page = options.html
         if page is not None and number > 1:
             page = str(Path(page).with_name(f"{Path(page).stem}_{number}{Path(page).suffix}"))
-        status, told = _run_one(options, page)
+        status, told = _run_one(options, read(dump, compile_results=options.compile_results), page, kernels)
         worst = max(worst, status)
         documents.append(told)
         if isinstance(told, str):
@@ -162,6 +184,15 @@ def run(options: argparse.Namespace) -> int:
     return worst
 
 
+def _told_of_kernels(options: argparse.Namespace, kernels: list[BuiltKernel]) -> object:
+    """What the engine built, without a plan to compare with."""
+    from superkernel.scope._built import UNVERIFIED, lines
+
+    if options.json:
+        return {"unverified": UNVERIFIED, "built": [kernel._asdict() for kernel in kernels]}
+    return "\n".join([*lines(kernels), ""])
+
+
 def _print(told: object) -> None:
     """The report, or a document as JSON."""
     import json
@@ -169,12 +200,13 @@ def _print(told: object) -> None:
     print(told if isinstance(told, str) else json.dumps(told, indent=2, ensure_ascii=False) + "\n", end="")
 
 
-def _run_one(options: argparse.Namespace, page: str | None) -> tuple[int, object]:
+def _run_one(
+    options: argparse.Namespace, graph: Graph, page: str | None, kernels: list[BuiltKernel] | None
+) -> tuple[int, object]:
     """The exit status, and what to print."""
     import superkernel
-    from superkernel.scope import plan
+    from superkernel.scope import _built, plan
 
-    graph = read_graph(options)
     if options.graph:
         return 0, graph.to_dict()
     with superkernel.configure(**given_settings(options)):
@@ -186,7 +218,18 @@ def _run_one(options: argparse.Namespace, page: str | None) -> tuple[int, object
         data = pictures.of_scopes(graph, planned)
         title = f"Scopes of {data['plan']['graph'] or 'a model'}"
         _streams.write(page, pictures.page("scope", title, data).encode())
-    return int(bool(_refused(planned) or planned.mistakes)), planned.to_dict() if options.json else str(planned)
+    told: object = planned.to_dict() if options.json else str(planned)
+    if kernels is not None:
+        differences = _built.compare(planned, kernels)
+        if isinstance(told, dict):
+            compared = [{**difference._asdict(), "same": difference.is_same} for difference in differences]
+            told = {
+                **told, "unverified": _built.UNVERIFIED,
+                "built": [kernel._asdict() for kernel in kernels], "compared": compared,
+            }  # fmt: skip
+        else:
+            told = "\n".join([str(told), *_built.lines(kernels, differences), ""])
+    return int(bool(_refused(planned) or planned.mistakes)), told
 
 
 def _refused(planned: ScopePlan) -> bool:

@@ -66,6 +66,9 @@ def lines(found: dict[str, Any]) -> Iterable[str]:
         yield ""
         for proposal in found["proposals"]:
             yield f"{proposal['scope']}: {_forecast.reasons(proposal['prediction'])}"
+            for end, name in (("from", proposal["members"][0]), ("to", proposal["members"][-1])):
+                if origin := _forecast.origin_of(found["origins"], name):
+                    yield f"  {end} `{name}`: {origin}"
             for note in proposal["prediction"]["notes"]:
                 yield f"  note: {note}"
         yield ""
@@ -76,6 +79,7 @@ def lines(found: dict[str, Any]) -> Iterable[str]:
         costs = "which could not be one anyway" if cost is None else f"costs {_forecast.us(cost)} us"
         yield f"between {blocker['before']} and {blocker['behind']}, {costs}:"
         for name, why in blocker["ops"]:
-            yield f"  `{name}`: {why}"
+            origin = _forecast.origin_of(found["origins"], name)
+            yield f"  `{name}`{f' ({origin})' if origin else ''}: {why}"
     for passed in found["passed"]:
         yield f"not proposed: `{passed['first']}` to `{passed['last']}` ({passed['ops']} ops): {passed['why']}"

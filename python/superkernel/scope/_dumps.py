@@ -1,33 +1,79 @@
-"""Folders of dumps: which files in them are graphs, and which of several are the newest."""
+"""Files and folders of dumps: which files are graphs, which of several are the newest, and what is only a view."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from superkernel._errors import make_error
+from superkernel._errors import SuperKernelError, make_error
+from superkernel.scope._graph import Graph
 
 #: As TorchAir names them: per graph and rank one file for every run.
 _NAMED = re.compile(r"dynamo_optimized_(.+)_rank_(\d+)_pid_\d+_ts_(\d+)\.(?:txt|pbtxt|py)")
 #: As `TORCH_COMPILE_DEBUG=1` leaves them.
 _DEBUG = "*_optimized_ge_graph.txt"
+#: What stands in every form, but under a name of its own.
+_SOURCES = ("Data", "RefData", "Const", "NetOutput")
 
 
-def graphs_in(folder: Path) -> list[tuple[str, Path]]:
+class Dump(NamedTuple):
+    """A graph of a folder."""
+
+    title: str
+    path: Path
+    #: Of another run: one of the two is in the form that alone has lines of Python.
+    other: Path | None = None
+
+
+def graphs_in(folder: Path) -> list[Dump]:
     """The newest graph of every graph and rank below a folder, with what it is called."""
-    newest: dict[tuple[str, int], tuple[int, Path]] = {}
+    dumped: dict[tuple[str, int], list[tuple[int, Path]]] = {}
     for path in sorted(folder.rglob("dynamo_optimized_*")):
         named = _NAMED.fullmatch(path.name)
         if named is not None:
-            key = (named.group(1), int(named.group(2)))
-            newest[key] = max(newest.get(key, (-1, path)), (int(named.group(3)), path))
-    found = [(f"{graph}, rank {rank}", path) for (graph, rank), (_, path) in sorted(newest.items())]
+            dumped.setdefault((named.group(1), int(named.group(2))), []).append((int(named.group(3)), path))
+    found = [_newest(f"{graph}, rank {rank}", files) for (graph, rank), files in sorted(dumped.items())]
     if not found:
-        found = [(str(path.relative_to(folder)), path) for path in sorted(folder.rglob(_DEBUG))]
-    if not found:
-        raise make_error(
-            "SK1055",
-            f"there is no dynamo_optimized_* below `{folder}`",
-            'let TorchAir dump its graphs: config.debug.graph_dump.type = "txt"; or name one file',
-        )
+        found = [Dump(str(path.relative_to(folder)), path) for path in sorted(folder.rglob(_DEBUG))]
     return found
+
+
+def _newest(title: str, files: list[tuple[int, Path]]) -> Dump:
+    """The newest file; of a Python form and the others the newest too."""
+    newest = max(files)[1]
+    others = [file for file in files if (file[1].suffix == ".py") != (newest.suffix == ".py")]
+    return Dump(title, newest, max(others)[1] if others else None)
+
+
+def read(dump: Dump, *, compile_results: bool = False) -> Graph:
+    """The graph, with lines of Python where another form of the same graph tells them."""
+    newest = Graph.read(dump.path, compile_results=compile_results)
+    if dump.other is None:
+        return newest
+    try:
+        other = Graph.read(dump.other)
+    except SuperKernelError:
+        # It was only to add to the newest.
+        return newest
+    code, whole = (newest, other) if dump.path.suffix == ".py" else (other, newest)
+    ops = _ops(code)
+    if [*ops] != [*_ops(whole)]:
+        return newest
+    whole.add_origins({name: {"line": origin["line"]} for (name, _), origin in ops.items() if origin.get("line")})
+    return whole
+
+
+def _ops(graph: Graph) -> dict[tuple[str, str], dict[str, str]]:
+    """Where each op comes from, by name and type."""
+    nodes: list[dict[str, Any]] = graph.to_dict()["nodes"]
+    return {(node["name"], node["type"]): node.get("origin", {}) for node in nodes if node["type"] not in _SOURCES}
+
+
+def nothing_in(folder: Path) -> Exception:
+    """The error about a folder without graphs."""
+    return make_error(
+        "SK1055",
+        f"there is no dynamo_optimized_* below `{folder}`",
+        'let TorchAir dump its graphs: config.debug.graph_dump.type = "txt"; or name one file',
+    )

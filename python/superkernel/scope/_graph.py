@@ -16,6 +16,16 @@ from superkernel.types import EventKind
 PathLike = Union[str, "os.PathLike[str]"]
 
 
+def refuse_view(path: PathLike) -> None:
+    """Refuses what the engine writes for people; it is known by its name alone."""
+    if os.path.basename(os.fspath(path)).startswith("ge_readable_"):
+        raise make_error(
+            "SK1002",
+            f"`{os.fspath(path)}` is a view for people (ge_readable_*), which does not have what a plan needs",
+            "give the ge_proto_*.txt of the same stage (DUMP_GE_GRAPH=2), or what TorchAir dumped (dynamo_optimized_*)",
+        )
+
+
 class Node:
     """A node of a :class:`Graph`; ``node[1]`` is its second output."""
 
@@ -164,6 +174,7 @@ class Graph:
         With ``compile_results`` the flags of the operators come from the JSONs their ``json_path`` names. Relative
         paths are looked for beside the file, then in the current folder.
         """
+        refuse_view(path)
         folder = os.path.dirname(_files.checked_path(path))
         return cls.parse(_files.read(path), compile_results=compile_results, folder=folder)
 

@@ -129,6 +129,24 @@ fn read_attribute<'a>(entry: &Field<'a>) -> Result<(&'a str, AttributeValue), Sc
     Ok((key, value))
 }
 
+/// The numbers of a list, written one by one or packed; `None`: it holds something else.
+fn read_integers(list: Slice<'_>) -> Result<Option<Vec<i64>>, ScopeError> {
+    let mut numbers = None;
+    for field in fields(list) {
+        let field = field?;
+        match (field.number, field.value) {
+            (3, Value::Bytes(packed)) => {
+                for number in varints(packed) {
+                    numbers.get_or_insert_with(Vec::new).push(number?.cast_signed());
+                }
+            }
+            (3, Value::Varint(number)) => numbers.get_or_insert_with(Vec::new).push(number.cast_signed()),
+            (_, Value::Bytes(_) | Value::Varint(_) | Value::Other) => {}
+        }
+    }
+    Ok(numbers)
+}
+
 /// Only one of the fields is set; should there be several, the last one counts.
 fn read_value(message: Slice<'_>) -> Result<AttributeValue, ScopeError> {
     let mut value = AttributeValue::Other;
@@ -136,6 +154,7 @@ fn read_value(message: Slice<'_>) -> Result<AttributeValue, ScopeError> {
         let field = field?;
         value = match (field.number, field.value) {
             // Bytes that are no text cannot be a name or an option; an attribute we read would then be refused.
+            (1, Value::Bytes(list)) => read_integers(list)?.map_or(AttributeValue::Other, AttributeValue::Integers),
             (2, Value::Bytes(slice)) => std::str::from_utf8(slice.bytes)
                 .map_or(AttributeValue::Other, |text| AttributeValue::Text(text.to_owned())),
             (3, Value::Varint(_)) => AttributeValue::Integer(field.integer("i")?),

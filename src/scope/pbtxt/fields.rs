@@ -62,6 +62,9 @@ pub(super) fn attribute_value(value: &Message) -> Result<AttributeValue, ScopeEr
             "false" | "False" | "f" | "0" => Ok(AttributeValue::Switch(false)),
             _ => Err(wrong_kind(field, "a truth value")),
         },
+        ("list", Value::Message(list)) if list.last("i").is_some() => {
+            list.all("i").map(integer_of).collect::<Result<_, _>>().map(AttributeValue::Integers)
+        }
         _ => Ok(AttributeValue::Other),
     }
 }

@@ -405,3 +405,18 @@ def test_ctrl_c_reaches_whoever_waits(tmp_path: Path, call: str) -> None:
             while True:
                 work()
         assert work()
+
+
+def test_ops_of_a_dump_are_told_in_the_words_of_the_user(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = str(Path(__file__).parents[2] / "graphs" / "torchair" / "quant_swiglu.py")
+    profile = tmp_path / "op_summary.csv"
+    rows = ("QuantBatchMatmulV3,QuantBatchMatmulV3,AI_CORE", "DequantSwigluQuant,DequantSwigluQuant,AI_VECTOR_CORE")
+    profile.write_text(HEADER + "".join(f"{row},30,1,20,0\n" for row in rows))
+    origin = "npu.npu_quant_matmul.default, npu_quant_matmul, model.py:7"
+    assert main(["predict", "--ops", graph, "--profile", str(profile)]) == 0
+    (row,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("  QuantBatchMatmulV3"))
+    assert row.endswith(origin)
+    assert main(["suggest", graph, "--profile", str(profile)]) == 0
+    told = capsys.readouterr().out
+    assert f"  from `QuantBatchMatmulV3`: {origin}\n" in told
+    assert f"    ...  # `QuantBatchMatmulV3` ({origin}) to `DequantSwigluQuant` (npu.npu_dequant_swiglu_quant" in told
