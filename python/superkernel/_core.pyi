@@ -60,6 +60,7 @@ __all__ = [
     "cost_predict",
     "cost_prices",
     "cost_suggest",
+    "cost_tasks",
     "cost_trace",
     "cost_tune",
     "default_cores",

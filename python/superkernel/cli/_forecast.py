@@ -84,7 +84,7 @@ def reasons(kernel: Mapping[str, Any], most: int = 3) -> str:
     return ", ".join(f"{reason['what']} {reason['us']:+.2f}" for reason in kernel["reasons"][:most])
 
 
-def total(kernels: Sequence[dict[str, Any]]) -> str:
+def total(kernels: Sequence[Mapping[str, Any]]) -> str:
     """The time of all super kernels together, before and after."""
     before = sum(kernel["unfused"]["us"] for kernel in kernels)
     after = sum(kernel["fused"]["us"] for kernel in kernels)

@@ -10,6 +10,7 @@ from superkernel.cli.compile import add_build_flags
 
 if TYPE_CHECKING:
     from superkernel.scope import Graph
+    from superkernel.types import Predicted
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -98,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if build.of_state("failed") else 0
 
 
-def _forecast(graph: Graph, options: argparse.Namespace, excluded: list[str]) -> dict[str, Any]:
+def _forecast(graph: Graph, options: argparse.Namespace, excluded: list[str]) -> Predicted:
     """What fusing will gain, without the members that run alone."""
     from superkernel import cost
     from superkernel.cli.scope import planning
