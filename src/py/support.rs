@@ -51,9 +51,12 @@ fn write_file(py: Python<'_>, path: PathBuf, data: &[u8]) -> PyResult<()> {
     py.detach(|| crate::fs::write_output(&path, data)).map_err(|error| to_python(py, error))
 }
 
-/// The documented errors: id, area, what is wrong, what to do.
+/// Id, area, what is wrong, what to do, and an example of wrong and right.
+type ErrorRow = (&'static str, &'static str, &'static str, &'static str, Option<(&'static str, &'static str)>);
+
+/// The documented errors.
 #[pyfunction]
-fn error_documentation() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
-    let row = |entry: documentation::ErrorEntry| (entry.id, entry.area, entry.what, entry.solution);
+fn error_documentation() -> Vec<ErrorRow> {
+    let row = |entry: documentation::ErrorEntry| (entry.id, entry.area, entry.what, entry.solution, entry.example);
     documentation::errors().into_iter().map(row).collect()
 }

@@ -65,5 +65,8 @@ def explain_error(subject: str) -> None:
             f"there is no error `{wanted[:80]}`",
             f"did you mean {', '.join(near)}?" if near else "ids look like SK0306; docs/errors.md lists all",
         )
-    error_id, area, what, solution = errors[wanted]
+    error_id, area, what, solution, example = errors[wanted]
     print(f"{error_id} ({area})\n  what: {what}\n  what to do: {solution}")
+    if example is not None:
+        wrong, right = example
+        print(f"  wrong: {wrong}\n  right: {right}")

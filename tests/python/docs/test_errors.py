@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
+import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +15,7 @@ import golden
 import pytest
 import superkernel
 from op_lists import AIC, AIV, MIX_1_1, MIX_1_2, REMOVE, OpList
-from superkernel import SuperKernelError
+from superkernel import SuperKernelError, _core, cli
 from superkernel.cli._input import read_json
 from superkernel.super_kernel_option_parse import parse_super_kernel_options
 
@@ -212,3 +214,60 @@ def test_the_first_wrong_op_is_the_one_that_is_named(tmp_path):
         ops.op(blockDim=REMOVE)
     for _ in range(20):
         assert "`op_list[0].json_path → blockDim`" in str(error_of(lambda _: plan(ops.infos()), tmp_path))
+
+
+EXAMPLES = {row[0]: tuple(text.strip("`") for text in row[4]) for row in _core.error_documentation() if row[4]}
+
+#: Errors that no text a user writes causes: broken files, tools and machines, code of others, interruptions.
+WITHOUT_EXAMPLE = re.compile(
+    "SK(00(01|02|15|16|18)|0106|02(11|14|15|16|24|26|27|31|32)|050[123]|06(0[2346]|1[01234]|20|3[123678])"
+    "|070[235]|08(0[1234689]|10)|09(0[1459]|1[346]|2[0134]|3[015]|43|56|70|8[0-9])|10(02|07|1[6789]|23|5[01234])|110[56])"
+)
+
+
+def test_every_other_error_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    known = {row[0] for row in _core.error_documentation()}
+    assert {name for name in known if not WITHOUT_EXAMPLE.fullmatch(name)} == set(EXAMPLES)
+    assert all(wrong and right and wrong != right for wrong, right in EXAMPLES.values())
+    assert cli.main(["explain", "SK0101"]) == 0
+    assert "  wrong: `stream-funsion=1`\n  right: `stream-fusion=1`\n" in capsys.readouterr().out
+
+
+def id_of(call: Callable[[], object]) -> str | None:
+    try:
+        call()
+    except SuperKernelError as error:
+        return error.errorinfo["errId"]
+    return None
+
+
+@pytest.mark.parametrize("name", ["SK0101", "SK0102", "SK0103", "SK0104"])
+def test_examples_of_options(name: str) -> None:
+    wrong, right = EXAMPLES[name]
+    assert id_of(lambda: parse_super_kernel_options(wrong)) == name
+    assert id_of(lambda: parse_super_kernel_options(right)) is None
+
+
+@pytest.mark.parametrize("name", ["SK0010", "SK0011"])
+def test_examples_of_settings(name: str) -> None:
+    wrong, right = EXAMPLES[name]
+    for text, expected in ((wrong, name), (right, None)):
+        names = {"configure": superkernel.configure}
+        code = compile(f"with {text}: pass", "example", "exec")
+        assert id_of(lambda code=code, names=names: exec(code, names)) == expected, text
+
+
+@pytest.mark.parametrize("name", ["SK1001"])
+def test_examples_of_graphs(name: str) -> None:
+    wrong, right = EXAMPLES[name]
+    assert id_of(lambda: superkernel.scope.plan(json.loads(wrong))) == name
+    assert id_of(lambda: superkernel.scope.plan(json.loads(right))) is None
+
+
+def test_examples_of_commands() -> None:
+    """What begins as a command is one: the command line understands it."""
+    examples = [text for row in _core.error_documentation() for text in row[4] or ()]
+    commands = [found[1] for text in examples if (found := re.fullmatch("`superkernel ([^`]+)`", text))]
+    assert len(commands) > 15
+    for command in commands:
+        cli.parser().parse_args(shlex.split(command))
