@@ -15,11 +15,16 @@ use super::launch::{SimCore, SimEvent, SimFinding, SimHazard, SimInstruction};
 use super::loader::KernelDescription;
 use super::trace::Traces;
 use crate::loader::Launchable;
-use crate::sim::interface::report::Report;
+use crate::sim::interface::report::{Report, Unchecked};
 use crate::sim::interface::request;
+use crate::sim::interface::tools::Tool;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<SimReport>()
+}
+
+fn texts(unchecked: &[Unchecked]) -> Vec<&str> {
+    unchecked.iter().map(|unchecked| unchecked.text.as_str()).collect()
 }
 
 /// The outcome of one launch.
@@ -72,7 +77,7 @@ impl SimReport {
         let Report { cores, steps, switches, unchecked, .. } = &self.run;
         let of = if self.kernel.is_empty() { String::new() } else { format!("{}: ", self.kernel) };
         let not_checked =
-            if unchecked.is_empty() { String::new() } else { format!("; not checked: {}", unchecked.join(", ")) };
+            if unchecked.is_empty() { String::new() } else { format!("; not checked: {}", texts(unchecked).join(", ")) };
         format!("{of}{}, {} cores, {steps} steps, {switches} switches{not_checked}", self.run.status, cores.len())
     }
 }
@@ -188,7 +193,18 @@ impl SimReport {
     /// What was not checked, and why.
     #[getter]
     fn unchecked<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.run.unchecked)
+        PyTuple::new(py, texts(&self.run.unchecked))
+    }
+
+    /// The same, by the tool that misses something by it.
+    #[getter]
+    fn unchecked_by_tool(&self) -> Vec<(&'static str, Vec<&str>)> {
+        let missed = |tool: Tool| -> Vec<&str> {
+            let missed = self.run.unchecked.iter().filter(|unchecked| unchecked.tools.contains(&tool));
+            missed.map(|unchecked| unchecked.text.as_str()).collect()
+        };
+        let tools = Tool::ALL.iter().map(|tool| (tool.as_str(), missed(*tool)));
+        tools.filter(|(_, texts)| !texts.is_empty()).collect()
     }
 
     #[getter]

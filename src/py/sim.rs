@@ -9,14 +9,14 @@ use super::convert::time_limit;
 use super::errors::to_python;
 use super::interrupt::interruptible;
 use crate::environment::Variables;
-use crate::model::{Platform, Soc};
+use crate::model::Soc;
 use crate::opbuild::program::{self, ProgramRequest};
 use crate::opbuild::{HeaderTree, OpBuildError};
 use crate::sim;
 use crate::sim::SimError;
 use crate::sim::interface::request;
 use crate::sim::machine::arena::{self, Space};
-use crate::sim::services::host::Settings;
+use crate::sim::services::host::{Asked, Settings};
 use crate::store::folders::FolderCache;
 use crate::store::work_dir::WorkDir;
 use crate::toolchain::HostCompiler;
@@ -79,23 +79,12 @@ fn sim_build_program(
     interruptible(py, |cancel| sim::code::library::link(&objects, &output, &cache, &compiler, cancel))
 }
 
-/// Runs a program in this process, which ends with it.
+/// Runs a program in this process, which ends with it. `settings`: JSON, see [`Asked`].
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "three of them are the chip")]
-fn sim_run_program(
-    py: Python<'_>,
-    library: PathBuf,
-    arguments: Vec<String>,
-    soc: &str,
-    aic_num: Option<u32>,
-    aiv_num: Option<u32>,
-    launch: &str,
-    memory: u64,
-) -> PyResult<()> {
-    let platform = Platform::new(soc, aic_num, aiv_num).map_err(|error| to_python(py, error))?;
-    let fields = serde_json::from_str(launch).map_err(|error| SimError::Request(error.to_string()));
-    let settings = fields.and_then(|fields| Settings::new(library, platform, fields, memory));
-    let settings = settings.map_err(|error| to_python(py, error))?;
+fn sim_run_program(py: Python<'_>, library: PathBuf, arguments: Vec<String>, settings: &str) -> PyResult<()> {
+    let asked = Asked::read(settings).map_err(|error| to_python(py, error))?;
+    let platform = asked.platform().map_err(|error| to_python(py, error))?;
+    let settings = Settings::new(library, platform, asked).map_err(|error| to_python(py, error))?;
     let Err(error) = py.detach(|| sim::launch::program::run(settings, &arguments));
     Err(to_python(py, error))
 }

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["allowed", "as_dict", "progress", "write_junit"]
 
 #: What can be left unchecked beside tools.
-_RESULTS = "results"
+RESULTS = "results"
 
 
 def allowed(given: Iterable[str]) -> frozenset[str]:
@@ -22,7 +22,7 @@ def allowed(given: Iterable[str]) -> frozenset[str]:
     from superkernel.sim import _arguments as check
 
     names = [name for text in given for name in text.split(",")]
-    known = [*_core.sim_choices("tool"), _RESULTS]
+    known = [*_core.sim_choices("tool"), RESULTS]
     for name in names:
         if name not in known:
             raise check.refuse(f"--allow-unchecked {name[:80]}", f"name {', '.join(known)}")

@@ -279,7 +279,7 @@ def _repeat(options: argparse.Namespace, finding: Any) -> str:
     if options.piece is not None:
         words += ["--piece", options.piece]
     for flag in ("name", "input_seed", "others", "timeout", "options", "rtol", "atol"):
-        if getattr(options, flag) != _USUAL_VALUES[flag]:
+        if getattr(options, flag) not in (None, _USUAL_VALUES[flag]):
             words += [f"--{flag.replace('_', '-')}", str(getattr(options, flag))]
     for flag in ("input", "expect", "tiling_key", "ignore"):
         for value in getattr(options, flag):

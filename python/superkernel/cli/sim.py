@@ -30,8 +30,16 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--tool",
         type=text,
         metavar="NAMES",
-        help="what to look for in every launch, with commas between them: race, pipe, cache, init, bounds, autosync "
-        "(kernels of a program run one after another, so `order` has nothing to look at)",
+        help="what to look for in every launch, with commas between them: race, pipe, cache, init, bounds, autosync. "
+        "What cannot be looked at ends the program, as a finding does",
+    )
+    command.add_argument(
+        "--allow-unchecked",
+        type=text,
+        action="append",
+        default=[],
+        metavar="NAMES",
+        help="with --tool: go on where these could not be looked at",
     )
     command.add_argument("--timeout", type=float, metavar="SECONDS", help="for each launch (default: none)")
     command.add_argument(
@@ -63,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     from superkernel.sim import _arguments as check
     from superkernel.sim.program import build_program, run_program
 
-    launch = _launch(options)
+    launch, accepted = _launch(options), _accepted(options)
     check.seconds("timeout", options.timeout)
     if options.keep:
         _refuse_to_overwrite(options.keep, [options.file, *options.source, *options.library])
@@ -78,7 +86,9 @@ def run(options: argparse.Namespace) -> int:
             build_program(sources, library, options=words, libraries=options.library, watch_accesses=watched)
             config = superkernel.current_config()
             chip = {name: config[name] for name in ("soc", "aic_num", "aiv_num")}
-        done = run_program(library, options.arguments, name=program, seed=options.seed, launch=launch, **chip)
+        done = run_program(
+            library, options.arguments, name=program, seed=options.seed, launch=launch, accepted=accepted, **chip
+        )
     if done.returncode < 0:
         import signal
         import sys
@@ -90,17 +100,25 @@ def run(options: argparse.Namespace) -> int:
 
 def _launch(options: argparse.Namespace) -> dict[str, Any]:
     """What of a launch is not as usual."""
+    from superkernel.sim import _arguments as check
     from superkernel.sim.variation import Tool, chosen
 
     launch: dict[str, Any] = {}
     if options.tool is not None:
         tools = chosen(options.tool)
+        if Tool.ORDER in tools:
+            raise check.refuse(
+                f"--tool {options.tool[:80]}: the kernels of a program run one after another, so that nothing could be "
+                "said about their order",
+                "leave `order` out; `superkernel run` looks at the order of ops",
+            )
         launch["tools"] = sorted(tool.value for tool in tools)
+        # By this it is known whether a kernel did anything at all.
+        launch["check_order"] = True
         if tools - {Tool.ORDER, Tool.CACHE}:
             # The clocks of pipes say what a core tells another one too early.
             launch["pipes"] = "checked"
         launch.update({"cache": "strict"} if Tool.CACHE in tools else {})
-        launch.update({"check_order": True} if Tool.RACE in tools else {})
         launch.update({"poison_local_memory": True} if Tool.INIT in tools else {})
         launch["auto_sync"] = Tool.AUTOSYNC not in tools
     usual = {"pipes": "in-order", "cache": "coherent"}
@@ -109,6 +127,18 @@ def _launch(options: argparse.Namespace) -> dict[str, Any]:
     if options.timeout is not None:
         launch["timeout"] = options.timeout
     return launch
+
+
+def _accepted(options: argparse.Namespace) -> list[str] | None:
+    """The tools that need not be able to look; ``None``: nobody asked for tools."""
+    from superkernel.cli import _verdicts
+    from superkernel.sim import _arguments as check
+
+    if options.tool is not None:
+        return sorted(_verdicts.allowed(options.allow_unchecked) - {_verdicts.RESULTS})
+    if options.allow_unchecked:
+        raise check.refuse("--allow-unchecked without --tool", "name what to look for with --tool")
+    return None
 
 
 def _refuse_to_overwrite(kept: str, inputs: list[str]) -> None:

@@ -39,7 +39,7 @@ class Glimpse(NamedTuple):
 
     steps: int
     warnings: tuple[str, ...]
-    unchecked: tuple[str, ...]
+    unchecked: list[tuple[str, list[str]]]
     found: bool
 
 
@@ -78,7 +78,7 @@ def _shown(trial: Trial, seeds: range, task: Future[list[Glimpse]] | None) -> It
         report, found = trial.run(seed)
         if glimpse is not None and found is None:
             logger.warning("%s: what a worker found with seed %d does not show here", trial.kernel.name, seed)
-        yield Seen(report.steps, report.warnings, report.unchecked, found, report)
+        yield Seen(report.steps, report.warnings, report.unchecked_by_tool, found, report)
 
 
 def _whole(answer: Any, seeds: range) -> list[Glimpse]:
@@ -187,7 +187,7 @@ def run_seeds(packed: bytes, seeds: list[int]) -> list[Glimpse]:
         shown = []
         for seed in seeds:
             report, found = trial.run(seed)
-            shown.append(Glimpse(report.steps, report.warnings, report.unchecked, found is not None))
+            shown.append(Glimpse(report.steps, report.warnings, report.unchecked_by_tool, found is not None))
         return shown
 
 

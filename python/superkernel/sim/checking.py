@@ -15,7 +15,7 @@ from superkernel.sim._slots import FFTS_ADDRESS, Slots
 from superkernel.sim.agents import Agent
 from superkernel.sim.memory import Buffer
 from superkernel.sim.report import Report
-from superkernel.sim.variation import DEFAULT_TOOLS, LATEST, Tool, Variation
+from superkernel.sim.variation import DEFAULT_TOOLS, LATEST, Tool, Variation, resting
 from superkernel.sim.verdict import DIFFERENT, UNEXPECTED, FailedSeed, Verdict
 
 if TYPE_CHECKING:
@@ -120,7 +120,8 @@ class Seen:
 
     steps: int
     warnings: tuple[str, ...]
-    unchecked: tuple[str, ...]
+    #: By tool.
+    unchecked: list[tuple[str, list[str]]]
     found: FailedSeed | None
     #: Of a seed that was run in this process.
     report: Report | None
@@ -166,8 +167,8 @@ def _check_kernel(kernel: Kernel, args: Any, request: Request) -> Verdict:
                 request.progress(tried, len(request.seeds))
             if len(findings) >= request.most_findings:
                 break
-        if len(request.seeds) > 1:
-            _note_resting(unchecked, request)
+        if tried and not findings:
+            _note_resting(unchecked, request, request.seeds[:tried])
     finally:
         _restore(before)
         slots.free()
@@ -178,25 +179,18 @@ def _check_kernel(kernel: Kernel, args: Any, request: Request) -> Verdict:
     )
 
 
-def _note_unchecked(unchecked: dict[str, str], told: Iterable[str], tools: frozenset[Tool]) -> None:
-    """What a run says it has not seen; accesses that nobody saw cannot race."""
-    for text in told:
-        tool = Tool.ORDER if text.startswith("order of accesses") else Tool.RACE
-        if tool in tools:
-            unchecked.setdefault(tool.value, text)
+def _note_unchecked(unchecked: dict[str, str], told: Iterable[tuple[str, list[str]]], tools: frozenset[Tool]) -> None:
+    """What a run says it has not seen."""
+    for tool, texts in told:
+        if Tool(tool) in tools:
+            unchecked.setdefault(tool, "; ".join(texts))
 
 
-def _note_resting(unchecked: dict[str, str], request: Request) -> None:
-    """Tools whose mode rests in all of the seeds."""
-    modes = [Variation.of(seed, request.tools) for seed in request.seeds[:1000]]
-    for tool, looks in (
-        (Tool.PIPE, any(mode.pipes == "checked" for mode in modes)),
-        (Tool.CACHE, any(mode.cache == "strict" for mode in modes)),
-    ):
-        if tool in request.tools and not looks:
-            unchecked.setdefault(
-                tool.value, f"it rests in seeds {modes[0].seed} to {modes[-1].seed}; take five or more"
-            )
+def _note_resting(unchecked: dict[str, str], request: Request, ran: Sequence[int]) -> None:
+    """Tools whose mode rests in all of several seeds. Who repeats a single one knows what for."""
+    for tool in resting(ran, request.tools) if len(request.seeds) > 1 else ():
+        told = f"it rests in seeds {ran[0]} to {ran[-1]}; take 30 in a row, or name the tool"
+        unchecked.setdefault(tool.value, told)
 
 
 def _seen(trial: Trial, request: Request) -> Iterator[Seen]:
@@ -208,7 +202,7 @@ def _seen(trial: Trial, request: Request) -> Iterator[Seen]:
         return
     for seed in request.seeds:
         report, found = trial.run(seed)
-        yield Seen(report.steps, report.warnings, report.unchecked, found, report)
+        yield Seen(report.steps, report.warnings, report.unchecked_by_tool, found, report)
 
 
 def _restore(contents: Mapping[Buffer, bytes]) -> None:

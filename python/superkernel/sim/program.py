@@ -84,19 +84,22 @@ def run_program(
     aiv_num: int | None = None,
     seed: int | None = None,
     launch: Mapping[str, Any] | None = None,
+    accepted: Sequence[str] | None = None,
     timeout: float | None = None,
     **streams: Any,
 ) -> subprocess.CompletedProcess[Any]:
     """Runs a built program in a process of its own; ``streams`` say where its output goes, as for ``subprocess``.
 
     ``soc``, ``aic_num`` and ``aiv_num`` are what host code is told about the chip. ``seed`` makes cores go on in a
-    random order; ``launch`` has further fields of every launch.
+    random order; ``launch`` has further fields of every launch. ``accepted`` names tools that need not be able to look;
+    ``None``: nobody asked for any.
     """
     fields: dict[str, Any] = {"stack_bytes": _STACK, **(launch or {})}
     if seed is not None:
         fields["schedule"] = {"policy": "random", "seed": check.integer("seed", seed, 0, 2**64 - 1)}
-    chip = json.dumps([soc or "Ascend910B", aic_num, aiv_num])
-    words = [os.path.abspath(library), chip, json.dumps(fields), name or Path(library).stem]
+    settings: dict[str, Any] = {"soc": soc or "Ascend910B", "aic_num": aic_num, "aiv_num": aiv_num, "launch": fields}
+    settings.update(memory=_MEMORY, accepted=None if accepted is None else list(accepted))
+    words = [os.path.abspath(library), json.dumps(settings), name or Path(library).stem]
     command = python_command(__name__, [*words, *arguments])
     return subprocess.run(command, env=python_environment(), timeout=timeout, check=False, **streams)
 
@@ -105,11 +108,10 @@ def main(arguments: list[str]) -> int:
     """The process of a program: it ends with it, with its status. What is returned means that it cannot run."""
     from superkernel.cli import report
 
-    library, chip, launch, *words = arguments
+    library, settings, *words = arguments
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    soc, aic_num, aiv_num = json.loads(chip)
     try:
-        _core.sim_run_program(library, words, soc, aic_num, aiv_num, launch, _MEMORY)
+        _core.sim_run_program(library, words, settings)
     except SuperKernelError as error:
         report(error)
     return 1

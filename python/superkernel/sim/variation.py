@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Union
@@ -11,7 +11,7 @@ from typing import Union
 from superkernel.sim import _arguments as check
 from superkernel.types import Arrivals, Cache, Pipes, Schedule
 
-__all__ = ["DEFAULT_TOOLS", "Tool", "Tools", "Variation", "chosen"]
+__all__ = ["DEFAULT_TOOLS", "Tool", "Tools", "Variation", "chosen", "resting"]
 
 #: Steps by which a core may start later than others, or an outer event arrive later than the launch.
 LATEST = 2000
@@ -121,3 +121,19 @@ class Variation:
         modes += ["without what compilers put in"] if not self.auto_sync else []
         modes += ["poisoned memory"] if self.poisoned else []
         return f"seed {self.seed} ({', '.join(modes)})"
+
+
+def resting(seeds: Sequence[int], tools: frozenset[Tool]) -> list[Tool]:
+    """The chosen tools whose mode is on in none of the seeds."""
+    modes = [Variation.of(seed, tools) for seed in seeds[:1000]]
+    is_checked = any(mode.pipes == "checked" for mode in modes)
+    # Delayed pipes show wrong values, which those two look for as well.
+    is_watched = is_checked or (len(seeds) == 1 and any(mode.pipes == "reordered" for mode in modes))
+    looks = {
+        Tool.PIPE: is_watched,
+        Tool.AUTOSYNC: is_watched,
+        Tool.CACHE: any(mode.cache == "strict" for mode in modes),
+        Tool.INIT: is_checked,
+        Tool.BOUNDS: is_checked,
+    }
+    return [tool for tool in Tool if tool in tools and not looks.get(tool, True)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from superkernel._errors import make_error
 from superkernel.sim.report import Report
-from superkernel.sim.variation import DEFAULT_TOOLS, Tool, Variation
+from superkernel.sim.variation import DEFAULT_TOOLS, Tool, Variation, resting
 
 __all__ = ["FailedSeed", "Verdict"]
 
@@ -94,6 +94,11 @@ class Verdict:
         """Whether nothing was found. What could not be looked at is in :attr:`unchecked`."""
         return not self.findings
 
+    @property
+    def resting(self) -> frozenset[Tool]:
+        """Tools that do not look in the one seed that was run; several seeds name them in :attr:`unchecked`."""
+        return frozenset(resting(self.seeds, self.tools)) if len(self.seeds) == 1 else frozenset()
+
     def not_allowed(self, allowed: frozenset[str] = frozenset()) -> dict[str, str]:
         """What could not be looked at and nobody accepts."""
         return {what: why for what, why in self.unchecked.items() if what not in allowed}
@@ -131,8 +136,13 @@ class Verdict:
     def __str__(self) -> str:
         runs = f"{len(self.seeds)} seeds, {self.steps} steps"
         beside = "results as those of the ops alone" if self.compared else "not compared with the ops alone"
-        looked = f"looked for {', '.join(str(tool) for tool in Tool if tool in self.tools)}"
-        rest = [f"not checked: {what}: {why}" for what, why in self.unchecked.items()]
+        looked = f"looked for {', '.join(str(tool) for tool in Tool if tool in self.tools - self.resting)}"
+        if self.resting:
+            looked += f" ({', '.join(map(str, sorted(self.resting)))} in other seeds)"
+        by_reason: dict[str, list[str]] = {}
+        for what, why in self.unchecked.items():
+            by_reason.setdefault(why, []).append(what)
+        rest = [f"not checked: {', '.join(what)}: {why}" for why, what in by_reason.items()]
         rest += [f"warning: {text}" for text in self.warnings]
         if self.ok:
             return "\n".join([f"{self.kernel}: ok, {runs}, {beside}, {looked}", *rest])

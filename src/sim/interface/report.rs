@@ -262,7 +262,7 @@ pub(crate) struct Report {
     /// Races between operators and between cores.
     pub hazards: Vec<Hazard>,
     /// What was not checked, and why.
-    pub unchecked: Vec<String>,
+    pub unchecked: Vec<Unchecked>,
     /// Mistakes inside a core.
     pub findings: Vec<Finding>,
     /// How the pipes worked.
@@ -277,6 +277,15 @@ pub(crate) struct Report {
     pub output: Vec<String>,
     /// The agents.
     pub agents: Vec<AgentReport>,
+}
+
+/// Something that a run could not look at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Unchecked {
+    /// What, and why.
+    pub text: String,
+    /// The tools that miss something by it.
+    pub tools: Vec<Tool>,
 }
 
 impl Report {

@@ -29,5 +29,5 @@ pub(crate) fn run(settings: host::Settings, arguments: &[String]) -> Result<Infa
             std::mem::transmute::<*const (), extern "C" fn(*const (), c_int, *const *const c_char) -> c_int>(start);
         start(main, texts.len() as c_int, pointers.as_ptr())
     };
-    host::exit(status)
+    host::exit(host::finished(status))
 }

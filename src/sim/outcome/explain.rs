@@ -7,9 +7,10 @@ use crate::aicore::Pipe;
 use crate::model::CoreKind;
 use crate::sim::drive::driver::Driver;
 use crate::sim::interface::findings::{Finding, FindingKind};
-use crate::sim::interface::report::{CoreReport, Counts, Hazard, Report, ReportedOp};
+use crate::sim::interface::report::{CoreReport, Counts, Hazard, Report, ReportedOp, Unchecked};
 use crate::sim::interface::request::Request;
 use crate::sim::interface::status::{Failure, Status};
+use crate::sim::interface::tools::{self, Tool};
 use crate::sim::machine::state::{Machine, Poll, Progress};
 use crate::sim::machine::topology::CoreIndex;
 use crate::sim::services::run::Run;
@@ -127,28 +128,34 @@ pub(crate) fn report(run: Run) -> Report {
 }
 
 /// What was not checked, and why.
-fn unchecked(observer: &Observer, machine: &Machine, request: &Request) -> Vec<String> {
+fn unchecked(observer: &Observer, machine: &Machine, request: &Request) -> Vec<Unchecked> {
+    let between = [Tool::Order, Tool::Race];
+    let missed = |tools: &[Tool], text: String| Unchecked { text, tools: tools.to_vec() };
     let Some(order) = &observer.order else {
         let why = if request.check_order { "the kernel's operators are not known" } else { "check_order is off" };
-        return vec![format!("order of accesses ({why})")];
+        return vec![missed(&between, format!("order of accesses ({why})"))];
     };
     let limits = order.limits();
     let mut unchecked = Vec::new();
     if !limits.unseen.is_empty() {
         let ops: Vec<String> = limits.unseen.iter().map(|&op| observer.op_name(op)).collect();
-        unchecked.push(format!("scalar accesses of {} (built without hooks for them)", list(&ops)));
+        // Operators as a whole are looked at all the same.
+        let inside: Vec<Tool> = tools::all().into_iter().filter(|tool| *tool != Tool::Order).collect();
+        unchecked.push(missed(&inside, format!("scalar accesses of {} (built without hooks for them)", list(&ops))));
     }
     if !limits.unwatched.is_empty() {
         let name = |&at: &usize| format!("`{}`", machine.memory.buffers()[at].name);
         let names: Vec<String> = limits.unwatched.iter().map(name).collect();
-        unchecked.push(format!("their stores to {} (too large to compare; declare the accesses)", list(&names)));
+        let text = format!("their stores to {} (too large to compare; declare the accesses)", list(&names));
+        unchecked.push(missed(&between, text));
     }
     let idle: Vec<String> = observer.idle().into_iter().map(|op| observer.op_name(op)).collect();
     if !idle.is_empty() {
-        unchecked.push(format!("anything of {}, of which no core issued an instruction", list(&idle)));
+        let text = format!("anything of {}, of which no core issued an instruction", list(&idle));
+        unchecked.push(missed(&tools::all(), text));
     }
     if limits.is_full {
-        unchecked.push("accesses after the first 4 million pieces of memory".to_owned());
+        unchecked.push(missed(&between, "accesses after the first 4 million pieces of memory".to_owned()));
     }
     unchecked
 }

@@ -6,12 +6,15 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
+use serde::Deserialize;
+
 use crate::aicore::Memory;
 use crate::diagnostic::Diagnostic;
-use crate::model::{CoreKind, KernelType, Platform, Soc};
+use crate::model::{CoreKind, KernelType, ModelError, Platform, Soc};
 use crate::sim::interface::error::SimError;
-use crate::sim::interface::report::Report;
+use crate::sim::interface::report::{Report, Unchecked};
 use crate::sim::interface::request::{BufferSpec, Entries, OpSpec, Request};
+use crate::sim::interface::tools::Tool;
 use crate::sim::machine::arena::{self, Space};
 use crate::sim::machine::core_state::local_memory_sizes;
 use crate::sim::machine::memory::SystemWorkspace;
@@ -27,20 +30,49 @@ pub(crate) struct Settings {
     pub launch: Request,
     /// Bytes of global memory.
     pub memory: u64,
+    /// The tools that need not be able to look; `None`: nobody asked for any.
+    pub accepted: Option<Vec<Tool>>,
+}
+
+/// The same as JSON has it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Asked {
+    soc: String,
+    aic_num: Option<u32>,
+    aiv_num: Option<u32>,
+    /// Fields of every launch that are not as usual, by their names.
+    launch: serde_json::Map<String, serde_json::Value>,
+    memory: u64,
+    accepted: Option<Vec<Tool>>,
+}
+
+impl Asked {
+    /// From JSON.
+    pub(crate) fn read(text: &str) -> Result<Self, SimError> {
+        serde_json::from_str(text).map_err(|error| SimError::Request(error.to_string()))
+    }
+
+    /// The chip.
+    pub(crate) fn platform(&self) -> Result<Platform, ModelError> {
+        Platform::new(&self.soc, self.aic_num, self.aiv_num)
+    }
 }
 
 impl Settings {
-    /// A program on a chip. `changes` are fields of every launch that are not as usual, by their names.
-    pub(crate) fn new(
-        library: PathBuf,
-        platform: Platform,
-        changes: serde_json::Map<String, serde_json::Value>,
-        memory: u64,
-    ) -> Result<Self, SimError> {
+    /// Of a program in a library.
+    pub(crate) fn new(library: PathBuf, platform: Platform, asked: Asked) -> Result<Self, SimError> {
         let entries = Entries { aic: Some(ENTRY.to_owned()), aiv: Some(ENTRY.to_owned()) };
         let usual = Request::new(library.clone(), entries, platform.soc, KernelType::AivOnly, 1, Vec::new());
-        let launch = Request { check_order: false, ..usual }.with(changes)?;
-        Ok(Self { library, platform, launch, memory })
+        let launch = Request { check_order: false, ..usual }.with(asked.launch)?;
+        Ok(Self { library, platform, launch, memory: asked.memory, accepted: asked.accepted })
+    }
+
+    /// What of a launch could not be looked at, and nobody accepts that.
+    fn refused<'a>(&self, report: &'a Report) -> Vec<&'a Unchecked> {
+        let Some(accepted) = &self.accepted else { return Vec::new() };
+        let is_missed = |tool: &Tool| self.launch.tools.contains(tool) && !accepted.contains(tool);
+        report.unchecked.iter().filter(|unchecked| unchecked.tools.iter().any(is_missed)).collect()
     }
 }
 
@@ -61,6 +93,8 @@ struct Program {
     buffers: Vec<BufferSpec>,
     /// Pieces of memory that there have been.
     allocated: usize,
+    /// Launches that came back.
+    launched: usize,
 }
 
 static PROGRAM: Mutex<Option<Program>> = Mutex::new(None);
@@ -71,7 +105,7 @@ fn locked() -> std::sync::MutexGuard<'static, Option<Program>> {
 
 /// From now on these are the program's memory and launches.
 pub(crate) fn begin(settings: Settings, launcher: Launcher, space: Space) {
-    *locked() = Some(Program { settings, launcher, space, buffers: Vec::new(), allocated: 0 });
+    *locked() = Some(Program { settings, launcher, space, buffers: Vec::new(), allocated: 0, launched: 0 });
 }
 
 impl Program {
@@ -179,6 +213,15 @@ pub(crate) extern "C" fn launch(launch: *const Launch) {
                 eprintln!("superkernel: error [{id}]: {told}\n  hint: {solution}");
                 end();
             }
+            let missed = locked().as_mut().map_or_else(Vec::new, |program| {
+                program.launched += 1;
+                program.settings.refused(&report)
+            });
+            if !missed.is_empty() {
+                let texts: Vec<&str> = missed.iter().map(|unchecked| unchecked.text.as_str()).collect();
+                nothing_checked(&format!("{place}: launch of `{kernel}`: could not look at {}", texts.join("; ")));
+                end();
+            }
         }
         Err(error) => refuse(&place, &error),
     }
@@ -188,6 +231,24 @@ pub(crate) extern "C" fn launch(launch: *const Launch) {
 fn refuse(place: &str, error: &SimError) -> ! {
     eprintln!("superkernel: error [{}]: {place}: {error}\n  hint: {}", error.id(), error.solution());
     end()
+}
+
+/// Somebody asked for tools, and they had nothing to look at.
+fn nothing_checked(problem: &str) {
+    eprintln!("superkernel: error [SK0944]: {problem}\n  hint: do that, or allow it with --allow-unchecked");
+}
+
+/// `main` has returned: a program of which nothing was looked at has not been found right.
+pub(crate) fn finished(status: c_int) -> c_int {
+    let is_unchecked = |program: &Program| {
+        let is_missed = |accepted: &Vec<Tool>| program.settings.launch.tools.iter().any(|tool| !accepted.contains(tool));
+        program.launched == 0 && program.settings.accepted.as_ref().is_some_and(is_missed)
+    };
+    if status != 0 || !locked().as_ref().is_some_and(is_unchecked) {
+        return status;
+    }
+    nothing_checked("the program launched no kernel: nothing was looked at");
+    FAILED
 }
 
 fn explained(report: &Report, place: &str, kernel: &str) -> String {

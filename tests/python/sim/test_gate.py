@@ -162,7 +162,7 @@ def test_a_missing_flag_is_found_by_default_and_the_tool_repeats_it(
     told = capsys.readouterr().out
     assert "[SK0928] pipe" in told and "MTE2_V" in told
     repeat = told.splitlines()[-1]
-    assert "--seed 0 --tool pipe" in repeat
+    assert repeat == f"repeat: superkernel run {unordered} --seed 0 --tool pipe --others int32:256 --soc {SOC}"
     assert cli.main(shlex.split(repeat)[2:]) == 1
     assert "[SK0928] pipe" in capsys.readouterr().out
     # Who looks for something else does not see it; results are right in the usual order.
@@ -194,6 +194,59 @@ def test_order_that_nobody_could_look_at_fails(
         with pytest.raises(SuperKernelError, match="SK0944"):
             verdict.raise_for_unchecked()
         verdict.raise_for_unchecked(frozenset({"order"}))
+
+
+#: Nothing sees what its scalar unit does.
+BLIND = """
+#include "kernel_operator.h"
+extern "C" __global__ __aicore__ void blind(GM_ADDR x, GM_ADDR y)
+{
+#if IDLE
+    return;
+#endif
+    for (int i = 0; i < 16; ++i) { ((__gm__ int32_t *)y)[i] = ((__gm__ int32_t *)x)[i]; }
+}
+"""
+
+
+@pytest.mark.parametrize("tool", list(Tool))
+def test_no_tool_is_fine_with_what_it_could_not_look_at(
+    folder: Path, tool: Tool, capsys: pytest.CaptureFixture[str], superkernel_gate: Any
+) -> None:
+    for name, is_blind in (("idle", False), ("blind", True)):
+        more: dict[str, Any] = {"compile_options": [f"-DIDLE={int(not is_blind)}"], "watch_accesses": not is_blind}
+        op = build_op(BLIND, "blind", soc=SOC, out_dir=folder / name, name=name, **more)
+        given = [str(op.json_path), "--seeds", "2", "--tool", tool.value]
+        # Ops are compared as a whole where their accesses are not seen.
+        status = int(not (is_blind and tool == Tool.ORDER))
+        capsys.readouterr()
+        assert gate(*given) == status
+        told = capsys.readouterr().out
+        assert ("not checked: " + tool.value in told) == bool(status), told
+        assert gate(*given, "--allow-unchecked", tool.value) == 0
+        with Device(SOC) as device:
+            arguments = [np.arange(COUNT, dtype=np.int32), np.zeros(COUNT, np.int32)]
+            kernel = device.load(op.json_path)
+            assert (tool.value in kernel.check(arguments, seeds=2, tools=[tool]).unchecked) == bool(status)
+            superkernel_gate(kernel, arguments, seeds=2, tools=[tool], allow_unchecked=[tool.value])
+            if status:
+                with pytest.raises(pytest.fail.Exception, match="not checked"):
+                    superkernel_gate(kernel, arguments, seeds=2, tools=[tool])
+
+
+def test_one_seed_says_what_it_looked_for(
+    folder: Path, ops: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    twice = ops["twice"]["json_path"]
+    assert gate(twice, "--seed", "5") == 0
+    told = capsys.readouterr().out
+    assert "looked for order, race (" in told and "pipe" in told.partition("(")[2] and "in other seeds)" in told, told
+    assert gate(twice, "--seed", "0") == 0
+    assert "in other seeds" not in capsys.readouterr().out
+    # Several seeds in which a mode rests do not pass for the whole.
+    assert gate(twice, "--first-seed", "2", "--seeds", "3") == 1
+    told = capsys.readouterr().out
+    assert "not checked: pipe, cache, init, bounds: it rests in seeds 2 to 4" in told, told
 
 
 def test_an_endless_loop_names_core_and_line(
@@ -228,6 +281,29 @@ def test_a_deadlock_names_the_line_and_who_should_have_set_the_flag(
     told = capsys.readouterr().out
     assert "[SK0910] deadlock" in told, told
     assert "waits for flag 3, which nobody sets; in mode 2 AIC0 (" in told and ".cpp:6)" in told, told
+
+
+LAST = """
+#include "kernel_operator.h"
+static __attribute__((noinline)) void last(int flag)
+{
+    AscendC::CrossCoreWaitFlag(flag); // line 5
+}
+extern "C" __global__ __aicore__ void tail(GM_ADDR x, GM_ADDR y)
+{
+    last(3); // line 9
+}
+"""
+
+
+def test_a_wait_at_the_end_of_a_function_has_its_own_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mixed = "KERNEL_TYPE_MIX_AIC_1_2"
+    op = build_op(
+        LAST, "tail", None, mixed, compile_options=["-g", "-O2"], soc=SOC, out_dir=folder / "ops", name="tail"
+    )
+    assert gate(_file(folder, "tail", dict(op.entry())), "--seeds", "1", "--tool", "pipe") == 1
+    told = capsys.readouterr().out
+    assert "[SK0910] deadlock" in told and ".cpp:5)" in told and ".cpp:9)" not in told, told
 
 
 def test_a_graph_says_what_is_shared(folder: Path, ops: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:

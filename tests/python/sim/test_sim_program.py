@@ -509,3 +509,36 @@ def test_tools_look_into_the_kernels_of_a_program(tmp_path: Path, capfd: pytest.
     assert "AIV1: the kernel did not come back within 1 seconds" in told and f":{line}" in told
     assert main([*sim, "--tool", "rase", str(source), "0"]) == 1
     assert "rase" in capfd.readouterr().err
+
+
+_NOTHING = """
+#include "acl/acl.h"
+#include "kernel_operator.h"
+extern "C" __global__ __aicore__ void idle(GM_ADDR x) { (void)x; }
+int main(int, char **argv)
+{
+    if (argv[1][0] == '1') { idle<<<2, nullptr, nullptr>>>(nullptr); }
+    return 0;
+}
+"""
+
+
+def test_nothing_looked_at_is_not_fine(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """`order` has nothing to look at, nor has any tool in a program that launches nothing, or kernels that do nothing."""
+    source = write(tmp_path, _NOTHING)
+    sim = ["sim", "--ascendc", ""]
+    for tools in ("order", "race,order", "order,pipe"):
+        assert main([*sim, "--tool", tools, str(source), "0"]) == 1
+        told = capfd.readouterr().err
+        assert "SK0902" in told and "one after another" in told
+    assert main([*sim, "--allow-unchecked", "pipe", str(source), "0"]) == 1
+    assert "without --tool" in capfd.readouterr().err
+    for what, told in (("0", "launched no kernel"), ("1", "idle`, of which no core issued an instruction")):
+        assert main([*sim, str(source), what]) == 0
+        for tool in ("race", "pipe", "cache", "init", "bounds", "autosync"):
+            assert main([*sim, "--tool", tool, str(source), what]) == 1, tool
+            message = capfd.readouterr().err
+            assert "SK0944" in message and told in message, message
+        allowed = ["--tool", "pipe,race", "--allow-unchecked", "race"]
+        assert main([*sim, *allowed, str(source), what]) == 1, "pipe is not allowed"
+        assert main([*sim, *allowed, "--allow-unchecked", "pipe", str(source), what]) == 0
