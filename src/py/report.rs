@@ -76,8 +76,11 @@ impl SimReport {
     fn head(&self) -> String {
         let Report { cores, steps, switches, unchecked, .. } = &self.run;
         let of = if self.kernel.is_empty() { String::new() } else { format!("{}: ", self.kernel) };
-        let not_checked =
-            if unchecked.is_empty() { String::new() } else { format!("; not checked: {}", texts(unchecked).join(", ")) };
+        let not_checked = if unchecked.is_empty() {
+            String::new()
+        } else {
+            format!("; not checked: {}", texts(unchecked).join(", "))
+        };
         format!("{of}{}, {} cores, {steps} steps, {switches} switches{not_checked}", self.run.status, cores.len())
     }
 }

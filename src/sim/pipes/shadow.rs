@@ -33,18 +33,40 @@ pub(crate) struct Touch {
     pub epoch: u32,
 }
 
+/// The first use of memory that nobody wrote.
+#[derive(Debug)]
+pub(crate) struct Hollow {
+    /// Who read it.
+    pub touch: Touch,
+    /// What it was, in the words of the kernel.
+    pub place: String,
+    /// Scratch memory, not local memory.
+    pub is_scratch: bool,
+}
+
+/// Bytes that nobody wrote.
+#[derive(Debug, Clone)]
+pub(crate) struct Hole {
+    /// Which.
+    pub bytes: Range<u64>,
+    /// They were written, with what was computed of those.
+    pub origin: Option<Rc<Hollow>>,
+}
+
 /// Bytes with the same history.
 #[derive(Debug, Clone)]
 struct Segment {
     end: u64,
     write: Option<Rc<Touch>>,
+    /// What was written comes of what nobody wrote.
+    hollow: Option<Rc<Hollow>>,
     /// By pipe: the last read since the write.
     reads: [Option<Rc<Touch>>; Pipe::COUNT],
 }
 
 impl Segment {
     fn untouched(end: u64) -> Self {
-        Self { end, write: None, reads: Default::default() }
+        Self { end, write: None, hollow: None, reads: Default::default() }
     }
 
     fn touches(&self, with_reads: bool) -> impl Iterator<Item = &Rc<Touch>> {
@@ -90,25 +112,40 @@ impl Shadow {
         }
     }
 
-    /// The parts of `bytes` that nobody has written, and those whose last writer is not `accepted`.
-    pub(crate) fn unwritten(&self, bytes: Range<u64>, accepted: impl Fn(&Touch) -> bool) -> Vec<Range<u64>> {
-        let mut parts: Vec<Range<u64>> = Vec::new();
-        let mut add = |part: Range<u64>| match parts.last_mut() {
-            Some(last) if last.end == part.start => last.end = part.end,
-            _ if part.is_empty() => {}
-            _ => parts.push(part),
+    /// What was just written to `bytes` comes of what nobody wrote.
+    pub(crate) fn hollow(&mut self, bytes: Range<u64>, origin: &Rc<Hollow>) {
+        self.split(bytes.start);
+        self.split(bytes.end);
+        for (_, segment) in self.segments.range_mut(bytes).filter(|(_, segment)| segment.write.is_some()) {
+            segment.hollow = Some(origin.clone());
+        }
+    }
+
+    /// The parts of `bytes` that nobody has written, those whose last writer is not `accepted`, and what comes of such.
+    pub(crate) fn unwritten(&self, bytes: Range<u64>, accepted: impl Fn(&Touch) -> bool) -> Vec<Hole> {
+        let mut parts: Vec<Hole> = Vec::new();
+        let mut add = |bytes: Range<u64>, origin: Option<&Rc<Hollow>>| match parts.last_mut() {
+            Some(last)
+                if last.bytes.end == bytes.start && last.origin.as_ref().map(Rc::as_ptr) == origin.map(Rc::as_ptr) =>
+            {
+                last.bytes.end = bytes.end;
+            }
+            _ if bytes.is_empty() => {}
+            _ => parts.push(Hole { bytes, origin: origin.cloned() }),
         };
         let before = self.segments.range(..bytes.start).next_back().filter(|(_, segment)| segment.end > bytes.start);
         let mut at = bytes.start;
         for (&start, segment) in before.into_iter().chain(self.segments.range(bytes.clone())) {
             let part = start.max(bytes.start)..segment.end.min(bytes.end);
-            add(at..part.start);
+            add(at..part.start, None);
             at = part.end;
             if !segment.write.as_deref().is_some_and(&accepted) {
-                add(part);
+                add(part, None);
+            } else if segment.hollow.is_some() {
+                add(part, segment.hollow.as_ref());
             }
         }
-        add(at..bytes.end);
+        add(at..bytes.end, None);
         parts
     }
 
@@ -156,8 +193,17 @@ mod tests {
         met(&mut shadow, 32..64, &touch(Pipe::V, 1, Access::Write));
         met(&mut shadow, 0..16, &touch(Pipe::V, 2, Access::Read));
         met(&mut shadow, 96..128, &touch(Pipe::V, 3, Access::Write));
-        assert_eq!(shadow.unwritten(8..112, |_| true), [8..32, 64..96]);
-        assert_eq!(shadow.unwritten(8..112, |touch| touch.stamp.number == 3), vec![8..96; 1]);
-        assert!(shadow.unwritten(40..41, |_| true).is_empty());
+        let parts = |shadow: &Shadow, bytes, accepted: fn(&Touch) -> bool| -> Vec<Range<u64>> {
+            shadow.unwritten(bytes, accepted).into_iter().map(|hole| hole.bytes).collect()
+        };
+        assert_eq!(parts(&shadow, 8..112, |_| true), [8..32, 64..96]);
+        assert_eq!(parts(&shadow, 8..112, |touch| touch.stamp.number == 3), vec![8..96; 1]);
+        assert!(parts(&shadow, 40..41, |_| true).is_empty());
+        let touch = *touch(Pipe::V, 4, Access::Read);
+        shadow.hollow(40..48, &Rc::new(Hollow { touch, place: String::new(), is_scratch: false }));
+        assert_eq!(parts(&shadow, 32..112, |_| true), [40..48, 64..96]);
+        assert!(shadow.unwritten(32..64, |_| true)[0].origin.is_some());
+        met(&mut shadow, 44..64, &super::tests::touch(Pipe::V, 5, Access::Write));
+        assert_eq!(parts(&shadow, 32..64, |_| true), vec![40..44; 1], "written anew");
     }
 }

@@ -1,5 +1,6 @@
 //! Checked mode: every access against the clocks of the pipes.
 
+mod hollow;
 mod strays;
 mod words;
 
@@ -10,7 +11,7 @@ use std::rc::Rc;
 use super::bounds::Bounds;
 use super::order::PipeOrder;
 use super::scene::{Issue, Scene};
-use super::shadow::{Actor, Shadow, Touch};
+use super::shadow::{Actor, Hole, Hollow, Shadow, Touch};
 use super::unit_flags::{Stuck, UnitFlags};
 use super::{missing_order, overlap};
 use crate::aicore::operand::Access;
@@ -21,6 +22,7 @@ use crate::sim::machine::access::Site;
 use crate::sim::machine::event::{AutoSync, Event, Flag};
 use crate::sim::machine::memory::POISON;
 use crate::sim::machine::pipe_clock::{PipeClock, Stamp};
+use hollow::{Holes, is_handed_on};
 use words::finding;
 
 /// Bytes of a block of UB.
@@ -120,16 +122,24 @@ impl PipeWatch {
             let touch = self.touch(stamp, Actor::Instruction(issue.op, "dst"), Access::Write, issue.site);
             self.find(FindingKind::Overlap, text, None, None, None, &touch);
         }
+        let mut holes = Holes::new();
         for operand in issue.operands {
             let actor = Actor::Instruction(issue.op, operand.name);
             let touch = Rc::new(self.touch(stamp, actor, operand.access, issue.site));
-            if operand.access == Access::Read || (operand.access == Access::Combine && operand.memory == Memory::Gm) {
+            if operand.access == Access::Read && is_handed_on(issue, operand) {
+                self.holes(operand, &touch, scene, &mut holes);
+            } else if operand.access == Access::Read
+                || (operand.access == Access::Combine && operand.memory == Memory::Gm)
+            {
                 self.check_written(operand.memory, |visit| operand.for_each_row(visit), &touch, scene);
             }
             if operand.access == Access::Write && operand.memory != Memory::Gm {
                 self.overruns(operand, &touch, scene);
             }
             operand.for_each_row(|bytes| self.access(operand.memory, bytes, &touch, &clock, scene));
+        }
+        if !holes.is_empty() {
+            self.hand_on(issue, &holes);
         }
         if issue.on_results.large {
             self.order.barrier(pipe);
@@ -291,7 +301,8 @@ impl PipeWatch {
     /// Local memory is read, the stretches that `rows` tells: has somebody written it?
     ///
     /// Instructions read whole blocks and fractals, whose rest means nothing. Of UB every block must have been written in
-    /// part, of what feeds the cube unit something. The scalar unit reads what it wants.
+    /// part, of what feeds the cube unit something. The scalar unit reads what it wants. Who works element by element comes
+    /// later: see [`hollow`].
     fn check_written(
         &mut self,
         memory: Memory,
@@ -303,27 +314,54 @@ impl PipeWatch {
             return self.check_scratch(rows, touch, scene);
         }
         let is_scalar = touch.actor == Actor::Scalar;
-        let (shadow, epoch) = (&self.shadows[memory as usize], self.epoch);
         let (mut missing, mut has_any) = (None, false);
         rows(&mut |bytes| {
             let length = bytes.end - bytes.start;
-            let mut parts = shadow.unwritten(bytes, |write| write.epoch == epoch);
-            parts.retain(holds_poison);
-            has_any |= parts.iter().map(|part| part.end - part.start).sum::<u64>() < length;
-            let counts = |part: &&Range<u64>| is_scalar || memory != Memory::Ub || has_whole_block(part);
+            let parts = self.unwritten(memory, bytes);
+            has_any |= parts.iter().map(|part| part.bytes.end - part.bytes.start).sum::<u64>() < length;
+            let counts = |part: &&Hole| is_scalar || memory != Memory::Ub || has_whole_block(&part.bytes);
             missing = missing.take().or_else(|| parts.iter().find(counts).cloned());
         });
-        // Comparisons into bits work on whole repeats, whatever the mask says: the rest of the last one is nobody's.
-        let is_whole = matches!(touch.actor, Actor::Instruction(OpCode::Vcmpv | OpCode::Vcmpvs, _));
+        // Transpositions work on whole squares, comparisons on whole repeats: the rest of the last one is nobody's.
+        let is_whole =
+            matches!(touch.actor, Actor::Instruction(OpCode::Vcmp | OpCode::Vtranspose | OpCode::ScatterVnchwconv, _));
         let needs_all = is_scalar || (memory == Memory::Ub && !is_whole);
         let Some(part) = missing.filter(|_| needs_all || !has_any) else { return };
-        let place = self.place(memory, &part, scene);
-        let text = format!(
-            "{} reads {place}, which nothing has written{}",
-            self.party(touch).describe(),
-            if self.epoch > 0 { " since the operator began" } else { "" }
-        );
+        if let Some(origin) = part.origin {
+            return self.reached(&origin, touch);
+        }
+        let place = self.place(memory, &part.bytes, scene);
+        let text = format!("{} reads {}", self.party(touch).describe(), self.nobody_wrote(&place, false));
         self.find(FindingKind::NeverWritten, text, Some(place), None, None, touch);
+    }
+
+    /// What an instruction computed of memory that nobody wrote is used by another one.
+    fn reached(&mut self, origin: &Hollow, user: &Touch) {
+        let place = origin.place.clone();
+        let text = format!(
+            "{} reads {}, and what comes of it reaches {}",
+            self.party(&origin.touch).describe(),
+            self.nobody_wrote(&place, origin.is_scratch),
+            self.party(user).describe()
+        );
+        let missing = origin.is_scratch.then(|| "a write before".into());
+        self.find(FindingKind::NeverWritten, text, Some(place), missing, None, &origin.touch);
+    }
+
+    fn nobody_wrote(&self, place: &str, is_scratch: bool) -> String {
+        match (is_scratch, self.epoch) {
+            (true, _) => format!("{place}, scratch memory which nothing has written since the launch began"),
+            (false, 0) => format!("{place}, which nothing has written"),
+            (false, _) => format!("{place}, which nothing has written since the operator began"),
+        }
+    }
+
+    /// What of a stretch of local memory nobody has written.
+    fn unwritten(&self, memory: Memory, bytes: Range<u64>) -> Vec<Hole> {
+        let epoch = self.epoch;
+        let mut parts = self.shadows[memory as usize].unwritten(bytes, |write| write.epoch == epoch);
+        parts.retain(|part| part.origin.is_some() || holds_poison(&part.bytes));
+        parts
     }
 
     /// Global memory is read: of scratch memory every block must have been written in part.
@@ -336,10 +374,7 @@ impl PipeWatch {
         });
         let Some(part) = missing else { return };
         let place = self.place(Memory::Gm, &part, scene);
-        let text = format!(
-            "{} reads {place}, scratch memory which nothing has written since the launch began",
-            self.party(touch).describe()
-        );
+        let text = format!("{} reads {}", self.party(touch).describe(), self.nobody_wrote(&place, true));
         self.find(FindingKind::NeverWritten, text, Some(place), Some("a write before".into()), None, touch);
     }
 

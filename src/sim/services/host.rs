@@ -241,7 +241,8 @@ fn nothing_checked(problem: &str) {
 /// `main` has returned: a program of which nothing was looked at has not been found right.
 pub(crate) fn finished(status: c_int) -> c_int {
     let is_unchecked = |program: &Program| {
-        let is_missed = |accepted: &Vec<Tool>| program.settings.launch.tools.iter().any(|tool| !accepted.contains(tool));
+        let is_missed =
+            |accepted: &Vec<Tool>| program.settings.launch.tools.iter().any(|tool| !accepted.contains(tool));
         program.launched == 0 && program.settings.accepted.as_ref().is_some_and(is_missed)
     };
     if status != 0 || !locked().as_ref().is_some_and(is_unchecked) {

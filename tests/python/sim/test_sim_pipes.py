@@ -131,7 +131,7 @@ def test_barriers_of_the_vector_unit_are_put_in_by_the_compiler(device: Device, 
             "event-doubled",
             "raised already",
         ),
-        ("vadds((float *)256, (float *)0, 1, 1, 1, 1, 8, 8);", "never-written", "reads bytes 0 to 256 of UB"),
+        ("vcadd((float *)256, (float *)0, 1, 1, 1, 8, 0);", "never-written", "reads bytes 0 to 256 of UB"),
         (
             "vector_dup((float *)0, 1, 4, 1, 1, 8, 0); vadds((float *)128, (float *)0, 1, 1, 1, 1, 8, 8);",
             "overlap",
@@ -500,7 +500,7 @@ def test_operators_do_not_see_what_others_left(device: Device, folder: Path) -> 
         vector_dup((float *)0, 1, 1, 1, 1, 8, 0);
         SK_OP_END(0);
         SK_OP_BEGIN(1);
-        vadds((float *)256, (float *)0, 1, 1, 1, 1, 8, 8);
+        vcadd((float *)256, (float *)0, 1, 1, 1, 8, 0);
         SK_OP_END(1);
     }
     """

@@ -524,7 +524,7 @@ int main(int, char **argv)
 
 
 def test_nothing_looked_at_is_not_fine(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """`order` has nothing to look at, nor has any tool in a program that launches nothing, or kernels that do nothing."""
+    """`order` has nothing to look at, nor has any tool where nothing is launched or done."""
     source = write(tmp_path, _NOTHING)
     sim = ["sim", "--ascendc", ""]
     for tools in ("order", "race,order", "order,pipe"):
