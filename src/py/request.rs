@@ -99,7 +99,7 @@ impl LaunchRequest {
 
     /// Global memory; `guard` bytes behind it hold the guard's pattern.
     fn add_buffer(&mut self, name: String, address: u64, size: u64, guard: u64) {
-        self.0.buffers.push(BufferSpec { name, address, size, guard });
+        self.0.buffers.push(BufferSpec { name, address, size, guard, fresh: false });
     }
 
     /// The next operator, with the addresses it is declared to read and to write.

@@ -181,6 +181,10 @@ pub(crate) struct BufferSpec {
     /// Bytes behind its end that hold [`crate::sim::machine::memory::GUARD_BYTE`]: whoever changes one wrote too far.
     #[serde(default)]
     pub guard: u64,
+    /// Nobody gave it contents: it was filled with what [`crate::sim::machine::memory::fill`] says, and may have been written
+    /// to since.
+    #[serde(default)]
+    pub fresh: bool,
 }
 
 /// One operator of the kernel.

@@ -31,19 +31,46 @@ pub(crate) struct GlobalMemory {
 /// written there: what it held follows from its address and the seed.
 #[derive(Debug, Default)]
 struct Scratch {
-    ranges: Vec<Range<u64>>,
+    /// Scratch of the launch, and memory that was filled when it was allocated.
+    ranges: Vec<(Range<u64>, Unwritten)>,
     seed: u64,
+}
+
+/// Memory that nobody has written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unwritten {
+    /// Scratch memory of the launch.
+    Scratch,
+    /// Memory of a program, since it was allocated. Kernels may read more of it than host code gave them.
+    Allocated,
 }
 
 /// More of a buffer is not filled, nor looked at: filling gigabytes would take longer than the launch.
 const MOST_SCRATCH: u64 = 16 << 20;
 const WORD: u64 = 8;
 
-impl Scratch {
-    /// What the word at `address`, a multiple of 8, held at the beginning.
-    fn word(&self, address: u64) -> [u8; WORD as usize] {
-        Random::new(self.seed ^ address.rotate_left(32)).draw().to_le_bytes()
+/// What the word at `address`, a multiple of 8, held at the beginning.
+fn word(seed: u64, address: u64) -> [u8; WORD as usize] {
+    Random::new(seed ^ address.rotate_left(32)).draw().to_le_bytes()
+}
+
+/// The part of a buffer that is filled, from `address` on.
+fn filled(buffer: &BufferSpec, address: u64) -> Range<u64> {
+    let start = address.next_multiple_of(WORD);
+    start..(buffer.address + buffer.size).min(start.saturating_add(MOST_SCRATCH)) / WORD * WORD
+}
+
+fn fill_words(words: Range<u64>, seed: u64) {
+    for address in words.step_by(WORD as usize) {
+        let word = word(seed, address);
+        // SAFETY: the callers' promise: inside a buffer that is mapped, while no kernel code runs.
+        unsafe { std::ptr::copy_nonoverlapping(word.as_ptr(), address as *mut u8, word.len()) };
     }
+}
+
+/// Fills a buffer that was just allocated.
+pub(crate) fn fill(buffer: &BufferSpec, seed: u64) {
+    fill_words(filled(buffer, buffer.address), seed);
 }
 
 /// The readable part of one cache line.
@@ -95,36 +122,32 @@ impl GlobalMemory {
     /// `seed` says.
     pub(crate) fn scramble(&mut self, addresses: impl Iterator<Item = u64>, seed: u64) {
         let ranges = addresses.filter_map(|address| {
-            let buffer = &self.buffers[self.find(address)?];
-            let start = address.next_multiple_of(WORD);
-            let end = (buffer.address + buffer.size).min(start.saturating_add(MOST_SCRATCH)) / WORD * WORD;
-            (start < end).then_some(start..end)
+            let range = filled(&self.buffers[self.find(address)?], address);
+            (range.start < range.end).then_some(range)
         });
-        let mut ranges: Vec<Range<u64>> = ranges.collect();
-        ranges.sort_unstable_by_key(|range| range.start);
+        let ranges: Vec<Range<u64>> = ranges.collect();
+        ranges.iter().for_each(|range| fill_words(range.clone(), seed));
+        let fresh = self.buffers.iter().filter(|buffer| buffer.fresh);
+        let fresh = fresh.map(|buffer| (filled(buffer, buffer.address), Unwritten::Allocated));
+        let ranges = ranges.into_iter().map(|range| (range, Unwritten::Scratch)).chain(fresh).collect();
         self.scratch = Scratch { ranges, seed };
-        for address in self.scratch.ranges.iter().flat_map(|range| range.clone().step_by(WORD as usize)) {
-            let word = self.scratch.word(address);
-            // SAFETY: inside a buffer of this launch, which is mapped while it runs; no kernel code runs now.
-            unsafe { std::ptr::copy_nonoverlapping(word.as_ptr(), address as *mut u8, word.len()) };
-        }
     }
 
-    /// Is all of it scratch memory that still holds what it held at the beginning? Of a few bytes chance could say so: their
+    /// Is all of it memory that still holds what it held at the beginning? Of a few bytes chance could say so: their
     /// whole word is looked at.
-    pub(crate) fn is_unwritten(&self, bytes: &Range<u64>) -> bool {
+    pub(crate) fn unwritten(&self, bytes: &Range<u64>) -> Option<Unwritten> {
         let words = bytes.start / WORD * WORD..bytes.end.next_multiple_of(WORD);
-        if !self.scratch.ranges.iter().any(|range| range.start <= words.start && words.end <= range.end) {
-            return false;
-        }
+        let holds = |(range, _): &&(Range<u64>, Unwritten)| range.start <= words.start && words.end <= range.end;
+        let (_, which) = self.scratch.ranges.iter().find(holds)?;
         let looked_at = if bytes.end - bytes.start < WORD / 2 { words.clone() } else { bytes.clone() };
-        words.step_by(WORD as usize).all(|address| {
+        let is_unwritten = words.step_by(WORD as usize).all(|address| {
             // SAFETY: as in `scramble`.
             let now = unsafe { (address as *const [u8; WORD as usize]).read_volatile() };
             let part = looked_at.start.max(address) - address..looked_at.end.min(address + WORD) - address;
             let part = part.start as usize..part.end as usize;
-            now[part.clone()] == self.scratch.word(address)[part]
-        })
+            now[part.clone()] == word(self.scratch.seed, address)[part]
+        });
+        is_unwritten.then_some(*which)
     }
 
     /// Position of the buffer that holds `address`.

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use crate::aicore::operand::Access;
 use crate::aicore::{OpCode, Pipe};
 use crate::sim::machine::access::Site;
+use crate::sim::machine::memory::Unwritten;
 use crate::sim::machine::pipe_clock::Stamp;
 
 /// Who made an access.
@@ -40,8 +41,8 @@ pub(crate) struct Hollow {
     pub touch: Touch,
     /// What it was, in the words of the kernel.
     pub place: String,
-    /// Scratch memory, not local memory.
-    pub is_scratch: bool,
+    /// Which of global memory; `None`: local memory.
+    pub global: Option<Unwritten>,
 }
 
 /// Bytes that nobody wrote.
@@ -200,7 +201,7 @@ mod tests {
         assert_eq!(parts(&shadow, 8..112, |touch| touch.stamp.number == 3), vec![8..96; 1]);
         assert!(parts(&shadow, 40..41, |_| true).is_empty());
         let touch = *touch(Pipe::V, 4, Access::Read);
-        shadow.hollow(40..48, &Rc::new(Hollow { touch, place: String::new(), is_scratch: false }));
+        shadow.hollow(40..48, &Rc::new(Hollow { touch, place: String::new(), global: None }));
         assert_eq!(parts(&shadow, 32..112, |_| true), [40..48, 64..96]);
         assert!(shadow.unwritten(32..64, |_| true)[0].origin.is_some());
         met(&mut shadow, 44..64, &super::tests::touch(Pipe::V, 5, Access::Write));

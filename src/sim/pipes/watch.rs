@@ -20,9 +20,9 @@ use crate::sim::code::sites::Sites;
 use crate::sim::interface::findings::{Finding, FindingKind};
 use crate::sim::machine::access::Site;
 use crate::sim::machine::event::{AutoSync, Event, Flag};
-use crate::sim::machine::memory::POISON;
+use crate::sim::machine::memory::{POISON, Unwritten};
 use crate::sim::machine::pipe_clock::{PipeClock, Stamp};
-use hollow::{Holes, is_handed_on};
+use hollow::{Holes, is_handed_on, missing_blocks};
 use words::finding;
 
 /// Bytes of a block of UB.
@@ -331,7 +331,7 @@ impl PipeWatch {
             return self.reached(&origin, touch);
         }
         let place = self.place(memory, &part.bytes, scene);
-        let text = format!("{} reads {}", self.party(touch).describe(), self.nobody_wrote(&place, false));
+        let text = format!("{} reads {}", self.party(touch).describe(), self.nobody_wrote(&place, None));
         self.find(FindingKind::NeverWritten, text, Some(place), None, None, touch);
     }
 
@@ -341,18 +341,21 @@ impl PipeWatch {
         let text = format!(
             "{} reads {}, and what comes of it reaches {}",
             self.party(&origin.touch).describe(),
-            self.nobody_wrote(&place, origin.is_scratch),
+            self.nobody_wrote(&place, origin.global),
             self.party(user).describe()
         );
-        let missing = origin.is_scratch.then(|| "a write before".into());
+        let missing = origin.global.map(|_| "a write before".into());
         self.find(FindingKind::NeverWritten, text, Some(place), missing, None, &origin.touch);
     }
 
-    fn nobody_wrote(&self, place: &str, is_scratch: bool) -> String {
-        match (is_scratch, self.epoch) {
-            (true, _) => format!("{place}, scratch memory which nothing has written since the launch began"),
-            (false, 0) => format!("{place}, which nothing has written"),
-            (false, _) => format!("{place}, which nothing has written since the operator began"),
+    fn nobody_wrote(&self, place: &str, global: Option<Unwritten>) -> String {
+        match (global, self.epoch) {
+            (Some(Unwritten::Scratch), _) => {
+                format!("{place}, scratch memory which nothing has written since the launch began")
+            }
+            (Some(Unwritten::Allocated), _) => format!("{place}, which nothing has written since it was allocated"),
+            (None, 0) => format!("{place}, which nothing has written"),
+            (None, _) => format!("{place}, which nothing has written since the operator began"),
         }
     }
 
@@ -366,15 +369,9 @@ impl PipeWatch {
 
     /// Global memory is read: of scratch memory every block must have been written in part.
     fn check_scratch(&mut self, rows: impl FnOnce(&mut dyn FnMut(Range<u64>)), touch: &Touch, scene: &Scene<'_>) {
-        let mut missing = None;
-        rows(&mut |bytes| {
-            let blocks = (bytes.start..bytes.end).step_by(BLOCK as usize);
-            let mut blocks = blocks.map(|start| start..bytes.end.min(start + BLOCK));
-            missing = missing.take().or_else(|| blocks.find(|block| scene.global.is_unwritten(block)));
-        });
-        let Some(part) = missing else { return };
+        let Some((part, which)) = missing_blocks(rows, scene).into_iter().next() else { return };
         let place = self.place(Memory::Gm, &part, scene);
-        let text = format!("{} reads {}", self.party(touch).describe(), self.nobody_wrote(&place, true));
+        let text = format!("{} reads {}", self.party(touch).describe(), self.nobody_wrote(&place, Some(which)));
         self.find(FindingKind::NeverWritten, text, Some(place), Some("a write before".into()), None, touch);
     }
 

@@ -17,7 +17,7 @@ use crate::sim::interface::request::{BufferSpec, Entries, OpSpec, Request};
 use crate::sim::interface::tools::Tool;
 use crate::sim::machine::arena::{self, Space};
 use crate::sim::machine::core_state::local_memory_sizes;
-use crate::sim::machine::memory::SystemWorkspace;
+use crate::sim::machine::memory::{self, SystemWorkspace};
 
 /// What a program is run with.
 #[derive(Debug, Clone)]
@@ -113,7 +113,13 @@ impl Program {
         let address = self.space.allocate(bytes, None).ok().flatten()?;
         let name = format!("memory{}", self.allocated);
         self.allocated += 1;
-        self.buffers.push(BufferSpec { name, address, size: bytes, guard: arena::slack(bytes) });
+        let launch = &self.settings.launch;
+        let fresh = self.settings.accepted.is_some() && launch.tools.contains(&Tool::Init);
+        let buffer = BufferSpec { name, address, size: bytes, guard: arena::slack(bytes), fresh };
+        if fresh {
+            memory::fill(&buffer, launch.schedule.seed);
+        }
+        self.buffers.push(buffer);
         Some(address)
     }
 

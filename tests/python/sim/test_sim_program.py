@@ -542,3 +542,51 @@ def test_nothing_looked_at_is_not_fine(tmp_path: Path, capfd: pytest.CaptureFixt
         allowed = ["--tool", "pipe,race", "--allow-unchecked", "race"]
         assert main([*sim, *allowed, str(source), what]) == 1, "pipe is not allowed"
         assert main([*sim, *allowed, "--allow-unchecked", "pipe", str(source), what]) == 0
+
+
+_FRESH = """
+#include "acl/acl.h"
+#include "kernel_operator.h"
+using namespace AscendC;
+extern "C" __global__ __aicore__ void next(GM_ADDR x, GM_ADDR y, int scalar)
+{
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> buffer;
+    pipe.InitBuffer(buffer, 512);
+    LocalTensor<float> tile = buffer.Get<float>();
+    GlobalTensor<float> in, out;
+    in.SetGlobalBuffer((__gm__ float *)x, 128);
+    out.SetGlobalBuffer((__gm__ float *)y, 128);
+    DataCopy(tile, in, 128);
+    PipeBarrier<PIPE_ALL>();
+    Adds(tile, tile, 1.0f, 128);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(out, tile, scalar == 2 ? 64 : 128);
+    if (scalar == 1) { out.SetValue(0, in.GetValue(100)); }
+}
+int main(int, char **argv)
+{
+    const int what = argv[1][0] - '0';
+    void *x, *y;
+    float host[128] = {};
+    aclrtMalloc(&x, 512, ACL_MEM_MALLOC_HUGE_FIRST);
+    aclrtMalloc(&y, 512, ACL_MEM_MALLOC_HUGE_FIRST);
+    if (what != 0) { aclrtMemcpy(x, 512, host, 400, ACL_MEMCPY_HOST_TO_DEVICE); }
+    next<<<1, nullptr, nullptr>>>((GM_ADDR)x, (GM_ADDR)y, what);
+    aclrtMemcpy(host, 512, y, 512, ACL_MEMCPY_DEVICE_TO_HOST);
+    if (what == 3) { next<<<1, nullptr, nullptr>>>((GM_ADDR)y, (GM_ADDR)x, what); }
+    return 0;
+}
+"""
+
+
+def test_device_memory_that_nobody_wrote(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A tile may be larger than its data, and a result smaller than its memory; what nobody wrote at all is found."""
+    source = write(tmp_path, _FRESH)
+    for what in ("0", "1"):
+        assert main(["sim", "--ascendc", "", str(source), what]) == 0
+        assert main(["sim", "--ascendc", "", "--tool", "init", str(source), what]) == 1, what
+        told = capfd.readouterr().err
+        assert "GM at `memory0`" in told and "nothing has written since it was allocated" in told, told
+    for what in ("2", "3"):
+        assert main(["sim", "--ascendc", "", "--tool", "init", "--seed", "5", str(source), what]) == 0, what

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use super::{BLOCK, PipeWatch};
 use crate::aicore::operand::{Access, Operand};
 use crate::aicore::{Memory, OpCode};
+use crate::sim::machine::memory::Unwritten;
 use crate::sim::pipes::scene::{Issue, Scene};
 use crate::sim::pipes::shadow::{Hole, Hollow, Touch};
 
@@ -84,28 +85,43 @@ pub(super) fn is_handed_on(issue: &Issue<'_>, operand: &Operand) -> bool {
         && targets.all(|target| target.memory == Memory::Ub && target.shape.bytes == operand.shape.bytes)
 }
 
+/// Blocks of global memory that nobody has written, among the stretches that `rows` tells. Of scratch memory every block
+/// counts. What host code allocated may be larger than the data it put there: it counts if nothing of all is written.
+pub(super) fn missing_blocks(
+    rows: impl FnOnce(&mut dyn FnMut(Range<u64>)),
+    scene: &Scene<'_>,
+) -> Vec<(Range<u64>, Unwritten)> {
+    let (mut missing, mut count) = (Vec::new(), 0);
+    rows(&mut |row| {
+        let blocks = (row.start..row.end).step_by(BLOCK as usize).map(|at| at..row.end.min(at + BLOCK));
+        for block in blocks {
+            count += 1;
+            missing.extend(scene.global.unwritten(&block).map(|which| (block, which)));
+        }
+    });
+    let is_all = missing.len() == count;
+    missing.retain(|(_, which)| is_all || *which == Unwritten::Scratch);
+    missing
+}
+
 impl PipeWatch {
     /// What of an operand nobody has written: whole blocks, since instructions read such, and whatever was handed on.
     pub(super) fn holes(&self, operand: &Operand, touch: &Touch, scene: &Scene<'_>, holes: &mut Holes) {
         let mut origin: Option<Rc<Hollow>> = None;
-        operand.for_each_row(|row| {
-            if operand.memory == Memory::Gm {
-                let blocks = (row.start..row.end).step_by(BLOCK as usize).map(|at| at..row.end.min(at + BLOCK));
-                for block in blocks.filter(|block| scene.global.is_unwritten(block)) {
-                    let new = || self.origin(operand.memory, &block, touch, scene);
-                    holes.push((
-                        operand.name,
-                        Hole { origin: Some(origin.get_or_insert_with(new).clone()), bytes: block },
-                    ));
-                }
-                return;
+        if operand.memory == Memory::Gm {
+            for (block, which) in missing_blocks(|visit| operand.for_each_row(visit), scene) {
+                let new = || self.origin(operand.memory, &block, Some(which), touch, scene);
+                holes.push((operand.name, Hole { origin: Some(origin.get_or_insert_with(new).clone()), bytes: block }));
             }
+            return;
+        }
+        operand.for_each_row(|row| {
             for Hole { bytes, origin: before } in self.unwritten(operand.memory, row) {
                 let whole = bytes.start.next_multiple_of(BLOCK)..bytes.end / BLOCK * BLOCK;
                 match before {
                     Some(_) => holes.push((operand.name, Hole { bytes, origin: before })),
                     None if whole.start < whole.end => {
-                        let new = || self.origin(operand.memory, &whole, touch, scene);
+                        let new = || self.origin(operand.memory, &whole, None, touch, scene);
                         let origin = Some(origin.get_or_insert_with(new).clone());
                         holes.push((operand.name, Hole { bytes: whole, origin }));
                     }
@@ -115,8 +131,15 @@ impl PipeWatch {
         });
     }
 
-    fn origin(&self, memory: Memory, bytes: &Range<u64>, touch: &Touch, scene: &Scene<'_>) -> Rc<Hollow> {
-        Rc::new(Hollow { touch: *touch, place: self.place(memory, bytes, scene), is_scratch: memory == Memory::Gm })
+    fn origin(
+        &self,
+        memory: Memory,
+        bytes: &Range<u64>,
+        global: Option<Unwritten>,
+        touch: &Touch,
+        scene: &Scene<'_>,
+    ) -> Rc<Hollow> {
+        Rc::new(Hollow { touch: *touch, place: self.place(memory, bytes, scene), global })
     }
 
     /// The instruction has written its destination: the holes in its sources are there now.
