@@ -1,8 +1,9 @@
-"""The mistakes of `kernels.planting`: inside a core, then those between cores, operators and streams."""
+"""The mistakes of `kernels.planting`: inside a core; between cores, operators and streams; in further styles."""
 
 from __future__ import annotations
 
 from kernels.planted_cores import AMONG_CORES
+from kernels.planted_styles import STYLES
 from kernels.planting import (
     ADD,
     BUFFERS,
@@ -309,4 +310,5 @@ PLANTED = [
         blocks=2,
     ),
     *AMONG_CORES,
+    *STYLES,
 ]
