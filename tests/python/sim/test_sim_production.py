@@ -174,8 +174,12 @@ pipe_barrier(PIPE_ALL);
     [
         # Whole repeats are compared, of which 96 elements fill one and a half.
         ("vcmpvs_lt(bits, row, 1.0f, 2, 1, 1, 8, 8)", None),
-        ("vcmpvs_lt(bits, other, 1.0f, 2, 1, 1, 8, 8)", "never-written"),
-        ("vadds(other, row, 1.0f, 2, 1, 1, 8, 8)", "never-written"),
+        # What is computed of the rest is nobody's, as long as nobody uses it.
+        ("vadds(other, row, 1.0f, 2, 1, 1, 8, 8)", None),
+        (
+            "vadds(other, row, 1.0f, 2, 1, 1, 8, 8); pipe_barrier(PIPE_V); vcadd(row, other, 2, 1, 1, 8, 0)",
+            "never-written",
+        ),
         # Narrower elements where the wider ones began, or in the middle of them.
         ("vconv_f322f16r((__ubuf__ half *)row, row, 1, 1, 1, 4, 8)", None),
         ("vconv_f322f16r((__ubuf__ half *)row + 16, row, 1, 1, 1, 4, 8)", "overlap"),
