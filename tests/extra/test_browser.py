@@ -330,6 +330,32 @@ def test_two_runs_side_by_side(browser: webdriver.Chrome, tmp_path: Path) -> Non
     shown.done("two-runs")
 
 
+def test_pipes(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    events: list[dict[str, Any]] = []
+    for tid, name in enumerate(("AIV0", "AIV0 MTE2", "AIV0 V"), 1):
+        events.append({"ph": "M", "pid": 1, "tid": tid, "name": "thread_name", "args": {"name": name}})
+        kind = "op" if tid == 1 else "instruction"
+        events.append({"ph": "X", "pid": 1, "tid": tid, "ts": tid, "dur": 9, "name": f"0 slice{tid}", "cat": kind})
+    about = {"kernel": "k", "axis": "simulator steps, shown as us (an order, not a time)", "unit": "steps", "notes": []}
+    (tmp_path / "t.json").write_text(json.dumps({"traceEvents": events, "otherData": {"kernels": [about]}}))
+    assert main(["trace", str(tmp_path / "t.json"), "--html", str(tmp_path / "t.html")]) == 0
+    shown = Shown(browser, tmp_path / "t.html")
+
+    def drawn() -> list[str]:
+        settled(browser)
+        return [text.text for text in shown.all(".drawing svg text.row")]
+
+    assert drawn() == ["AIV0", "AIV0 MTE2", "AIV0 V"]
+    assert "simulator steps (an order, not a time)" in shown.panel() and "10 steps" in browser.page_source
+    # Nothing is known of a critical path, so nothing is to be switched.
+    (pipes,) = shown.all("input[type=checkbox]")
+    pipes.click()
+    assert drawn() == ["AIV0"] and len(shown.all(".slice")) == 1
+    pipes.click()
+    assert len(drawn()) == 3
+    shown.done("pipes")
+
+
 def test_dark_mode(browser: webdriver.Chrome, tmp_path: Path) -> None:
     path = timeline(tmp_path, OpList(tmp_path).op(AIC, 8).op(AIV, 16).infos(), "modes")
 

@@ -17,7 +17,8 @@ const COLOURS = {
 };
 
 const kernels = DATA.kernels.map((kernel, number) => ({
-  ...kernel, number, tracks: kernel.tracks.map(readTrack), route: readTrack({name: "critical path", core: true, slices: kernel.along}, -1),
+  // Here the axis has the unit of the kernel.
+  ...kernel, number, axis: kernel.axis.replace(", shown as us", ""), tracks: kernel.tracks.map(readTrack), route: readTrack({name: "critical path", core: true, slices: kernel.along}, -1),
 }));
 const longest = Math.max(1, ...kernels.map((kernel) => kernel.end));
 const isOneUnit = new Set(kernels.map((kernel) => kernel.unit)).size <= 1;

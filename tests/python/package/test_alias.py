@@ -70,13 +70,22 @@ def test_the_alias_is_the_package_itself(site):
         import tbe.superkernel.super_kernel_constants as through_alias
         import superkernel.super_kernel_constants as direct
         print(through_alias is direct, direct.__spec__.name)
+        from tbe.superkernel import super_kernel_types, sub_operator_infos
+        print(super_kernel_types.SubOperatorType is direct.SubOperatorType, sub_operator_infos.__name__)
         from tbe.superkernel import super_kernel_option_parse, SuperKernelError
         print(SuperKernelError is superkernel.SuperKernelError)
         import importlib
         print(importlib.reload(direct) is direct)
         """,
         site,
-    ).splitlines() == ["True", "True", "True superkernel.super_kernel_constants", "True", "True"]
+    ).splitlines() == [
+        "True",
+        "True",
+        "True superkernel.super_kernel_constants",
+        "True superkernel.sub_operator_infos",
+        "True",
+        "True",
+    ]
 
 
 def test_an_unknown_submodule_is_unknown(site):
