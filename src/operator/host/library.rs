@@ -222,25 +222,38 @@ struct Problem {
 }
 
 impl Problem {
-    /// The first error of a compiler's output; its place is in the operator's own files where it names one.
+    /// The first error of a compiler's output. Its place is in the operator's own files where the output names one: an
+    /// error in a macro or a template is found in our headers.
     fn first(output: &str, file: &Path, repository: &Repository) -> Self {
-        let error = output.lines().find_map(|line| {
-            let (place, text) = line.split_once(": error: ").or_else(|| line.split_once(": fatal error: "))?;
-            // Without the column.
-            let place = place.rsplit_once(':').map_or(place, |(place, _)| place);
-            let (path, number) = place.rsplit_once(':')?;
-            Some((format!("{}:{number}", repository.shown(Path::new(path))), text.to_owned()))
+        let lines: Vec<&str> = output.lines().collect();
+        let is_error = |line: &str| line.contains(": error: ") || line.contains(": fatal error: ");
+        let Some(at) = lines.iter().position(|line| is_error(line)) else {
+            let text = lines.first().unwrap_or(&"the compiler gave no reason");
+            return Self { place: repository.shown(file), text: (*text).to_owned() };
+        };
+        let text = lines[at].split_once("error: ").map_or(lines[at], |(_, text)| text);
+        // Used by: the lines around it, up to the next error.
+        let behind = lines[at + 1..].iter().take_while(|line| !is_error(line));
+        let users = behind.chain(&lines[..at]).filter(|line| {
+            line.contains("in expansion of macro") || line.contains("required from") || line.contains("expanded from")
         });
-        let (place, text) = error.unwrap_or_else(|| {
-            let text = output.lines().next().unwrap_or("the compiler gave no reason").to_owned();
-            (repository.shown(file), text)
-        });
-        Self { place, text }
+        let places = std::iter::once(&lines[at]).chain(users).filter_map(|line| place_of(line));
+        let own = places.clone().find(|(path, _)| repository.has(path));
+        let (path, number) = own.or_else(|| places.clone().next()).unwrap_or((file, ""));
+        Self { place: format!("{}:{number}", repository.shown(path)), text: text.to_owned() }
     }
 
     fn line(&self) -> String {
         format!("{}: {}", self.place, self.text)
     }
+}
+
+/// File and line at the start of a compiler's message.
+fn place_of(line: &str) -> Option<(&Path, &str)> {
+    let mut parts = line.splitn(3, ':');
+    let (path, number) = (parts.next()?, parts.next()?);
+    number.parse::<u32>().ok()?;
+    Some((Path::new(path), number))
 }
 
 /// Functions and data of C++ that `objects` use and none of them has.
@@ -277,9 +290,12 @@ const TABLE: usize = 64;
 
 /// C code with something for every missing name, so that the library can be loaded: whoever calls it hears the name.
 fn stand_ins(missing: &BTreeSet<String>) -> String {
-    let mut text = String::from("#include <stdio.h>\n#include <unistd.h>\n");
+    let mut text = String::from("#include <stdio.h>\n#include <unistd.h>\nextern int sk_op_host_asked;\n");
     for (index, name) in missing.iter().enumerate() {
-        let says = format!("{{ fputs(\"undefined symbol: {name}\\n\", stderr); fflush(stderr); _exit(5); }}\n");
+        // While the library is loaded, files register things for other software (tables of tuned tilings).
+        let says = format!(
+            "{{ if (!sk_op_host_asked) return; fputs(\"undefined symbol: {name}\\n\", stderr); fflush(stderr); _exit(5); }}\n"
+        );
         if CLASS_DATA.iter().any(|start| name.starts_with(start)) {
             // In front of the functions stand an offset and the type.
             text.push_str(&format!("static void gone{index}(void) {says}"));
@@ -288,7 +304,9 @@ fn stand_ins(missing: &BTreeSet<String>) -> String {
                 TABLE - 1
             ));
         } else {
-            text.push_str(&format!("void gone{index}(void) __asm__(\"{name}\");\nvoid gone{index}(void) {says}"));
+            text.push_str(&format!(
+                "void gone{index}(void) __asm__(\"{name}\");\n__attribute__((weak)) void gone{index}(void) {says}"
+            ));
         }
     }
     text

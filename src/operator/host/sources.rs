@@ -206,6 +206,11 @@ impl Repository {
         added
     }
 
+    /// Is this one of its files?
+    pub(super) fn has(&self, path: &Path) -> bool {
+        path.starts_with(&self.root)
+    }
+
     /// A path as messages show it.
     pub(super) fn shown(&self, path: &Path) -> String {
         path.strip_prefix(&self.folder).or_else(|_| path.strip_prefix(&self.root)).unwrap_or(path).display().to_string()

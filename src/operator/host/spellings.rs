@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::fs::{self, FileError};
 
 /// Our header, and the names it goes by.
-const SPELLINGS: [(&str, &[&str]); 13] = [
+const SPELLINGS: [(&str, &[&str]); 16] = [
     (
         "sk_op_host/graph.h",
         &[
@@ -14,6 +14,8 @@ const SPELLINGS: [(&str, &[&str]); 13] = [
             "graph/ascend_string.h",
             "graph/ge_error_codes.h",
             "graph/operator.h",
+            "graph/operator_reg.h",
+            "register/register_types.h",
             "external/graph/types.h",
             "external/graph/operator.h",
             "common/utils/extern_math_util.h",
@@ -79,7 +81,7 @@ const SPELLINGS: [(&str, &[&str]); 13] = [
         &["register/op_impl_registry.h", "register/op_impl_registry_api.h", "register/op_impl_kernel_registry.h"],
     ),
     ("sk_op_host/definition.h", &["register/op_def_registry.h", "register/op_def.h", "register/op_def_factory.h"]),
-    ("sk_cpu/register/tilingdata_base.h", &["register/tilingdata_base.h"]),
+    ("sk_op_host/tiling_data.h", &["register/tilingdata_base.h"]),
     (
         "sk_op_host/log.h",
         &[
@@ -91,6 +93,8 @@ const SPELLINGS: [(&str, &[&str]); 13] = [
             "alog_pub.h",
             "opdev/op_log.h",
             "dlog_pub.h",
+            "err_mgr.h",
+            "runtime/rt_external_base.h",
             "toolchain/slog.h",
         ],
     ),
@@ -125,8 +129,34 @@ const SPELLINGS: [(&str, &[&str]); 13] = [
         "sk_op_host/tiling_class.h",
         &["op_host/tiling_base_class.h", "op_host/tiling_base_util.h", "op_common/op_host/tiling_base_class.h"],
     ),
+    ("sk_op_host/json.h", &["nlohmann/json.hpp"]),
     ("sk_op_host/securec.h", &["securec.h"]),
-    ("sk_op_host/tiling_api.h", &["tiling/tiling_api.h", "kernel_tiling/kernel_tiling.h"]),
+    (
+        "sk_op_host/half.h",
+        &[
+            "util/fp16.h",
+            "util/bfloat16.h",
+            "op_host/util/fp16.h",
+            "op_host/util/bfloat16.h",
+            "op_common/op_host/util/fp16.h",
+            "op_common/op_host/util/bfloat16.h",
+        ],
+    ),
+    ("sk_op_host/template_key.h", &["ascendc/host_api/tiling/template_argument.h", "tiling/template_argument.h"]),
+    (
+        "sk_op_host/tiling_api.h",
+        &[
+            "tiling/tiling_api.h",
+            "kernel_tiling/kernel_tiling.h",
+            "tiling/math/power_tiling.h",
+            "tiling/math/log_tiling.h",
+            "tiling/math/exp_tiling.h",
+            "tiling/sort/sort_tiling_intf.h",
+            "adv_api/math/power_tiling.h",
+            "tiling/matmul/matmul_tiling.h",
+            "graph/tensor.h",
+        ],
+    ),
 ];
 
 /// Has our headers something under this name?

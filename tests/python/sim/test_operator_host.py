@@ -150,3 +150,65 @@ def test_a_changed_file_is_compiled_again(tmp_path: Path, cache: Path) -> None:
     shared = tmp_path / "host_shared/src/rows_shared.cpp"
     shared.write_text(shared.read_text().replace("return uint32_t(", "return 1 + uint32_t("))
     assert load(tmp_path / "host_scale", cache).tiling(x)["blocks"] == 35
+
+
+@pytest.fixture(scope="module")
+def product(cache: Path) -> _core.OperatorHost:
+    return load(OPERATORS / "host_product", cache, "Ascend910_93")
+
+
+def of_product(tiling: dict[str, Any]) -> tuple[int, tuple[int, ...], tuple[int, ...], int]:
+    fields = struct.unpack("<I4x50i16II4x", tiling["bytes"])
+    return fields[0], fields[1:51], fields[51:67], fields[67]
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k"), [(256, 1024, 512), (17, 33, 5), (4096, 16, 7168), (1, 1, 1), (3000, 3000, 64)]
+)
+def test_blocks_of_a_product_fit_and_cover_it(product: _core.OperatorHost, m: int, n: int, k: int) -> None:
+    tiling = product.tiling(call(tensor("float16", m, k), tensor("float16", k, n), []))
+    more, cube, _, sort = of_product(tiling)
+    assert (more, sort, tiling["schedule_mode"]) == (0, 256, 1)
+    cores, whole_m, whole_n, whole_k, _, core_m, core_n, core_k, base_m, base_n, base_k, depth_a, depth_b = cube[:13]
+    assert (whole_m, whole_n, whole_k, core_k) == (m, n, k, k)
+    assert cores == tiling["blocks"] == -(-m // core_m) * -(-n // core_n) <= 24
+    assert all(base % 16 == 0 for base in (base_m, base_n, base_k))
+    doubled_a, doubled_b, doubled_c = cube[30:33]
+    assert base_m * base_k * 2 * doubled_a <= 64 << 10
+    assert base_n * base_k * 2 * doubled_b <= 64 << 10
+    assert base_m * base_n * 4 * doubled_c <= 128 << 10
+    assert (base_m * depth_a + base_n * depth_b) * base_k * 2 <= (512 << 10) - 256
+
+
+def test_pieces_of_a_softmax_are_those_its_kernel_expects(product: _core.OperatorHost) -> None:
+    def pieces(m: int, n: int, room: int) -> tuple[int, ...]:
+        return of_product(product.tiling(call(tensor("float16", m, 16), tensor("float16", 16, n), [], room=room)))[2]
+
+    # A row takes 8 + 128 + 64 floats of the room: 81 rows fit; 80 are whole groups, 40 divide 160 with few repeats.
+    assert pieces(160, 128, 65536) == (160, 128, 20480, 160, 8, 1280, 80, 128, 10240, 80, 8, 640, 2, 0, 0, 0)
+    assert pieces(7, 100, 2000)[12:] == (3, 1, 100, 8)
+    assert pieces(7, 100, 100)[6:] == (0, 100, 0, 0, 8, 0, 0, 0, 0, 0)
+
+
+def test_template_arguments_become_the_key(product: _core.OperatorHost) -> None:
+    a, b = tensor("bfloat16", 16, 16), tensor("bfloat16", 16, 16)
+    # The type in 8 bits, a flag, and the position of `way` in 0, 1, 10, 11, 12, 3, 40.
+    keys = [product.tiling(call(a, b, [], way=way))["key"] for way in (0, 12, 3)]
+    assert keys == [27, 27 | 4 << 9, 27 | 5 << 9]
+    assert product.tiling(call(a, b, [], way=5))["log"] == ["template argument WAY cannot be 5"]
+
+
+def test_tensors_of_a_dynamic_input_are_counted(product: _core.OperatorHost) -> None:
+    more = tensor("float16", 2) * 3
+    assert of_product(product.tiling(call(tensor("float16", 16, 16), tensor("float16", 16, 16), more)))[0] == 3
+
+
+def test_complaints_in_macros_reach_the_caller(product: _core.OperatorHost) -> None:
+    with pytest.raises(
+        superkernel.SuperKernelError, match=r"shapes are not valid: a, b, \[2, 3\]\[4, 5\], inner sizes differ"
+    ):
+        product.tiling(call(tensor("float16", 2, 3), tensor("float16", 4, 5), []))
+    with pytest.raises(superkernel.SuperKernelError, match="SK0986"):
+        product.tiling(call(tensor("float16", 16, 16), tensor("float16", 16, 16), [], way=99))
+    with pytest.raises(superkernel.SuperKernelError, match="does not tell the shapes of its outputs"):
+        product.infer_shapes(call(tensor("float16", 16, 16), tensor("float16", 16, 16), []))

@@ -240,8 +240,31 @@ std::string Tile(gert::SkCall &call, gert::SkFunctions &functions) {
 
 } // namespace
 
+// Framework functions that operators declare themselves: they fill a cache of tilings, of which there is none here.
+namespace optiling {
+bool TilingPrepareForOpCache(gert::TilingContext *) { return true; }
+bool TilingPrepareForOpCache(gert::TilingParseContext *) { return true; }
+} // namespace optiling
+
+// Tables of tuned tilings: there are none.
+namespace tuningtiling {
+class TuningTilingDef;
+}
+namespace RuntimeKb {
+uint32_t QueryBank(const void *, size_t, const std::string &, const std::string &, uint32_t,
+                   std::shared_ptr<tuningtiling::TuningTilingDef> &) {
+    return ge::FAILED;
+}
+} // namespace RuntimeKb
+
+// Is the library loaded?
+extern "C" {
+int sk_op_host_asked = 0;
+}
+
 // `question` and `answer` are files.
 extern "C" int sk_op_host_ask(const char *question, const char *answer) {
+    sk_op_host_asked = 1;
     sk_op_host::Reader reader(question);
     const std::string what = reader.Word();
     std::string text;

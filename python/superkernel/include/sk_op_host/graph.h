@@ -7,6 +7,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -136,12 +141,19 @@ enum DataType : int { SK_OP_HOST_DATA_TYPES(SK_OP_HOST_ROW) DT_MAX = 43 };
 enum Format : int { SK_OP_HOST_FORMATS(SK_OP_HOST_ROW) FORMAT_END = 55, FORMAT_MAX = 0xff };
 #undef SK_OP_HOST_ROW
 
+// Code that opens this namespace uses them by these names.
+using std::map;
+using std::pair;
+using std::string;
+using std::vector;
+
 using graphStatus = uint32_t;
 constexpr graphStatus GRAPH_SUCCESS = 0;
 constexpr graphStatus GRAPH_FAILED = 0xFFFFFFFF;
 constexpr graphStatus GRAPH_NOT_CHANGED = 1343242304;
 constexpr graphStatus GRAPH_PARAM_INVALID = 50331649;
 constexpr graphStatus GRAPH_NODE_WITHOUT_CONST_INPUT = 50331648;
+constexpr graphStatus GRAPH_PARAM_OUT_OF_RANGE = 50331652;
 constexpr graphStatus SUCCESS = 0;
 constexpr graphStatus FAILED = 0xFFFFFFFF;
 using Status = uint32_t;
@@ -266,5 +278,10 @@ template <class A, class B, class R> bool MulOverflow(A first, B second, R &prod
 }
 
 } // namespace ge
+
+namespace optiling {
+using std::string;
+using std::vector;
+} // namespace optiling
 
 #endif

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "context.h"
+#include "securec.h"
 
 namespace sk_op_host {
 
@@ -27,15 +28,6 @@ inline void Say(const std::string &who, const std::string &text) {
     }
 }
 
-__attribute__((format(printf, 2, 3))) inline void SayFormatted(const std::string &who, const char *format, ...) {
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    Say(who, text);
-}
-
 // Whom a message is about: a context, a name, or something with a name.
 inline std::string NameOf(const char *name) { return name == nullptr ? "" : name; }
 inline std::string NameOf(const std::string &name) { return name; }
@@ -50,6 +42,16 @@ inline std::string NameOf(const ge::Operator &) { return ""; }
 template <class T> auto NameOf(const T &other) -> decltype(std::string(other.GetName().GetString())) {
     return other.GetName().GetString();
 }
+
+// A text with places for what stands behind it.
+template <class Who> void SayFormatted(const Who &who) { Say("", NameOf(who)); }
+template <class Who, class... Values> void SayFormatted(const Who &who, const char *format, Values... values) {
+    char text[1024];
+    snprintf(text, sizeof(text), format, values...);
+    Say(NameOf(who), text);
+}
+
+template <class... Values> void Unsaid(const Values &...) {}
 
 inline void Append(std::ostringstream &) {}
 template <class T, class... Rest> void Append(std::ostringstream &out, const T &first, const Rest &...rest) {
@@ -82,27 +84,37 @@ inline const char *GetSafeStr(const std::string &text) { return text.c_str(); }
 } // namespace Ops
 
 // Arguments of messages that are not written are not evaluated, but must compile.
-#define SK_OP_HOST_SILENT(who, ...)                                                                                    \
+#define SK_OP_HOST_SILENT(...)                                                                                         \
     do {                                                                                                               \
         if (false) {                                                                                                   \
-            sk_op_host::SayFormatted(sk_op_host::NameOf(who), __VA_ARGS__);                                            \
+            sk_op_host::Unsaid(__VA_ARGS__);                                                                           \
         }                                                                                                              \
     } while (0)
-#define SK_OP_HOST_SAY(who, ...) sk_op_host::SayFormatted(sk_op_host::NameOf(who), __VA_ARGS__)
+#define SK_OP_HOST_SAY(...) sk_op_host::SayFormatted(__VA_ARGS__)
 
-#define OP_LOGD(who, ...) SK_OP_HOST_SILENT(who, __VA_ARGS__)
-#define OP_LOGI(who, ...) SK_OP_HOST_SILENT(who, __VA_ARGS__)
-#define OP_LOGD_FULL(who, ...) SK_OP_HOST_SILENT(who, __VA_ARGS__)
-#define OP_LOGI_FULL(who, ...) SK_OP_HOST_SILENT(who, __VA_ARGS__)
-#define OP_EVENT(who, ...) SK_OP_HOST_SILENT(who, __VA_ARGS__)
-#define OP_LOGW(who, ...) SK_OP_HOST_SAY(who, __VA_ARGS__)
-#define OP_LOGE(who, ...) SK_OP_HOST_SAY(who, __VA_ARGS__)
-#define OP_LOGE_WITHOUT_REPORT(who, ...) SK_OP_HOST_SAY(who, __VA_ARGS__)
-#define OP_LOGE_FULL(who, ...) SK_OP_HOST_SAY(who, __VA_ARGS__)
-#define D_OP_LOGD(who, ...) SK_OP_HOST_SILENT(who, __VA_ARGS__)
-#define D_OP_LOGI(who, ...) SK_OP_HOST_SILENT(who, __VA_ARGS__)
-#define D_OP_LOGW(who, ...) SK_OP_HOST_SAY(who, __VA_ARGS__)
-#define D_OP_LOGE(who, ...) SK_OP_HOST_SAY(who, __VA_ARGS__)
+#define DLOG_DEBUG 0
+#define DLOG_INFO 1
+#define DLOG_WARN 2
+#define DLOG_ERROR 3
+#define OpLogSub(module, level, ...)                                                                                   \
+    do {                                                                                                               \
+        if ((level) >= DLOG_WARN) {                                                                                    \
+            SK_OP_HOST_SAY(__VA_ARGS__);                                                                               \
+        }                                                                                                              \
+    } while (0)
+#define OP_LOGD(...) SK_OP_HOST_SILENT(__VA_ARGS__)
+#define OP_LOGI(...) SK_OP_HOST_SILENT(__VA_ARGS__)
+#define OP_LOGD_FULL(...) SK_OP_HOST_SILENT(__VA_ARGS__)
+#define OP_LOGI_FULL(...) SK_OP_HOST_SILENT(__VA_ARGS__)
+#define OP_EVENT(...) SK_OP_HOST_SILENT(__VA_ARGS__)
+#define OP_LOGW(...) SK_OP_HOST_SAY(__VA_ARGS__)
+#define OP_LOGE(...) SK_OP_HOST_SAY(__VA_ARGS__)
+#define OP_LOGE_WITHOUT_REPORT(...) SK_OP_HOST_SAY(__VA_ARGS__)
+#define OP_LOGE_FULL(...) SK_OP_HOST_SAY(__VA_ARGS__)
+#define D_OP_LOGD(...) SK_OP_HOST_SILENT(__VA_ARGS__)
+#define D_OP_LOGI(...) SK_OP_HOST_SILENT(__VA_ARGS__)
+#define D_OP_LOGW(...) SK_OP_HOST_SAY(__VA_ARGS__)
+#define D_OP_LOGE(...) SK_OP_HOST_SAY(__VA_ARGS__)
 #define GELOGD(...) SK_OP_HOST_SILENT("", __VA_ARGS__)
 #define GELOGI(...) SK_OP_HOST_SILENT("", __VA_ARGS__)
 #define GELOGW(...) SK_OP_HOST_SAY("", __VA_ARGS__)

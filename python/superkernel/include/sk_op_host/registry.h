@@ -25,6 +25,8 @@ inline std::map<std::string, SkFunctions> &SkRegistered() {
     return registered;
 }
 
+enum class TilingPlacement { TILING_ON_HOST = 0, TILING_ON_AICPU = 1 };
+
 class OpImplRegisterV2 {
   public:
     using InferShapeKernelFunc = ge::graphStatus (*)(InferShapeContext *);
@@ -66,7 +68,7 @@ class OpImplRegisterV2 {
     // Which inputs' values decide about shapes and tiling: the caller gives those of all inputs it has.
     OpImplRegisterV2 &InputsDataDependency(std::initializer_list<int32_t>) { return *this; }
     OpImplRegisterV2 &TilingInputsDataDependency(std::initializer_list<int32_t>) { return *this; }
-    template <class Places> OpImplRegisterV2 &TilingInputsDataDependency(std::initializer_list<int32_t>, Places) {
+    OpImplRegisterV2 &TilingInputsDataDependency(std::initializer_list<int32_t>, std::initializer_list<TilingPlacement>) {
         return *this;
     }
     OpImplRegisterV2 &HostInputs(std::initializer_list<int32_t>) { return *this; }
@@ -112,8 +114,6 @@ class OpImplRegisterV2 {
     SkFunctions *functions_;
 };
 using OpImplRegister = OpImplRegisterV2;
-
-enum class TilingPlacement { TILING_ON_HOST = 0, TILING_ON_AICPU = 1 };
 
 } // namespace gert
 

@@ -32,6 +32,14 @@ inline errno_t memset_s(void *to, size_t room, int value, size_t count) {
     return EOK;
 }
 inline errno_t strcpy_s(char *to, size_t room, const char *from) { return memcpy_s(to, room, from, strlen(from) + 1); }
+inline errno_t strcat_s(char *to, size_t room, const char *from) {
+    const size_t used = strlen(to);
+    return strcpy_s(to + used, room - used, from);
+}
+inline int vsnprintf_s(char *to, size_t room, size_t, const char *format, va_list arguments) {
+    const int written = vsnprintf(to, room, format, arguments);
+    return written >= 0 && size_t(written) < room ? written : -1;
+}
 inline int sprintf_s(char *to, size_t room, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

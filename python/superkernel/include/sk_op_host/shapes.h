@@ -68,6 +68,7 @@ class StorageShape {
         : origin_(origin), storage_(storage) {}
     const Shape &GetOriginShape() const { return origin_; }
     const Shape &GetStorageShape() const { return storage_; }
+    const Shape &GetShape() const { return storage_; }
     Shape &MutableOriginShape() { return origin_; }
     Shape &MutableStorageShape() { return storage_; }
     bool operator==(const StorageShape &other) const {

@@ -10,11 +10,27 @@ namespace Base {
 struct AiCoreParams {
     uint64_t ubSize = 0;
     uint64_t blockDim = 0;
+    uint64_t numBlocks = 0;
     uint64_t aicNum = 0;
     uint64_t l1Size = 0;
     uint64_t l0aSize = 0;
     uint64_t l0bSize = 0;
     uint64_t l0cSize = 0;
+};
+
+// What tilings prepare that do not look at the chip themselves.
+struct CompileInfoCommon {
+    uint32_t aivNum = 0;
+    uint32_t aicNum = 0;
+    uint64_t ubSize = 0;
+    uint64_t l1Size = 0;
+    uint64_t l0aSize = 0;
+    uint64_t l0bSize = 0;
+    uint64_t l0cSize = 0;
+    uint64_t l2CacheSize = 0;
+    int64_t coreNum = 0;
+    int32_t socVersion = 0;
+    uint32_t rsvd = 0;
 };
 
 class TilingBaseClass {

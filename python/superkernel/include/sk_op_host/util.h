@@ -3,12 +3,11 @@
 #define SK_OP_HOST_UTIL_H
 
 #include <array>
-#include <cfloat>
-#include <climits>
 #include <iostream>
 #include <numeric>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "log.h"
 #include "platform.h"

@@ -7,17 +7,32 @@
 #include <stdint.h>
 #include <string.h>
 
+// Host code adds to them (sk_op_host/tiling_data.h).
+#ifndef SK_TILING_MEMBERS
+#define SK_TILING_MEMBERS(name)
+#define SK_TILING_WRITTEN(field) static_cast<void>(0)
+#endif
+
 // As host code lays them out: a struct in a struct starts at a multiple of 8, and every one ends at one.
-#define BEGIN_TILING_DATA_DEF(name) struct alignas(8) name {
+#define BEGIN_TILING_DATA_DEF(name)                                                                                    \
+    struct alignas(8) name {                                                                                           \
+        SK_TILING_MEMBERS(name)
 #define TILING_DATA_FIELD_DEF(type, name)                                                                              \
     type name = {};                                                                                                    \
-    void set_##name(type value) { name = value; }                                                                      \
+    void set_##name(type value) {                                                                                      \
+        name = value;                                                                                                  \
+        SK_TILING_WRITTEN(name);                                                                                       \
+    }                                                                                                                  \
     type get_##name() const { return name; }
 #define TILING_DATA_FIELD_DEF_ARR(type, count, name)                                                                   \
     type name[count] = {};                                                                                             \
-    void set_##name(const type *values) { memcpy(name, values, sizeof(name)); }                                        \
-    const type *get_##name() const { return name; }
-#define TILING_DATA_FIELD_DEF_STRUCT(type, name) type name
+    void set_##name(const type *values) {                                                                              \
+        memcpy(name, values, sizeof(name));                                                                            \
+        SK_TILING_WRITTEN(name);                                                                                       \
+    }                                                                                                                  \
+    const type *get_##name() const { return name; }                                                                    \
+    type *get_##name() { return name; }
+#define TILING_DATA_FIELD_DEF_STRUCT(type, name) type name;
 #define END_TILING_DATA_DEF                                                                                            \
     size_t GetDataSize() const { return sizeof(*this); }                                                               \
     void SaveToBuffer(void *buffer, size_t room) const {                                                               \

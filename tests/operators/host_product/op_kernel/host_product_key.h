@@ -1,0 +1,17 @@
+// Template arguments of the kernel, shared with host code.
+#ifndef HOST_PRODUCT_KEY_H
+#define HOST_PRODUCT_KEY_H
+#include "ascendc/host_api/tiling/template_argument.h"
+
+#define HOST_PRODUCT_PLAIN 3
+
+ASCENDC_TPL_ARGS_DECL(HostProduct,
+    ASCENDC_TPL_DATATYPE_DECL(D_T, 1, 27),
+    ASCENDC_TPL_BOOL_DECL(HAS_BIAS, 0, 1),
+    ASCENDC_TPL_UINT_DECL(WAY, ASCENDC_TPL_4_BW, ASCENDC_TPL_UI_MIX, 2, 0, 1, 10, 12, HOST_PRODUCT_PLAIN, 40));
+
+ASCENDC_TPL_SEL(ASCENDC_TPL_ARGS_SEL(
+    ASCENDC_TPL_DATATYPE_SEL(D_T, 1, 27),
+    ASCENDC_TPL_BOOL_SEL(HAS_BIAS, 0, 1),
+    ASCENDC_TPL_UINT_SEL(WAY, ASCENDC_TPL_UI_LIST, HOST_PRODUCT_PLAIN)));
+#endif
