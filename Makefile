@@ -105,8 +105,13 @@ test-torch: develop  ## TorchAir's releases without a device (downloads several 
 	for version in $(TORCH_NPU); do \
 	  $(TORCH_VENV)/bin/pip download --quiet --no-deps --dest target/torch-npu torch_npu==$$version && \
 	  SUPERKERNEL_TORCH_NPU_WHEEL=$$(echo $(CURDIR)/target/torch-npu/torch_npu-$$version-*.whl) \
-	  PYTHONPATH=$(CURDIR)/python $(TORCH_VENV)/bin/python -m pytest --quiet tests/dry_run || exit 1; \
+	  PYTHONPATH=$(CURDIR)/python $(TORCH_VENV)/bin/python -m pytest --quiet tests/dry_run/test_dry_run.py || exit 1; \
 	done
+	PYTHONPATH=$(CURDIR)/python $(TORCH_VENV)/bin/python -m pytest --quiet tests/dry_run/test_fx.py
+	$(TORCH_VENV)/bin/pip install --quiet --no-deps target/torch-npu/torch_npu-$(lastword $(TORCH_NPU))-*.whl
+	TORCH_DEVICE_BACKEND_AUTOLOAD=0 PYTHONPATH=$(CURDIR)/python $(TORCH_VENV)/bin/python -m pytest --quiet \
+	  tests/dry_run/test_dry_run.py -k "quantised or one_kernel"; \
+	status=$$?; $(TORCH_VENV)/bin/pip uninstall --quiet --yes torch_npu; exit $$status
 
 lint: develop setup  ## format, lints, types, stubs
 	cargo fmt --check

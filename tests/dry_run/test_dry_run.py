@@ -14,7 +14,9 @@ from superkernel import SuperKernelError
 from superkernel.torchair import dry_run, prepare
 
 HERE = Path(__file__).parent
-WHEEL = os.environ["SUPERKERNEL_TORCH_NPU_WHEEL"]
+#: None: the torch_npu that is installed.
+WHEEL = os.environ.get("SUPERKERNEL_TORCH_NPU_WHEEL")
+OF_WHEEL = () if WHEEL is None else ("--wheel", WHEEL)
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -26,10 +28,10 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def plans(*arguments: str) -> list[list[str]]:
     """`scope: ops` of every super kernel, graph by graph."""
-    done = command("--wheel", WHEEL, "--json", *arguments)
+    done = command(*OF_WHEEL, "--json", *arguments)
     assert done.returncode == 0, done.stderr
     assert "DRY RUN" in done.stderr
-    start = done.stdout.index('{\n  "graphs"')
+    start = done.stdout.index('{\n  "coarse"')
     graphs = json.loads(done.stdout[start:])["graphs"]
     return [[f"{piece['scope']}: {len(piece['ops'])}" for piece in graph["pieces"]] for graph in graphs]
 
@@ -51,7 +53,7 @@ def test_a_script_of_six_fragments_with_arguments(tmp_path: Path) -> None:
 
 
 def test_a_picture_per_graph(tmp_path: Path) -> None:
-    done = command("--wheel", WHEEL, "--html", str(tmp_path / "out.html"), str(HERE / "quant_swiglu.py"))
+    done = command(*OF_WHEEL, "--html", str(tmp_path / "out.html"), str(HERE / "quant_swiglu.py"))
     assert done.returncode == 0 and "prediction" in done.stdout
     assert "npu_quant_matmul" in (tmp_path / "out_2.html").read_text()
 
@@ -65,7 +67,7 @@ def test_a_picture_per_graph(tmp_path: Path) -> None:
 )
 def test_a_script_that_fails_or_compiles_nothing(body: str, part: str, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(body)
-    done = command("--wheel", WHEEL, str(tmp_path / "script.py"))
+    done = command(*OF_WHEEL, str(tmp_path / "script.py"))
     assert done.returncode == 1 and part in done.stderr
 
 
@@ -159,6 +161,57 @@ def test_operators_whose_overloads_have_changed_are_converted() -> None:
     assert "Mul" in [op["type"] for op in kernel.ops]
 
 
+def test_marked_collectives_run_inside() -> None:
+    prepare(WHEEL)
+    import torch
+    import torchair
+    from torch import distributed
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    def model(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        with torchair.scope.super_kernel("inside"):
+            y = torch.mm(x, w)
+            distributed.all_reduce(y)
+            y = torch.relu(y)
+            gathered = torch.empty(4 * 8, 16)
+            distributed.all_gather_into_tensor(gathered, y)
+            z = torch.tanh(gathered)
+        distributed.all_reduce(z)
+        return torch.abs(z)
+
+    # A group of one process that says it is four.
+    distributed.init_process_group("fake", rank=0, world_size=4, store=FakeStore())
+    try:
+        inputs = (torch.ones(8, 16), torch.ones(16, 16))
+        planned = dry_run(model, inputs)
+        without = dry_run(model, inputs, not_fusable=["HcomAllGather"])
+    finally:
+        distributed.destroy_process_group()
+    (kernel,) = planned.pieces
+    wanted = ["MatMul", "HcomAllReduce", "Relu", "HcomAllGather", "Tanh"]
+    assert [op["type"] for op in kernel.ops if not op["type"].startswith(("Fill", "Cast"))] == wanted
+    assert any("HcomAllReduce" in note and "streams of their own" in note for note in planned.prediction)
+    origins = {op["name"]: op["origin"]["line"] for op in kernel.ops}
+    assert all(line.rpartition(":")[0].endswith("test_dry_run.py") for line in origins.values()), origins
+    assert "HcomAllGather" not in [op["type"] for piece in without.pieces for op in piece.ops]
+
+
+def test_predictions_with_a_profile(tmp_path: Path) -> None:
+    profile = tmp_path / "op_summary_1.csv"
+    profile.write_text(
+        "Op Name,OP Type,Task Type,Task Duration(us),Task Wait Time(us),Block Dim,Mix Block Dim\n"
+        "QuantBatchMatmulV3,QuantBatchMatmulV3,AI_CORE,30,1,20,0\n"
+        "DequantSwigluQuant,DequantSwigluQuant,AI_VECTOR_CORE,9,1,40,0\n"
+    )
+    done = command(*OF_WHEEL, "--profile", str(tmp_path), str(HERE / "quant_swiglu.py"))
+    assert done.returncode == 0, done.stderr
+    # The model without a scope is not predicted, but suggested to be marked.
+    assert done.stdout.count("with torchair.scope.super_kernel(") == 2
+    (row,) = (line for line in done.stdout.splitlines() if line.startswith("  sp1 "))
+    assert row.split()[1:3] == ["2", "40.00"], row
+
+
+@pytest.mark.skipif(WHEEL is None, reason="of wheels only")
 def test_another_wheel_needs_another_process(tmp_path: Path) -> None:
     prepare(WHEEL)
     with pytest.raises(SuperKernelError, match="SK1051"):

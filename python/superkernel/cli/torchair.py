@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from superkernel.torchair import DryRun
 
 #: Nobody shall take what the script prints for results.
-_LOUD = (
+_ZEROS = (
     "DRY RUN: no NPU and no CANN; results of operators are zeros of the right shape and type, so comparisons and "
     "values that the script prints mean nothing"
 )
+_REAL = "DRY RUN: no NPU and no CANN; torch runs the model on the CPU, so results are real"
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -30,6 +31,13 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     command.add_argument(
         "--wheel", metavar="torch_npu-….whl", help="take TorchAir from this wheel (default: what is installed)"
+    )
+    command.add_argument(
+        "--backend",
+        choices=("auto", "torchair", "fx"),
+        default="auto",
+        help="who traces the model: TorchAir, or torch alone: coarser, with real results on the CPU; `auto`: TorchAir "
+        "if there is one (default: %(default)s)",
     )
     command.add_argument("--json", action="store_true", help="print the plans as JSON")
     command.add_argument("--html", metavar="OUT.html", help="write a picture per graph: OUT.html, OUT_2.html, …")
@@ -55,14 +63,15 @@ def run(options: argparse.Namespace) -> int:
     import superkernel
     from superkernel import scope
     from superkernel.cli.scope import planning
-    from superkernel.torchair import DryRun, PlannedGraph, graphs_of, prepare
+    from superkernel.torchair import COARSE, DryRun, PlannedGraph, graphs_of, prepare
 
     with superkernel.configure(**given_settings(options)):
-        process = prepare(options.wheel)
-        print(_LOUD, file=sys.stderr)
+        process = prepare(options.wheel, backend=options.backend)
+        print(f"{_REAL}\n{COARSE}" if process.is_coarse else _ZEROS, file=sys.stderr)
         status = _run_script(options.file, options.arguments)
         graphs = graphs_of(process.engine.graphs)
-        found = DryRun(PlannedGraph(graph, scope.plan(graph, **planning(options))) for graph in graphs)  # type: ignore[arg-type]
+        planned = (PlannedGraph(graph, scope.plan(graph, **planning(options))) for graph in graphs)  # type: ignore[arg-type]
+        found = DryRun(planned, coarse=process.is_coarse)
         if options.json:
             print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
         else:
@@ -110,7 +119,10 @@ def _print(found: DryRun, options: argparse.Namespace) -> None:
     from superkernel._errors import SuperKernelError
     from superkernel.cli import predict, suggest
     from superkernel.cli.scope import planning
+    from superkernel.torchair import COARSE
 
+    if found.coarse:
+        print(COARSE)
     for number, planned in enumerate(found.graphs):
         if number:
             print()

@@ -14,9 +14,10 @@ from superkernel._errors import make_error
 from superkernel.scope import Graph, Piece, ScopePlan
 from superkernel.scope import plan as plan_graph
 from superkernel.torchair._engine import Captured
-from superkernel.torchair._process import prepare
+from superkernel.torchair._fx import COARSE
+from superkernel.torchair._process import Backend, prepare
 
-__all__ = ["DryRun", "PlannedGraph", "dry_run", "graphs_of", "prepare"]
+__all__ = ["COARSE", "DryRun", "PlannedGraph", "dry_run", "graphs_of", "prepare"]
 
 
 class PlannedGraph(NamedTuple):
@@ -29,8 +30,10 @@ class PlannedGraph(NamedTuple):
 class DryRun:
     """The plan of a whole model: that of its graph, or of all its graphs where tracing broke it."""
 
-    def __init__(self, graphs: Iterable[PlannedGraph]) -> None:
+    def __init__(self, graphs: Iterable[PlannedGraph], *, coarse: bool = False) -> None:
         self.graphs = list(graphs)
+        #: Traced by torch alone, without TorchAir.
+        self.coarse = coarse
 
     def _all(self, name: str) -> list[Any]:
         return [entry for planned in self.graphs for entry in getattr(planned.plan, name)]
@@ -67,10 +70,10 @@ class DryRun:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
-        return {"graphs": [planned.plan.to_dict() for planned in self.graphs]}
+        return {"coarse": self.coarse, "graphs": [planned.plan.to_dict() for planned in self.graphs]}
 
     def __str__(self) -> str:
-        return "\n".join(str(planned.plan) for planned in self.graphs)
+        return "\n".join([COARSE] * self.coarse + [str(planned.plan) for planned in self.graphs])
 
     def __repr__(self) -> str:
         return f"DryRun({len(self.graphs)} graphs, {len(self.pieces)} super kernels)"
@@ -81,22 +84,24 @@ def dry_run(
     inputs: Any = (),
     *,
     wheel: str | os.PathLike[str] | None = None,
+    backend: Backend = "auto",
     dynamic: bool = False,
     **planning: Any,
 ) -> DryRun:
     """Traces ``model`` (a module or function) with ``inputs`` as TorchAir does, and plans what the engine would get.
 
     ``inputs`` are positional (a tuple or list, or one value) or named (a mapping). Other arguments are those of
-    :func:`superkernel.scope.plan`. For marks in the model call :func:`prepare` before ``import torchair``.
+    :func:`superkernel.scope.plan`. For marks in the model call :func:`prepare` before ``import torchair``. Where there
+    is no TorchAir, or with ``backend="fx"``, torch traces the model by itself: ``coarse`` is set then.
     """
-    process = prepare(wheel)
+    process = prepare(wheel, backend=backend)
     import torch
     import torchair
 
     torch._dynamo.reset()
     process.engine.forget_scopes()
-    backend = torchair.get_npu_backend(compiler_config=torchair.CompilerConfig())
-    compiled = torch.compile(model, backend=backend, dynamic=dynamic)
+    npu_backend = torchair.get_npu_backend(compiler_config=torchair.CompilerConfig())
+    compiled = torch.compile(model, backend=npu_backend, dynamic=dynamic)
     before = len(process.engine.graphs)
     with torch.no_grad():
         if isinstance(inputs, Mapping):
@@ -110,7 +115,8 @@ def dry_run(
             "TorchAir made no graph of this model: nothing in it is traced",
             "look for graph breaks: set TORCH_LOGS=graph_breaks",
         )
-    return DryRun(PlannedGraph(graph, plan_graph(graph, **planning)) for graph in graphs_of(captured))
+    planned = (PlannedGraph(graph, plan_graph(graph, **planning)) for graph in graphs_of(captured))
+    return DryRun(planned, coarse=process.is_coarse)
 
 
 def graphs_of(captured: Iterable[Captured]) -> list[Graph]:

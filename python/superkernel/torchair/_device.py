@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from superkernel.torchair._silent import Silent, SilentModule
-from superkernel.torchair._source import Source
+from superkernel.torchair._source import NO_VERSION, Source
 
 
 class _TorchNpu(SilentModule):
@@ -17,6 +17,11 @@ class _TorchNpu(SilentModule):
 
         if name.startswith(("npu_", "_npu_")) and hasattr(torch.ops.npu, name):
             return getattr(torch.ops.npu, name)
+        if name.startswith(("npu_", "_npu_")) and self.__version__ == NO_VERSION:
+            raise AttributeError(
+                f"`torch_npu.{name}` is an operator of torch_npu, which is not installed here: name its wheel with "
+                "`--wheel` (`pip download --no-deps torch_npu`)"
+            )
         return super().__getattr__(name)
 
 

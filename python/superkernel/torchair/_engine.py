@@ -5,6 +5,7 @@ Results are zeros of the right shape and type.
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -27,6 +28,10 @@ _TYPES = {
     27: "bfloat16",
     33: "complex32",
 }
+
+
+#: Files whose lines say little to the user.
+_LIBRARIES = re.compile(r"[/\\](?:site-packages|dist-packages)[/\\]torch[/\\]|torch_npu[/\\]dynamo[/\\]torchair[/\\]")
 
 
 class Captured(NamedTuple):
@@ -119,18 +124,19 @@ class Engine:
             before = len(self.graph.op)
             with context(self, node=node) as inner:
                 yield inner
-            origin = _origin(node)
+            origin = origin_of(node)
             for op in self.graph.op[before:]:
                 engine._origins[op.name] = origin
 
         graph_type.converter_context = told
 
 
-def _origin(node: Any) -> dict[str, str]:
+def origin_of(node: Any) -> dict[str, str]:
+    """Torch operator, name and line of a traced node: the innermost line that is none of torch or TorchAir."""
     trace = getattr(node, "stack_trace", None) or ""
     frames = [line.strip() for line in trace.splitlines() if line.strip().startswith('File "')]
-    line = ""
-    if frames:
-        path, _, rest = frames[-1].removeprefix('File "').partition('", line ')
-        line = f"{path}:{rest.split(',')[0]}"
+    places = [frame.removeprefix('File "').partition('", line ') for frame in frames]
+    lines = [f"{path}:{rest.split(',')[0]}" for path, _, rest in places]
+    of_user = [line for line in lines if not _LIBRARIES.search(line)]
+    line = (of_user or lines or [""])[-1]
     return {"torch_op": str(node.target), "fx_node": str(node.name), "line": line}

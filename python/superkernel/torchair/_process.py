@@ -6,13 +6,14 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from superkernel._environment import snapshot
 from superkernel._errors import make_error
 from superkernel._scratch import ScratchFolder
 from superkernel.torchair import _source
 from superkernel.torchair._engine import Engine
+from superkernel.torchair._fx import FxEngine
 
 #: The version of the operators that TorchAir is told: new enough for everything.
 _OPERATORS = "9.0"
@@ -25,28 +26,41 @@ _DEVICES = {
 }
 
 
+#: Who traces models: TorchAir, torch alone, or TorchAir where there is one.
+Backend = Literal["auto", "torchair", "fx"]
+
+
 class Process(NamedTuple):
     """The one of this process."""
 
     source: _source.Source
-    engine: Engine
+    engine: Engine | FxEngine
     #: Definitions of operators live as long as their libraries, and the folder as long as somebody holds it.
     kept: list[Any]
+
+    @property
+    def is_coarse(self) -> bool:
+        """Are graphs those of torch alone?"""
+        return isinstance(self.engine, FxEngine)
 
 
 _process: Process | None = None
 
 
-def prepare(wheel: str | os.PathLike[str] | None = None) -> Process:
-    """Stands in for torch_npu and for TorchAir's native modules: from then on `import torchair` works here."""
+def prepare(wheel: str | os.PathLike[str] | None = None, *, backend: Backend = "auto") -> Process:
+    """Stands in for torch_npu and for TorchAir's native modules: from then on `import torchair` works here.
+
+    With ``backend="fx"``, or where there is no TorchAir, a backend of torch's own stands in for all of it: its graphs
+    are coarser, and its results real.
+    """
     global _process
+    if backend not in ("auto", "torchair", "fx"):
+        raise ValueError(f"backend cannot be {backend!r}; expected 'auto', 'torchair' or 'fx'")
     if _process is not None:
-        if wheel is not None and _source.find(wheel) != _process.source:
-            raise make_error(
-                "SK1053",
-                f"this process runs the TorchAir of torch_npu {_process.source.version} already",
-                "use another process for another one",
-            )
+        other = wheel is not None and _source.find(wheel) != _process.source
+        if other or (backend != "auto" and _process.is_coarse != (backend == "fx")):
+            runs = "torch alone" if _process.is_coarse else f"the TorchAir of torch_npu {_process.source.version}"
+            raise make_error("SK1053", f"this process runs {runs} already", "use another process for another one")
         return _process
     # Otherwise `import torch` loads an installed torch_npu, which fails without CANN.
     os.environ.setdefault("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
@@ -57,6 +71,9 @@ def prepare(wheel: str | os.PathLike[str] | None = None) -> Process:
             "torch_npu or TorchAir is imported in this process already, and a dry run stands in for them",
             "call `superkernel.torchair.prepare()` before anything imports them, or use `superkernel torchair`",
         )
+    if backend == "fx" or (backend == "auto" and wheel is None and not _source.is_installed()):
+        _process = _with_torch_alone()
+        return _process
     source = _source.find(wheel)
     # Some releases look for the version of the operators there.
     folder = ScratchFolder("operators")
@@ -75,6 +92,15 @@ def prepare(wheel: str | os.PathLike[str] | None = None) -> Process:
     engine.attach()
     _process = Process(source, engine, [*libraries, folder])
     return _process
+
+
+def _with_torch_alone() -> Process:
+    from superkernel.torchair import _device, _fx
+
+    source, engine = _source.nothing(), FxEngine()
+    name, number = _DEVICES.get(str(snapshot()["soc"]), _DEVICES["Ascend910_93"])
+    _device.install(source, name, number)
+    return Process(source, engine, _fx.install(engine))
 
 
 def _torch() -> None:

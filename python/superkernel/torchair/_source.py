@@ -16,6 +16,10 @@ from superkernel._errors import make_error
 KNOWN = ("2.7", "2.9", "2.14")
 
 
+#: Of a torch_npu that is not there.
+NO_VERSION = "none"
+
+
 class Source(NamedTuple):
     """A torch_npu whose Python is used and whose libraries are not loaded."""
 
@@ -39,6 +43,16 @@ class Source(NamedTuple):
             return Path(self.path(*parts)).read_bytes()
         with zipfile.ZipFile(self.place) as wheel:
             return wheel.read("/".join(("torch_npu", *parts)))
+
+
+def is_installed() -> bool:
+    """Is there a torch_npu to take TorchAir from?"""
+    return _installed_folder() is not None
+
+
+def nothing() -> Source:
+    """In place of a torch_npu where there is none."""
+    return Source(Path(os.devnull).parent / "no_torch_npu", NO_VERSION)
 
 
 def find(wheel: str | os.PathLike[str] | None) -> Source:
@@ -70,9 +84,8 @@ def _of_wheel(path: Path) -> Source:
 
 
 def _installed() -> Source:
-    # Not imported: without CANN that fails.
-    spec = importlib.machinery.PathFinder.find_spec("torch_npu", sys.path)
-    if spec is None or not spec.submodule_search_locations:
+    folder = _installed_folder()
+    if folder is None:
         raise _missing("torch_npu is not installed here")
     from importlib.metadata import PackageNotFoundError, version
 
@@ -80,7 +93,13 @@ def _installed() -> Source:
         installed = version("torch_npu")
     except PackageNotFoundError:
         installed = "unknown"
-    return Source(Path(next(iter(spec.submodule_search_locations))), installed)
+    return Source(folder, installed)
+
+
+def _installed_folder() -> Path | None:
+    # Not imported: without CANN that fails.
+    spec = importlib.machinery.PathFinder.find_spec("torch_npu", sys.path)
+    return None if spec is None else next(map(Path, spec.submodule_search_locations or ()), None)
 
 
 def _missing(problem: str) -> Exception:
