@@ -121,9 +121,17 @@ fn load(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<Prepare
     Ok(Prepared::load(kernel_infos, name, platform, &Inputs::default(), unreadable, other, &mut timings)?)
 }
 
+/// The same for a caller who wants to know who takes block-local memory.
+#[cfg(feature = "python")]
+pub(crate) fn plan_with_block_local(kernel_infos: &Value, name: &str, platform: &Platform) -> Result<Plan, Error> {
+    let prepared = load(kernel_infos, name, platform)?;
+    let block_local = prepared.block_local();
+    Ok(Plan { block_local, ..plan_loaded(prepared)? })
+}
+
 fn plan_loaded(prepared: Prepared) -> Result<Plan, Error> {
     let program = prepared.program(&mut Timings::start(&()))?;
-    Ok(Plan { kernel: prepared.kernel, sizes: prepared.sizes, program })
+    Ok(Plan { kernel: prepared.kernel, sizes: prepared.sizes, program, block_local: None })
 }
 
 /// The C++ source of a super kernel: load, read, plan, emit.

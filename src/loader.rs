@@ -294,7 +294,7 @@ fn from_meta(object: &Path, chip: Chip) -> Result<Launchable, LoadError> {
         CoreKind::BOTH.iter().find_map(|kind| function.strip_suffix(&half_name("", *kind))).map(str::to_owned)
     };
     let found =
-        meta::read(object)?.into_iter().rev().find_map(|kernel| Some((name_of(&kernel.function)?, kernel.ratio?)));
+        meta::read(object)?.into_iter().rev().find_map(|(function, meta)| Some((name_of(&function)?, meta.ratio?)));
     let described = found.and_then(|(name, ratio)| Some((name, SuperKernelType::from_task_ratio(ratio)?)));
     let (name, kernel_type) = described.ok_or_else(|| LoadError::NoDescription { object: object.to_path_buf() })?;
     Ok(Launchable {

@@ -1,15 +1,15 @@
 //! The phases from op list to source, put together once: whoever plans, generates or builds goes through here.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::diagnostic::Diagnostic;
 use crate::emit::EmitError;
 use crate::model::{self, ModelError, Platform, SubKernels, SuperKernel};
-use crate::objects::{BinFiles, ObjectError, Objects, Suitability, TextSizes};
+use crate::objects::{BinFiles, BlockLocalUse, ObjectError, Objects, Suitability, TextSizes};
 use crate::options::{Influence, OptionName};
 use crate::plan::PlanError;
 use crate::program::Program;
-use crate::report::{Explanation, LargePart, StepPrice};
+use crate::report::{LargePart, StepPrice};
 use crate::stage::{Stage, Timings};
 use crate::{emit, objects, plan, report};
 
@@ -148,6 +148,11 @@ impl Prepared {
         Ok(timings.measure(Stage::Plan, || plan::plan(&self.kernel, &self.sizes))?)
     }
 
+    /// What the sub-kernels take of block-local memory, as far as their objects can be told.
+    pub(crate) fn block_local(&self) -> Option<BlockLocalUse> {
+        objects::used(&self.kernel, &self.objects).ok().map(|used| BlockLocalUse::of(&used))
+    }
+
     /// The same, printed as C++.
     pub(crate) fn source(&self, timings: &mut Timings<'_>) -> Result<String, PhaseError> {
         Ok(self.program_and_source(timings)?.1)
@@ -190,6 +195,8 @@ pub struct Plan {
     pub sizes: TextSizes,
     /// What every core does.
     pub program: Program,
+    /// What the sub-kernels take of block-local memory, for those who asked.
+    pub(crate) block_local: Option<BlockLocalUse>,
 }
 
 impl Plan {
@@ -209,8 +216,10 @@ impl Plan {
     }
 
     /// What it became and why; `kernel_infos` are those it was planned from.
-    pub(crate) fn to_explanation(&self, kernel_infos: &Value, price: StepPrice<'_>) -> Explanation {
-        report::explain(&self.kernel, &self.sizes, &self.program, &self.idle_options(kernel_infos), price)
+    pub(crate) fn to_explanation(&self, kernel_infos: &Value, price: StepPrice<'_>) -> Value {
+        let idle = self.idle_options(kernel_infos);
+        let block_local = self.block_local.as_ref();
+        json!(report::explain(&self.kernel, &self.sizes, &self.program, &idle, block_local, price))
     }
 
     /// The options that were given and change nothing: without them, or whatever their value, the program is the same.

@@ -14,12 +14,14 @@ from superkernel import _core
 
 __all__ = [
     "Identity",
+    "LaunchData",
     "Section",
     "Symbol",
     "edit",
     "identity",
     "is_archive",
     "join",
+    "launch_data",
     "link",
     "localize_symbols",
     "read_archive",
@@ -82,6 +84,16 @@ class Symbol(NamedTuple):
         return self.place != "undefined"
 
 
+class LaunchData(NamedTuple):
+    """How a kernel is launched, as its ``.ascend.meta`` section says."""
+
+    function: str
+    kernel_type: int | None
+    """1 AI core, 2 cube, 3 vector, 4 mixed with cube cores in front, 5 mixed with vector cores in front."""
+    ratio: tuple[int, int] | None
+    """Cube and vector cores of a block."""
+
+
 def identity(obj: BytesLike) -> Identity:
     """Type and machine of an ELF file."""
     return Identity(*_core.elf_identity(obj))
@@ -105,6 +117,11 @@ def sections(obj: BytesLike) -> list[Section]:
 def section_bytes(obj: BytesLike, name: str) -> bytes | None:
     """The bytes of the first section with this name; ``None`` when there is none."""
     return _core.elf_section_bytes(obj, name)
+
+
+def launch_data(obj: BytesLike) -> list[LaunchData]:
+    """What the file says about how to launch its kernels."""
+    return [LaunchData(*row) for row in _core.elf_launch_data(obj)]
 
 
 def edit(

@@ -85,7 +85,8 @@ impl Assembly<'_> {
             Linking::Device(LinkerChoice::Vendor) => self.vendor(inputs, log, cancel),
             Linking::Device(LinkerChoice::Both) => {
                 let linked = self.vendor(inputs, log, cancel)?;
-                let differences = match self.in_process(&inputs.objects()) {
+                let objects = inputs.objects();
+                let differences = match self.in_process(&objects, self.hidden(&objects)) {
                     Ok(ours) => link::differences(&linked.bytes, &ours).map_err(|error| self.unusable(&error))?,
                     Err(error) => vec![error.to_string()],
                 };
@@ -102,12 +103,13 @@ impl Assembly<'_> {
     /// In process; the log says how people would do it.
     fn own(&self, inputs: &LinkInputs<'_>, wanted: WantedFiles, log: &mut BuildLog) -> Result<Linked, BuildError> {
         let objects = inputs.objects();
-        let bytes = self.in_process(&objects).map_err(|source| {
+        let hidden = self.hidden(&objects);
+        log.add(LogStage::Fatbin, self.own_command(inputs, &hidden));
+        self.log_hiding(&hidden, log);
+        let bytes = self.in_process(&objects, hidden).map_err(|source| {
             let kernel = self.kernel.name.clone();
             BuildError::Link { kernel, source: Box::new(source) }
         })?;
-        log.add(LogStage::Fatbin, self.own_command(inputs, &objects));
-        self.log_hiding(&self.hidden(&objects), log);
         match wanted {
             WantedFiles::None | WantedFiles::Linked => {}
             WantedFiles::All => drop(self.work.write(LINKED, &bytes)?),
@@ -115,7 +117,7 @@ impl Assembly<'_> {
         Ok(Linked { bytes, executed: Vec::new() })
     }
 
-    fn in_process(&self, objects: &[link::Input<'_>]) -> Result<Vec<u8>, LinkError> {
+    fn in_process(&self, objects: &[link::Input<'_>], localize: Localize) -> Result<Vec<u8>, LinkError> {
         let kind = match self.toolchain.kind() {
             ToolchainKind::Host => OutputKind::Joined,
             ToolchainKind::Cann => OutputKind::Device(KeptRelocations::Keep),
@@ -124,11 +126,11 @@ impl Assembly<'_> {
             DebugInfo::Omit => Locals::Needed,
             DebugInfo::Keep => Locals::All,
         };
-        link::link(objects, &LinkOptions { kind, localize: self.hidden(objects), locals })
+        link::link(objects, &LinkOptions { kind, localize, locals })
     }
 
     /// The command that links the same in the same way.
-    fn own_command(&self, inputs: &LinkInputs<'_>, objects: &[link::Input<'_>]) -> String {
+    fn own_command(&self, inputs: &LinkInputs<'_>, hidden: &Localize) -> String {
         let action = match self.toolchain.kind() {
             ToolchainKind::Host => "join",
             ToolchainKind::Cann => "link",
@@ -138,10 +140,10 @@ impl Assembly<'_> {
             DebugInfo::Omit => words.push("-x".into()),
             DebugInfo::Keep => {}
         }
-        let (option, names) = match self.hidden(objects) {
-            Localize::None => ("", Vec::new()),
-            Localize::Names(names) => ("--localize", names),
-            Localize::AllDefinedExcept(names) => ("--keep-global", names),
+        let (option, names) = match hidden {
+            Localize::None => ("", &[][..]),
+            Localize::Names(names) => ("--localize", names.as_slice()),
+            Localize::AllDefinedExcept(names) => ("--keep-global", names.as_slice()),
         };
         words.extend(names.iter().map(|name| format!("{option}={name}").into()));
         let file = |input: &LinkInput| match input {

@@ -1,26 +1,31 @@
 //! What the finished kernel says about itself, written when it was linked: the map of its code, and its program.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use super::StoredProgram;
+use super::assemble::{inner_functions, outer_symbols};
 use super::link_inputs::OwnFile;
 use crate::artifact::{SuperKernelSymbols, copy_name};
-use crate::elf::{self, ElfError, Place};
+use crate::elf::{self, AddedSection, ElfError, Place, Section};
 use crate::locate::{CodeMap, MappedCopy, MappedFunction};
 use crate::model::{CoreKind, Op, SubKernelCode, SuperKernel};
-use crate::objects::UsedObject;
+use crate::objects::{CodeOf, UsedObject};
 use crate::program::Program;
 
-/// The object with the map of its code and its program in it.
-pub(super) fn add(
+/// The sections with the map of the code of `object`, which is linked, and with its program.
+pub(super) fn sections(
     object: &[u8],
     kernel: &SuperKernel,
     program: &Program,
     symbols: &SuperKernelSymbols,
     used: &[UsedObject<'_>],
     own: &[(CoreKind, Vec<OwnFile>)],
-) -> Result<Vec<u8>, ElfError> {
-    let linked = Defined::of(object)?;
+) -> Result<[AddedSection; 2], ElfError> {
+    let inner = inner_functions(kernel, symbols, used);
+    let entries = outer_symbols(kernel, symbols);
+    let wanted: HashSet<&str> = inner.iter().chain(&entries).map(String::as_str).collect();
+    let linked = Defined::of(object, &wanted)?;
     let ops = kernel.ops.iter().map(|op| (op.index.0, op.kernel.kernel_name.to_string())).collect();
     let copies = kernel.options.split.get();
     let mut functions: Vec<MappedFunction> = Vec::new();
@@ -37,7 +42,6 @@ pub(super) fn add(
         }
     }
     for piece in used {
-        let own = Defined::of(piece.object.bytes)?;
         for name in &piece.functions {
             let Some(at) = known.get(name) else { continue };
             for copy in 0..copies {
@@ -45,22 +49,19 @@ pub(super) fn add(
                 let ready = copy.checked_sub(1).and_then(|number| piece.ready.get(number as usize)?.as_ref());
                 let code = match ready {
                     // A copy that came ready has a layout of its own.
-                    Some(ready) => placed(&linked, &Defined::of(ready.bytes)?, &symbol, &symbol),
-                    None => placed(&linked, &own, &symbol, name),
+                    Some(ready) => placed(&linked, &symbol, ready.code_of(&symbol)),
+                    None => placed(&linked, &symbol, piece.object.code_of(name)),
                 };
                 functions[*at].copies.push(MappedCopy { symbol, code });
             }
         }
     }
     for kind in kernel.kernel_type.class().kinds() {
+        let files = || own.iter().filter(|(owner, _)| owner == kind).flat_map(|(_, files)| files);
+        let own = files().map(|file| Defined::of(&file.bytes, &wanted)).collect::<Result<Vec<_>, _>>()?;
         let mapped = |symbol: String| -> Result<MappedCopy, ElfError> {
-            for object in own.iter().filter(|(owner, _)| owner == kind).flat_map(|(_, files)| files) {
-                let own = Defined::of(&object.bytes)?;
-                if own.places.contains_key(&symbol) {
-                    return Ok(MappedCopy { code: placed(&linked, &own, &symbol, &symbol), symbol });
-                }
-            }
-            Ok(MappedCopy { symbol, code: None })
+            let code = own.iter().find_map(|object| object.code_of(&symbol));
+            Ok(MappedCopy { code: placed(&linked, &symbol, code), symbol })
         };
         let mut own_function = |symbols: Vec<String>| -> Result<(), ElfError> {
             let copies = symbols.into_iter().map(mapped).collect::<Result<_, _>>()?;
@@ -72,8 +73,7 @@ pub(super) fn add(
             own_function((0..copies).map(|copy| symbols.copy(*kind, copy)).collect())?;
         }
     }
-    let object = CodeMap::new(&kernel.name, ops, functions).store(object)?;
-    StoredProgram::of(program).store(&object)
+    Ok([CodeMap::new(&kernel.name, ops, functions).section(), StoredProgram::of(program).section()])
 }
 
 /// The functions of an op with the kinds that run them.
@@ -91,32 +91,37 @@ fn functions_of(op: &Op) -> Vec<(CoreKind, &str)> {
 }
 
 /// Where symbols of an object are: section and offset in it.
-struct Defined {
-    places: HashMap<String, (usize, u64)>,
-    /// Name, address, size.
-    sections: Vec<(String, u64, u64)>,
+struct Defined<'a> {
+    places: HashMap<Cow<'a, str>, (usize, u64)>,
+    sections: Vec<Section<'a>>,
 }
 
-impl Defined {
-    fn of(object: &[u8]) -> Result<Self, ElfError> {
-        let sections: Vec<(String, u64, u64)> = elf::sections(object)?
-            .into_iter()
-            .map(|section| (section.name.into_owned(), section.address, section.size))
-            .collect();
-        let place = |symbol: elf::Symbol<'_>| match symbol.place {
-            Place::Section(section) => Some((symbol.name.into_owned(), (section, symbol.value))),
-            Place::Undefined | Place::Absolute | Place::Common | Place::Special(_) => None,
+impl<'a> Defined<'a> {
+    /// Those with a name in `wanted`.
+    fn of(object: &'a [u8], wanted: &HashSet<&str>) -> Result<Self, ElfError> {
+        let place = |symbol: elf::Symbol<'a>| match symbol.place {
+            Place::Section(section) if wanted.contains(symbol.name.as_ref()) => {
+                Some((symbol.name, (section, symbol.value)))
+            }
+            Place::Section(_) | Place::Undefined | Place::Absolute | Place::Common | Place::Special(_) => None,
         };
-        Ok(Self { places: elf::symbols(object)?.into_iter().filter_map(place).collect(), sections })
+        let places = elf::symbols(object)?.into_iter().filter_map(place).collect();
+        Ok(Self { places, sections: elf::sections(object)? })
+    }
+
+    /// The code that `function` is a part of.
+    fn code_of(&self, function: &str) -> Option<CodeOf> {
+        let (section, value) = self.places.get(function)?;
+        let section = self.sections.get(*section)?;
+        Some(CodeOf { offset: value.checked_sub(section.address)?, size: section.size })
     }
 }
 
-/// Where the section that defines `original` in its own object came to lie in the linked one, in which it is `symbol`.
-fn placed(linked: &Defined, own: &Defined, symbol: &str, original: &str) -> Option<(String, u64, u64)> {
-    let (own_section, own_offset) = own.places.get(original)?;
+/// Where `code`, the code of its object with a function in it, came to lie in the linked one, in which that function is
+/// `symbol`.
+fn placed(linked: &Defined<'_>, symbol: &str, code: Option<CodeOf>) -> Option<(String, u64, u64)> {
+    let code = code?;
     let (section, value) = linked.places.get(symbol)?;
-    let (name, _, _) = linked.sections.get(*section)?;
-    let (_, own_address, size) = own.sections.get(*own_section)?;
-    let start = value.checked_sub(own_offset.checked_sub(*own_address)?)?;
-    Some((name.clone(), start, start.checked_add(*size)?))
+    let start = value.checked_sub(code.offset)?;
+    Some((linked.sections.get(*section)?.name.to_string(), start, start.checked_add(code.size)?))
 }

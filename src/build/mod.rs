@@ -420,14 +420,15 @@ impl Build<'_> {
         let linked = timings.measure(Stage::Link, || assembly.link(&inputs, wanted, &mut self.log, cancel))?;
         tools.extend(linked.executed.into_iter().map(|done| (Stage::Link, done)));
         let object = timings.measure(Stage::Localize, || {
-            let whole = code_map::add(&linked.bytes, kernel, self.program, symbols, self.used, &inputs.own);
+            let added = code_map::sections(&linked.bytes, kernel, self.program, symbols, self.used, &inputs.own);
             // The same bytes as one that was built under another name and renamed.
-            whole.and_then(|object| elf::normalized(&object)).map_err(|error| {
+            added.and_then(|added| elf::normalized(linked.bytes, &added)).map_err(|error| {
                 compile::bad_output("the linker", &format!("super kernel `{}`", kernel.name), error.to_string())
             })
         })?;
-        let sizes = timings.measure(Stage::Check, || self.check(&object))?;
-        Ok(Made { digest: ContentDigest::of(&object), object, sizes, tools })
+        let (sizes, digest) = timings
+            .measure(Stage::Check, || rayon::join(|| self.check(&object), || ContentDigest::of(&object)));
+        Ok(Made { digest, object, sizes: sizes?, tools })
     }
 
     /// Reads a finished object again.

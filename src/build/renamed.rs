@@ -28,13 +28,9 @@ pub(super) fn renamed(object: &[u8], kernel: &SuperKernel, old: &str) -> Result<
     let map = CodeMap::read(object)?.map(|map| map.renamed(&kernel.name, &edits.rename));
     let program = StoredProgram::read(object).and_then(|program| program.renamed(&kernel.name));
     edits.drop_sections_with_prefix.extend([MAP_SECTION.to_owned(), PROGRAM_SECTION.to_owned()]);
-    let mut object = elf::edit(object, &edits)?.into_owned();
-    if let Some(map) = map {
-        object = map.store(&object)?;
-    }
-    if let Some(program) = program {
-        object = program.store(&object)?;
-    }
+    let mut added = Vec::new();
+    added.extend(map.map(|map| map.section()));
+    added.extend(program.map(|program| program.section()));
     // As if it had never had another name.
-    elf::normalized(&object)
+    elf::normalized(elf::edit(object, &edits)?.into_owned(), &added)
 }

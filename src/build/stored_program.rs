@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::artifact::PROGRAM_SECTION;
-use crate::elf::{self, ElfError};
+use crate::elf::{self, AddedSection};
 use crate::fs;
 use crate::program::Program;
 
@@ -18,9 +18,9 @@ impl StoredProgram {
         Self(program.text().into())
     }
 
-    /// The object with this program in it.
-    pub(crate) fn store(&self, object: &[u8]) -> Result<Vec<u8>, ElfError> {
-        elf::append_section(object, PROGRAM_SECTION, self.0.as_bytes())
+    /// The section that holds this program.
+    pub(crate) fn section(&self) -> AddedSection {
+        AddedSection { name: PROGRAM_SECTION, bytes: self.0.as_bytes().to_vec() }
     }
 
     /// The program in an object. Kernels of others, and those of older versions, have none.

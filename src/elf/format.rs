@@ -49,6 +49,7 @@ pub(crate) const MACHINE_MIPS: u16 = 8;
 /// `sh_type` values this engine knows.
 pub(crate) mod kind {
     pub(crate) const NULL: u32 = 0;
+    pub(crate) const PROGBITS: u32 = 1;
     pub(crate) const SYMTAB: u32 = 2;
     pub(crate) const STRTAB: u32 = 3;
     pub(crate) const RELA: u32 = 4;

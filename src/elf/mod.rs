@@ -12,7 +12,6 @@
 //! | split copies of a kernel | [`split_copies`] |
 //! | archives | [`archive`] |
 
-mod append;
 pub mod archive;
 mod copies;
 mod edit;
@@ -20,6 +19,7 @@ mod error;
 pub(crate) mod file;
 pub(crate) mod format;
 mod inspect;
+mod launch;
 mod limits;
 mod shared;
 pub(crate) mod strings;
@@ -27,15 +27,15 @@ pub(crate) mod symbols;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use append::append_section;
 pub(crate) use copies::copy_edits;
 pub use copies::split_copies;
 pub use edit::{Edits, Groups, Localize, Missing, SymbolOrder, edit};
-pub(crate) use edit::{Fill, References, Shape, edit_with, normalized, of_section};
+pub(crate) use edit::{AddedSection, Fill, References, Shape, edit_with, normalized, of_section};
 pub use error::{EditKind, ElfError};
 pub(crate) use format::RELOCATABLE;
 pub(crate) use inspect::{DEVICE_MACHINE, HOST_MACHINE, relocations, section_contents};
 pub use inspect::{Identity, Section, identity, section_bytes, sections, text_size};
+pub(crate) use launch::launch_data;
 pub(crate) use limits::{MAX_ROOM, check_block_local, check_file_limits, check_limits};
 pub(crate) use shared::{Definition, SharedPart, SharedVariable, VariableMemory, code_parts};
 pub use symbols::{Binding, Place, Symbol, SymbolKind, Visibility, symbols};

@@ -1,4 +1,4 @@
-//! Single facts about objects that are easily lost: limits, what is named in an error, what an appended section changes.
+//! Single facts about objects that are easily lost: limits, what is named in an error, what an added section changes.
 
 use super::format::{SECTION_HEADER, kind, section_at, symbol_kind};
 use super::limits::{MAX_ALIGNMENT, MAX_ROOM};
@@ -161,39 +161,44 @@ fn members_of_archives_have_limits_too() {
     assert!(said.contains("large.o") && said.contains("`.bss`"), "{said}");
 }
 
+fn added(name: &'static str, bytes: &[u8]) -> AddedSection {
+    AddedSection { name, bytes: bytes.to_vec() }
+}
+
 #[test]
-fn an_appended_section_changes_nothing_else() {
-    let before = object().build();
-    let after = append_section(&before, ".more", b"some bytes").unwrap();
+fn an_added_section_changes_nothing_else() {
+    let before = normalized(object().build(), &[]).unwrap();
+    let after = normalized(before.clone(), &[added(".more", b"some bytes"), added(".last", b"")]).unwrap();
     assert_eq!(section_bytes(&after, ".more").unwrap(), Some(&b"some bytes"[..]));
     assert_eq!(symbols(&after).unwrap(), symbols(&before).unwrap());
     let (old, new) = (sections(&before).unwrap(), sections(&after).unwrap());
-    assert_eq!(new.len(), old.len() + 1);
+    assert_eq!(new.len(), old.len() + 2);
     for (old, new) in old.iter().zip(&new) {
         assert_eq!((&old.name, old.flags), (&new.name, new.flags));
         if old.name != ".shstrtab" {
             assert_eq!(section_bytes(&before, &old.name).unwrap(), section_bytes(&after, &new.name).unwrap());
         }
     }
-    let last = new.last().unwrap();
-    assert_eq!((last.name.as_ref(), last.flags, last.size), (".more", 0, 10));
-    // And once more.
-    let twice = append_section(&after, ".last", b"").unwrap();
-    assert_eq!(section_bytes(&twice, ".more").unwrap(), Some(&b"some bytes"[..]));
-    assert_eq!(sections(&twice).unwrap().last().unwrap().name, ".last");
+    let [more, last] = &new[old.len()..] else { panic!("{new:?}") };
+    assert_eq!((more.name.as_ref(), more.flags, more.size), (".more", 0, 10));
+    assert_eq!((last.name.as_ref(), last.flags, last.size), (".last", 0, 0));
+    // The bytes do not tell when the section came.
+    let (first, second) = ([added(".more", b"some bytes")], [added(".last", b"")]);
+    assert!(normalized(normalized(before, &first).unwrap(), &second).unwrap() == after);
 }
 
 #[test]
 fn a_file_without_names_of_sections_gets_no_section() {
     let mut bytes = object().build();
     bytes[62..64].fill(0);
-    let said = append_section(&bytes, ".more", b"x").unwrap_err().to_string();
-    assert!(said.contains("sections with names"), "{said}");
+    let said = normalized(bytes.clone(), &[added(".more", b"x")]).unwrap_err().to_string();
+    assert!(said.contains("a table of section names"), "{said}");
+    assert!(normalized(bytes.clone(), &[]).is_ok());
     // No sections at all.
     bytes[40..48].fill(0);
     bytes[60..62].fill(0);
-    let said = append_section(&bytes, ".more", b"x").unwrap_err().to_string();
-    assert!(said.contains("sections with names"), "{said}");
+    let said = normalized(bytes.clone(), &[added(".more", b"x")]).unwrap_err().to_string();
+    assert!(said.contains("a table of section names"), "{said}");
 }
 
 #[test]
@@ -294,14 +299,14 @@ fn a_normalized_file_means_the_same_and_forgets_what_it_was_called() {
     let mut same = 0;
     for seed in 0..200 {
         let bytes = random::object(seed).build();
-        let once = normalized(&bytes).unwrap();
-        assert_eq!(normalized(&once).unwrap(), once, "seed {seed}");
+        let once = normalized(bytes.clone(), &[]).unwrap();
+        assert_eq!(normalized(once.clone(), &[]).unwrap(), once, "seed {seed}");
         assert_eq!(meaning(&once), meaning(&bytes), "seed {seed}");
         let Ok(other) = renamed(&bytes, "f", "another_name") else { continue };
         let back = renamed(&other, "another_name", "f").unwrap();
         // A group whose signature was renamed is no longer one of those that linkers keep one of.
         if meaning(&back) == meaning(&bytes) {
-            assert!(normalized(&back).unwrap() == once, "seed {seed}");
+            assert!(normalized(back, &[]).unwrap() == once, "seed {seed}");
             same += 1;
         }
     }

@@ -35,8 +35,10 @@ mod uses;
 mod write;
 
 pub use error::{LinkError, RelocationProblem, Unfit};
-pub(crate) use kept::{Mismatch, differences, kept};
+pub(crate) use kept::{Kept, Mismatch, differences, kept};
 pub use options::{Input, KeptRelocations, LinkOptions, Locals, OutputKind};
+
+use rayon::prelude::*;
 
 use arrangement::Arrangement;
 use decided::Decided;
@@ -45,15 +47,22 @@ use outputs::Outputs;
 use symbols::Resolution;
 use table::Table;
 
+use crate::parallel;
+
 /// Links the objects in their order.
 pub fn link(inputs: &[Input<'_>], options: &LinkOptions) -> Result<Vec<u8>, LinkError> {
-    let objects = inputs.iter().map(Object::open).collect::<Result<Vec<_>, _>>()?;
+    parallel::run(|| phases(inputs, options))
+}
+
+fn phases(inputs: &[Input<'_>], options: &LinkOptions) -> Result<Vec<u8>, LinkError> {
+    let objects = inputs.par_iter().map(Object::open).collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>, _>>()?;
     input::check_alike(&objects, options.kind)?;
     let discarded = groups::duplicates(&objects);
     let mut outputs = Outputs::of(&objects, &discarded, options.kind)?;
-    let resolution = Resolution::of(&objects, &outputs, options)?;
+    let mut resolution = Resolution::of(&objects, &outputs, options)?;
     commons::place(&objects, &resolution, &mut outputs, options.kind)?;
     let uses = uses::find(&objects, &resolution, &outputs, options.kind)?;
+    resolution.need(&uses.needed);
     let arrangement = Arrangement::of(&objects, &outputs, options.kind)?;
     let table = Table::new(&objects, &resolution, &outputs, &uses, &arrangement, options);
     let (resolution, outputs) = (&resolution, &outputs);

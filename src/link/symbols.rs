@@ -88,6 +88,14 @@ impl<'a> Resolution<'a> {
         self.meanings[object][symbol]
     }
 
+    /// Notes that code refers to these names, which nobody defines, as to what must be there.
+    pub(super) fn need(&mut self, positions: &HashSet<u32>) {
+        for global in positions.iter().map(|position| *position as usize) {
+            let global = &mut self.globals[global];
+            global.raw = as_reference(global.raw, binding::GLOBAL);
+        }
+    }
+
     /// Is it a definition that nobody sees any more?
     pub(super) fn is_hidden(&self, object: usize, symbol: usize) -> bool {
         match self.meaning(object, symbol) {
@@ -149,14 +157,23 @@ impl<'a> Resolver<'_, 'a> {
         let (global, found) = &mut self.globals[position as usize];
         global.visibility = stricter(global.visibility, symbol.raw.other & 3);
         match strength {
+            // Only a group that is left out defines it here. That is no reference, unless a relocation makes it one.
+            Strength::None if gone => {
+                if *found == Strength::None && !global.is_referred {
+                    refer(global, symbol.raw);
+                }
+            }
             Strength::None => {
-                global.is_referred |= !gone;
-                if !gone && symbol.raw.binding() != binding::WEAK {
+                if symbol.raw.binding() != binding::WEAK {
                     global.needed_by.get_or_insert(object);
                 }
                 if *found == Strength::None {
+                    if !global.is_referred {
+                        global.raw = as_reference(global.raw, binding::WEAK);
+                    }
                     refer(global, symbol.raw);
                 }
+                global.is_referred = true;
             }
             Strength::Common if *found == Strength::Common => {
                 // Room for whoever needs most.

@@ -120,6 +120,44 @@ fn a_device_file_has_addresses_and_one_of_each_shared_variable() {
     assert_eq!(elf::section_bytes(&bare, ".text"), elf::section_bytes(&file, ".text"));
 }
 
+/// Two objects with one group, of which only the second defines `extra`, and a third that refers to it weakly.
+fn with_a_name_that_is_left_out(used: bool) -> [Object; 3] {
+    let with_group = |names: &[&str]| {
+        let mut object = Object { machine: 62, ..Object::default() };
+        object.sections = vec![code(4), Section::new(".text.shared", ALLOC | EXECUTABLE, vec![0; 16])];
+        object.symbols = names.iter().map(|name| symbol(name, GLOBAL, FUNCTION, 1, 0)).collect();
+        object.symbols[0].binding = WEAK;
+        object.groups = vec![Group { signature: 0, members: vec![1], comdat: true }];
+        object
+    };
+    let (first, mut second) = (with_group(&["shared"]), with_group(&["shared", "extra"]));
+    if used {
+        second.sections[0] = code(4).relocate(0, 2, 1, 0);
+    }
+    let mut third = Object { machine: 62, ..Object::default() };
+    third.symbols = vec![Symbol::new("extra", WEAK, 0, Place::Undefined, 0)];
+    third.sections = vec![code(4).relocate(0, 2, 0, 0)];
+    [first, second, third]
+}
+
+#[test]
+fn a_weak_reference_stays_weak_unless_code_needs_the_name() {
+    let binding = |objects: &[&Object]| {
+        let file = joined(objects);
+        let found = elf::symbols(&file).unwrap().into_iter().find(|symbol| symbol.name == "extra").unwrap();
+        assert_eq!(found.place, elf::Place::Undefined);
+        found.binding
+    };
+    for (used, wanted) in [(false, elf::Binding::Weak), (true, elf::Binding::Global)] {
+        let [first, second, third] = with_a_name_that_is_left_out(used);
+        assert_eq!(binding(&[&first, &second, &third]), wanted);
+        assert_eq!(binding(&[&third, &first, &second]), wanted);
+    }
+    // Nobody else speaks of it: it is what its definition was.
+    let [first, second, _] = with_a_name_that_is_left_out(false);
+    assert_eq!(binding(&[&first, &second]), elf::Binding::Global);
+}
+
 #[test]
 fn what_is_hidden_is_local_in_the_result() {
     let [first, second] = pair();

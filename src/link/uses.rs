@@ -17,6 +17,8 @@ pub(super) struct Uses {
     /// Where a part begins that relocations without an addend refer to by its section: the new section's symbol says
     /// where the first part begins, and what to add is in the code, in a form that only the machine knows.
     pub anchors: Vec<(OutputId, u64)>,
+    /// Globals that nobody defines, and that code of an object refers to whose own definition is left out.
+    pub needed: HashSet<u32>,
 }
 
 /// Sections whose references to what is left out are left out as well, as all linkers do: unwind and debug information
@@ -30,7 +32,7 @@ pub(super) fn find(
     link: OutputKind,
 ) -> Result<Uses, LinkError> {
     let used = objects.iter().map(|object| vec![false; object.symbols.len()]).collect();
-    let mut uses = Uses { used, anchors: Vec::new() };
+    let mut uses = Uses { used, anchors: Vec::new(), needed: HashSet::new() };
     let mut known = HashSet::new();
     for output in &outputs.all {
         for part in &output.relocations {
@@ -41,6 +43,13 @@ pub(super) fn find(
                 }
                 if link.is_placed() {
                     check_defined(object, resolution, part.object, symbol)?;
+                }
+                if let Meaning::Global(position) = resolution.meaning(part.object, symbol)
+                    && resolution.globals[position as usize].definition.is_none()
+                    && object.symbols[symbol].place != Place::Undefined
+                    && object.symbols[symbol].raw.binding() != binding::WEAK
+                {
+                    uses.needed.insert(position);
                 }
                 uses.used[part.object][symbol] = true;
                 if part.shape.entry == REL

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
 use super::arrangement::Piece;
 use super::decided::Decided;
-use super::error::LinkError;
+use super::error::{LinkError, RelocationProblem};
 use super::headers::{group_words, headers};
 use super::input::{FLAGS, OS_ABI};
 use super::options::OutputKind;
@@ -57,12 +59,9 @@ pub(super) fn write(file: &Decided<'_, '_>, link: OutputKind) -> Result<Vec<u8>,
     for (segment, record) in segments.iter().zip(bytes[FILE_HEADER..].chunks_exact_mut(PROGRAM_HEADER)) {
         segment.write(record);
     }
-    let mut problems = Vec::new();
-    for (piece, header) in file.arrangement.pieces.iter().zip(&headers) {
-        let start = header.offset as usize;
-        let range = if header.has_bytes() { start..start + header.size as usize } else { 0..0 };
-        let contents = &mut bytes[range];
-        match *piece {
+    let write_piece = |(piece, contents): (Piece, &mut [u8])| -> Result<Vec<RelocationProblem>, LinkError> {
+        let mut problems = Vec::new();
+        match piece {
             Piece::Output(id) => {
                 fill(file, id, contents)?;
                 if link.is_placed() {
@@ -75,12 +74,15 @@ pub(super) fn write(file: &Decided<'_, '_>, link: OutputKind) -> Result<Vec<u8>,
                 contents.chunks_exact_mut(4).zip(words).for_each(|(place, word)| put_word(place, 0, word));
             }
             Piece::Null | Piece::Symbols | Piece::ExtendedIndices | Piece::SymbolNames | Piece::SectionNames => {
-                if let Some(table) = table(*piece) {
+                if let Some(table) = table(piece) {
                     contents.copy_from_slice(table);
                 }
             }
         }
-    }
+        Ok(problems)
+    };
+    let places = places(&file.arrangement.pieces, &headers, &mut bytes[..headers_at]);
+    let problems = places.into_par_iter().map(write_piece).collect::<Result<Vec<_>, _>>()?.concat();
     if !problems.is_empty() {
         return Err(LinkError::Relocations { problems });
     }
@@ -88,6 +90,20 @@ pub(super) fn write(file: &Decided<'_, '_>, link: OutputKind) -> Result<Vec<u8>,
         header.write(record);
     }
     Ok(bytes)
+}
+
+/// The bytes of every section that has some: sections follow one another in the file.
+fn places<'b>(pieces: &[Piece], headers: &[SectionHeader], bytes: &'b mut [u8]) -> Vec<(Piece, &'b mut [u8])> {
+    let (mut rest, mut at) = (bytes, 0);
+    let mut places = Vec::with_capacity(pieces.len());
+    for (piece, header) in pieces.iter().zip(headers).filter(|(_, header)| header.has_bytes()) {
+        let start = header.offset as usize;
+        let (_, behind) = rest.split_at_mut(start - at);
+        let (contents, behind) = behind.split_at_mut(header.size as usize);
+        places.push((*piece, contents));
+        (rest, at) = (behind, start + header.size as usize);
+    }
+    places
 }
 
 /// The symbol table in bytes.
@@ -175,14 +191,25 @@ fn write_file_header(file: &Decided<'_, '_>, bytes: &mut [u8], link: OutputKind,
 }
 
 fn fill(file: &Decided<'_, '_>, id: OutputId, bytes: &mut [u8]) -> Result<(), LinkError> {
-    for part in file.outputs.get(id).parts.iter().filter(|_| file.outputs.get(id).has_bytes()) {
+    let parts = file.outputs.get(id).parts.iter().filter(|_| file.outputs.get(id).has_bytes());
+    let (mut rest, mut at) = (bytes, 0);
+    let mut places = Vec::new();
+    // One part follows the other.
+    for part in parts {
         let object = &file.objects[part.object];
         let contents = object.file.contents(part.section).map_err(|error| object.error(error))?;
         let start = part.offset as usize;
-        bytes[start..start + contents.len()].copy_from_slice(contents);
+        let (_, behind) = rest.split_at_mut(start - at);
+        let (place, behind) = behind.split_at_mut(contents.len());
+        places.push((place, contents));
+        (rest, at) = (behind, start + contents.len());
     }
+    places.into_par_iter().with_min_len(PARTS_AT_ONCE).for_each(|(place, contents)| place.copy_from_slice(contents));
     Ok(())
 }
+
+/// Fewer parts than this are copied sooner than shared among threads.
+const PARTS_AT_ONCE: usize = 32;
 
 /// A program header.
 struct Segment {

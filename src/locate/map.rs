@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::elf::{self, ElfError};
+use crate::elf::{self, AddedSection, ElfError};
 
 /// The section it is kept in; no program loads it.
 pub(crate) const SECTION: &str = ".superkernel.map";
@@ -58,10 +58,22 @@ impl CodeMap {
         self
     }
 
-    /// The object with this map in it.
-    pub(crate) fn store(&self, object: &[u8]) -> Result<Vec<u8>, ElfError> {
-        let bytes = serde_json::to_vec(self).expect("plain data can be written");
-        elf::append_section(object, SECTION, &bytes)
+    /// Whose code is at `address` of `section`, as messages say it: the super kernel's own, or that of the first op that
+    /// calls it.
+    pub(crate) fn owner(&self, section: &str, address: u64) -> Option<String> {
+        let holds = |copy: &MappedCopy| {
+            copy.code.as_ref().is_some_and(|(name, start, end)| name == section && (*start..*end).contains(&address))
+        };
+        let function = self.functions.iter().find(|function| function.copies.iter().any(holds))?;
+        Some(match function.ops.first().and_then(|op| self.ops.get(*op)) {
+            Some((index, name)) => format!("op {index} (`{name}`)"),
+            None => "the super kernel itself".to_owned(),
+        })
+    }
+
+    /// The section that holds this map.
+    pub(crate) fn section(&self) -> AddedSection {
+        AddedSection { name: SECTION, bytes: serde_json::to_vec(self).expect("plain data can be written") }
     }
 
     /// The map in an object, if there is one that this version understands.

@@ -11,6 +11,9 @@ use crate::model::OpName;
 use crate::shortened::Shortened;
 use crate::store::digest::ContentDigest;
 
+/// Who else defines shared variables.
+pub(super) const OWN_CODE: &str = "the super kernel's own code";
+
 /// Why a sub-kernel's code cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the fields are what the messages print")]
@@ -36,7 +39,7 @@ pub enum ObjectError {
     Digest { op: OpName, path: PathBuf, stated: String, found: ContentDigest },
     #[error(
         "the shared variable `{name}` has {first_size} bytes in `{first}` and {size} in {}",
-        if second.contains(' ') { second.clone() } else { format!("`{second}`") }
+        if second == OWN_CODE { second.clone() } else { format!("`{second}`") }
     )]
     SharedSize { name: String, first: String, first_size: u64, second: String, size: u64 },
     #[error(

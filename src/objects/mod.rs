@@ -8,8 +8,8 @@ mod suitability;
 mod used;
 
 pub(crate) use error::ObjectError;
-pub(crate) use read::{BinFiles, ObjectBytes, Objects};
-pub(crate) use sharing::{Fate, Sharing};
+pub(crate) use read::{BinFiles, CodeOf, ObjectBytes, Objects};
+pub(crate) use sharing::{BlockLocalUse, Fate, Sharing};
 pub use sizes::TextSizes;
 pub(crate) use suitability::{Suitability, problems};
 pub(crate) use used::{LinkGroup, UsedObject, used};

@@ -39,8 +39,8 @@ struct Member {
 /// What an object and others have to do with each other.
 #[derive(Debug)]
 struct Interface {
-    /// What it defines for others.
-    exports: Vec<String>,
+    /// What it defines for others, and the code that this is a part of.
+    exports: Vec<(String, Option<CodeOf>)>,
     /// What others must define for it.
     imports: Vec<String>,
     /// What it shares with all others.
@@ -49,6 +49,19 @@ struct Interface {
     code_parts: Vec<String>,
     /// Whether it has sections that describe tiling data to other tools.
     describes_tiling: bool,
+}
+
+impl Interface {
+    fn defines(&self, symbol: &str) -> bool {
+        self.exports.iter().any(|(export, _)| export == symbol)
+    }
+}
+
+/// Where in a section a function begins, and the size of that section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CodeOf {
+    pub offset: u64,
+    pub size: u64,
 }
 
 /// One object of a [`BinFile`].
@@ -86,7 +99,12 @@ impl<'a> ObjectBytes<'a> {
 
     /// Does it define `symbol` for others?
     pub(crate) fn exports(&self, symbol: &str) -> bool {
-        self.interface.exports.iter().any(|export| export == symbol)
+        self.interface.defines(symbol)
+    }
+
+    /// The code that `function`, which it defines for others, is a part of.
+    pub(crate) fn code_of(&self, function: &str) -> Option<CodeOf> {
+        self.interface.exports.iter().find(|(export, _)| export == function)?.1
     }
 }
 
@@ -132,7 +150,7 @@ impl BinFile {
     /// The object that defines `function`. In an archive the JSON's file name decides; a name that leads nowhere is
     /// forgiven if exactly the right function is in another member.
     pub(crate) fn object_with(&self, function: &str, file_name: Option<&str>) -> Option<ObjectBytes<'_>> {
-        let defines = |member: &&Member| member.interface.exports.iter().any(|export| export == function);
+        let defines = |member: &&Member| member.interface.defines(function);
         let named = |member: &&Member| file_name.is_some_and(|name| base_name(name) == member.name);
         let found = self.members.iter().find(|member| named(member) && defines(member));
         found.or_else(|| self.members.iter().find(defines)).map(|member| self.object(member))
@@ -201,12 +219,18 @@ fn interface(object: &[u8]) -> Result<Interface, elf::ElfError> {
     let (mut exports, mut imports) = (Vec::new(), Vec::new());
     for symbol in symbols {
         if symbol.is_exported() {
-            exports.push(symbol.name.into_owned());
+            exports.push((symbol.name.to_string(), code_of(&symbol, &sections)));
         } else if symbol.is_imported() {
             imports.push(symbol.name.into_owned());
         }
     }
     Ok(Interface { exports, imports, shared, code_parts, describes_tiling })
+}
+
+fn code_of(symbol: &elf::Symbol<'_>, sections: &[elf::Section<'_>]) -> Option<CodeOf> {
+    let elf::Place::Section(section) = symbol.place else { return None };
+    let section = sections.get(section)?;
+    Some(CodeOf { offset: symbol.value.checked_sub(section.address)?, size: section.size })
 }
 
 /// Files that have been read: by path and look.

@@ -3,6 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde::Serialize;
+
+use super::error::OWN_CODE;
 use super::{ObjectError, UsedObject};
 use crate::artifact::{BLOCK_LOCAL_ROOM, RUN_CONFIG, Setter};
 use crate::elf::{Definition, SharedPart, SharedVariable, VariableMemory};
@@ -77,7 +80,10 @@ impl<'a> Sharing<'a> {
             }
         }
         let sharing = Self { variables };
-        sharing.check_room(used)?;
+        let BlockLocalUse { bytes, users } = BlockLocalUse::of(used);
+        if bytes > BLOCK_LOCAL_ROOM {
+            return Err(ObjectError::BlockLocal { bytes, users });
+        }
         Ok(sharing)
     }
 
@@ -114,7 +120,7 @@ impl<'a> Sharing<'a> {
                     name: variable.name.clone(),
                     first: object.origin(),
                     first_size: size,
-                    second: "the super kernel's own code".to_owned(),
+                    second: OWN_CODE.to_owned(),
                     size: variable.size,
                 });
             }
@@ -122,8 +128,20 @@ impl<'a> Sharing<'a> {
         Ok(())
     }
 
-    /// All block-local variables must fit into the memory there is for them.
-    fn check_room(&self, used: &[UsedObject<'_>]) -> Result<(), ObjectError> {
+}
+
+/// What the block-local variables of all sub-kernels take of the memory there is for them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct BlockLocalUse {
+    /// All together.
+    pub bytes: u64,
+    /// Who takes how much, the largest first.
+    pub users: Vec<(u64, String)>,
+}
+
+impl BlockLocalUse {
+    /// Counts for `used`.
+    pub(crate) fn of(used: &[UsedObject<'_>]) -> Self {
         let mut users: Vec<(u64, String)> = Vec::new();
         let mut counted = HashSet::new();
         for object in used {
@@ -144,10 +162,7 @@ impl<'a> Sharing<'a> {
             }
         }
         let bytes = users.iter().fold(0_u64, |sum, (bytes, _)| sum.saturating_add(*bytes));
-        if bytes <= BLOCK_LOCAL_ROOM {
-            return Ok(());
-        }
         users.sort_by(|(first, _), (second, _)| second.cmp(first));
-        Err(ObjectError::BlockLocal { bytes, users })
+        Self { bytes, users }
     }
 }

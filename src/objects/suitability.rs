@@ -54,6 +54,7 @@ impl Suitability {
                 Err(problem) => found.problems.push(problem),
             }
         }
+        found.problems.extend(far_calls_between(&looks));
         if let Some((first, flags)) = unknown.first() {
             let others = match unknown.len() - 1 {
                 0 => String::new(),
@@ -153,13 +154,7 @@ impl FarCall {
 fn far_call(object: &[u8]) -> Result<Option<FarCall>, elf::ElfError> {
     let sections = elf::sections(object)?;
     let starts = code_starts(&sections);
-    let length: i128 = starts
-        .iter()
-        .zip(&sections)
-        .filter_map(|(start, section)| Some((*start)? + i128::from(section.size)))
-        .max()
-        .unwrap_or(0);
-    if length <= CALL_REACH {
+    if code_length(&starts, &sections) <= CALL_REACH {
         return Ok(None);
     }
     let symbols = elf::symbols(object)?;
@@ -179,6 +174,62 @@ fn far_call(object: &[u8]) -> Result<Option<FarCall>, elf::ElfError> {
         }
     }
     Ok(None)
+}
+
+/// Calls from one object of an op to another that do not reach, even if nothing lay between the two.
+fn far_calls_between(looks: &[Look<'_>]) -> Vec<ObjectError> {
+    let mut problems = Vec::new();
+    for (number, look) in looks.iter().enumerate() {
+        let needed = look.object.imports();
+        let others = looks.iter().enumerate().filter(|(other, called)| *other != number && called.path == look.path);
+        for (other, called) in others.filter(|(_, called)| needed.iter().any(|name| called.object.exports(name))) {
+            let is_first = (look.group, number) < (called.group, other);
+            match far_call_to(look.object.bytes, called.object.bytes, is_first) {
+                Ok(call) => problems.extend(call.map(|call| call.error(look.op.clone(), look.origin()))),
+                // Whatever cannot be read has been told.
+                Err(_) => {}
+            }
+        }
+    }
+    problems
+}
+
+/// A call from one object to another, which lies behind it or in front of it.
+fn far_call_to(caller: &[u8], called: &[u8], is_first: bool) -> Result<Option<FarCall>, elf::ElfError> {
+    let (sections, other_sections) = (elf::sections(caller)?, elf::sections(called)?);
+    let (starts, other_starts) = (code_starts(&sections), code_starts(&other_sections));
+    let (symbols, other_symbols) = (elf::symbols(caller)?, elf::symbols(called)?);
+    let targets: HashMap<&str, i128> = other_symbols
+        .iter()
+        .filter(|symbol| symbol.is_exported())
+        .filter_map(|symbol| match symbol.place {
+            Place::Section(section) => {
+                Some((symbol.name.as_ref(), other_starts.get(section).copied()??.checked_add(symbol.value.into())?))
+            }
+            Place::Undefined | Place::Absolute | Place::Common | Place::Special(_) => None,
+        })
+        .collect();
+    for call in elf::relocations(caller)?.into_iter().filter(|relocation| relocation.kind == CALL) {
+        let Some(symbol) = call.symbol.checked_sub(1).and_then(|index| symbols.get(index)) else { continue };
+        let target = targets.get(symbol.name.as_ref()).filter(|_| symbol.is_imported());
+        let (Some(target), Some(start)) = (target, starts.get(call.section).copied().flatten()) else { continue };
+        let (place, target) = (start + i128::from(call.offset), target + i128::from(call.addend));
+        let distance = match is_first {
+            true => code_length(&starts, &sections) - place + target,
+            false => code_length(&other_starts, &other_sections) - target + place,
+        };
+        if distance > CALL_REACH {
+            let caller = function_at(&symbols, call.section, call.offset);
+            return Ok(Some(FarCall { caller, callee: symbol.name.to_string(), distance }));
+        }
+    }
+    Ok(None)
+}
+
+/// How long all code is.
+fn code_length(starts: &[Option<i128>], sections: &[Section<'_>]) -> i128 {
+    let ends = starts.iter().zip(sections).filter_map(|(start, section)| Some((*start)? + i128::from(section.size)));
+    ends.max().unwrap_or(0)
 }
 
 /// Where each section with code begins when they lie one after the other.

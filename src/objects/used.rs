@@ -6,7 +6,7 @@ use std::path::Path;
 use super::read::origin;
 use super::{ObjectBytes, ObjectError, Objects};
 use crate::artifact::copy_name;
-use crate::model::{CoreKind, Op, SubKernelCode, SuperKernel};
+use crate::model::{CoreKind, Op, OpName, SubKernelCode, SuperKernel};
 use crate::store::digest::ContentDigest;
 
 /// Where an object stands in the link order.
@@ -28,6 +28,8 @@ impl LinkGroup {
 pub(crate) struct UsedObject<'a> {
     /// Its place in the link order.
     pub group: LinkGroup,
+    /// The first op that uses it.
+    pub op: OpName,
     /// The file it came from.
     pub path: &'a Path,
     /// The object itself: copy 0.
@@ -44,9 +46,10 @@ impl<'a> UsedObject<'a> {
         std::iter::once(&self.object).chain(self.ready.iter().flatten())
     }
 
-    /// How messages call it: the file, and the member if it is an archive.
+    /// How messages call it: the file, the member if it is an archive, and the first op that uses it.
     pub(crate) fn origin(&self) -> String {
-        origin(self.path, self.object.name)
+        let OpName { index, kernel_name } = &self.op;
+        format!("{} of op {index} {kernel_name}", origin(self.path, self.object.name))
     }
 }
 
@@ -103,7 +106,8 @@ impl<'a> Finder<'a> {
     ) -> Result<(), ObjectError> {
         let (file, object) = self.objects.find(op, function, file_name)?;
         let place = *self.by_content.entry(object.digest).or_insert_with(|| {
-            self.found.push(UsedObject { group, path: &file.path, object, functions: Vec::new(), ready: Vec::new() });
+            let (functions, ready) = (Vec::new(), Vec::new());
+            self.found.push(UsedObject { group, op: op.name(), path: &file.path, object, functions, ready });
             self.found.len() - 1
         });
         let known = &mut self.found[place];

@@ -13,6 +13,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(elf_symbols, module)?)?;
     module.add_function(wrap_pyfunction!(elf_sections, module)?)?;
     module.add_function(wrap_pyfunction!(elf_section_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(elf_launch_data, module)?)?;
     module.add_function(wrap_pyfunction!(elf_edit, module)?)?;
     module.add_function(wrap_pyfunction!(elf_split_copies, module)?)?;
     module.add_function(wrap_pyfunction!(elf_join, module)?)?;
@@ -114,6 +115,16 @@ fn elf_sections(object: Input<'_>) -> PyResult<Vec<SectionRow>> {
 #[pyo3(signature = (object, name, /))]
 fn elf_section_bytes<'py>(py: Python<'py>, object: Input<'py>, name: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
     Ok(run(&object, |bytes| elf::section_bytes(bytes, name))?.map(|bytes| PyBytes::new(py, bytes)))
+}
+
+type LaunchRow = (String, Option<u32>, Option<(u16, u16)>);
+
+/// (function, launch type, ratio) of every section with launch data.
+#[pyfunction]
+#[pyo3(signature = (object, /))]
+fn elf_launch_data(object: Input<'_>) -> PyResult<Vec<LaunchRow>> {
+    let found = run(&object, elf::launch_data)?;
+    Ok(found.into_iter().map(|(function, meta)| (function, meta.launch_type, meta.ratio)).collect())
 }
 
 /// The edited object. `keep` makes every definition local but these.

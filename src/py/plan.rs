@@ -83,7 +83,7 @@ fn plan_explained<'py>(
     settings: InForce,
 ) -> PyResult<Bound<'py, PyAny>> {
     let value = call(py, kernel_infos, kernel_name, settings, |infos, name, platform| {
-        Ok(serde_json::json!(crate::plan(&infos, name, platform)?.to_explanation(&infos, &default_price())))
+        Ok(crate::plan_with_block_local(&infos, name, platform)?.to_explanation(&infos, &default_price()))
     })?;
     convert::to_python(py, &value)
 }

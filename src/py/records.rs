@@ -105,6 +105,7 @@ fn kernel_facts(kernel: &ResultJson, path: &Path, record: Option<&Manifest>) -> 
         "workspace_bytes": kernel.workspace_size,
         "object_bytes": fs::metadata(&path.with_file_name(&kernel.object_file)).ok().map(|object| object.len()),
         "code_bytes": record.and_then(|record| record.notes.sizes.as_ref()).map(|sizes| sizes.code),
+        "block_local_bytes": record.and_then(|record| record.notes.sizes.as_ref()).map(|sizes| sizes.block_local),
         "slots": record.map(|record| record.notes.parameters.len()),
         "ops": ops.collect::<Vec<_>>(),
     })

@@ -9,13 +9,13 @@ use super::picture::{CoreNumbers, cores};
 use super::synchronisation::{StepPrice, Synchronisation, synchronisation};
 use crate::model::{CoreKind, KernelType, OpIndex, OpPosition, StreamForm, StreamId, SubKernelCode, SuperKernel};
 use crate::model::{SuperKernelType, TaskType};
-use crate::objects::TextSizes;
+use crate::objects::{BlockLocalUse, TextSizes};
 use crate::options::{OptionName, PreloadMode};
 use crate::program::{Action, Program, Reason, Round, Step};
 
 /// What a super kernel became, and why.
 #[derive(Debug, Serialize)]
-pub(crate) struct Explanation {
+pub(crate) struct Explanation<'a> {
     kernel_name: String,
     soc: String,
     shape: Shape,
@@ -27,6 +27,8 @@ pub(crate) struct Explanation {
     split: Decision,
     feed_sync_all: Option<FeedSyncAll>,
     sizes: PlannedSizes,
+    /// Not known where objects cannot be read.
+    block_local: Option<&'a BlockLocalUse>,
     lints: Vec<Lint>,
     warnings: Vec<String>,
 }
@@ -119,13 +121,14 @@ struct PlannedSizes {
 }
 
 /// Explains a super kernel. `idle_options` are those given without effect.
-pub(crate) fn explain(
+pub(crate) fn explain<'a>(
     kernel: &SuperKernel,
     sizes: &TextSizes,
     program: &Program,
     idle_options: &[OptionName],
+    block_local: Option<&'a BlockLocalUse>,
     price: StepPrice<'_>,
-) -> Explanation {
+) -> Explanation<'a> {
     Explanation {
         kernel_name: kernel.name.clone(),
         soc: kernel.platform.soc.to_string(),
@@ -138,6 +141,7 @@ pub(crate) fn explain(
         split: split(kernel),
         feed_sync_all: kernel.options.feed_sync_all.then(|| feed_sync_all(kernel, program)),
         sizes: planned_sizes(kernel, sizes, program),
+        block_local,
         lints: lints(kernel, sizes, idle_options),
         warnings: kernel.warnings.clone(),
     }

@@ -5,7 +5,7 @@ mod lint;
 mod picture;
 mod synchronisation;
 
-pub(crate) use explain::{Explanation, explain};
+pub(crate) use explain::explain;
 pub(crate) use picture::picture_json;
 pub(crate) use synchronisation::StepPrice;
 

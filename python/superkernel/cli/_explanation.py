@@ -72,6 +72,7 @@ def lines(explanation: Mapping[str, Any]) -> Iterable[str]:
         yield f"{decision['option']}{given}: {decision['effect']}"
     yield from _feed_sync_all(explanation["feed_sync_all"])
     yield from _sizes(explanation["sizes"], built)
+    yield from _block_local(explanation["block_local"], built)
     hints = explanation["lints"]
     yield f"hints: {len(hints) or 'none'}"
     for hint in hints:
@@ -105,6 +106,8 @@ def _cores(cores: Mapping[str, int]) -> str:
     return " and ".join(f"{count} {kind}" for count, kind in named if count)
 
 
+#: Bytes of block-local memory that a core has.
+BLOCK_LOCAL_ROOM = 4096
 #: Of more ops with the same step or hand-over only the first are named.
 MOST_NAMED = 12
 
@@ -164,6 +167,21 @@ def _sizes(sizes: Mapping[str, Any], built: Mapping[str, Any] | None) -> Iterabl
     yield f"  {code}" + (f" ({_count(sizes['unmeasured'], 'function')} not measured)" if sizes["unmeasured"] else "")
     if built is not None:
         yield f"  {_built_sizes(built)}"
+
+
+def _block_local(use: Mapping[str, Any] | None, built: Mapping[str, Any] | None) -> Iterable[str]:
+    """Who takes how much of the memory that every core has for itself."""
+    in_file = None if built is None else built["block_local_bytes"]
+    # A kernel for the host has no such section: the simulator gives every core its own.
+    if in_file:
+        yield f"  block-local memory: {in_file} bytes of {BLOCK_LOCAL_ROOM} in the kernel"
+    if use is None or not use["users"]:
+        return
+    yield f"  block-local memory of the sub-kernels: {use['bytes']} bytes of {BLOCK_LOCAL_ROOM}"
+    for size, user in use["users"][:MOST_NAMED]:
+        yield f"    {size} for {user}"
+    if len(use["users"]) > MOST_NAMED:
+        yield f"    and {len(use['users']) - MOST_NAMED} more (--json has all)"
 
 
 def _built_sizes(built: Mapping[str, Any]) -> str:

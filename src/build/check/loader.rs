@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::artifact::{BLOCK_LOCAL_ROOM, Chip, CodeTarget, STACK_BYTES, STACK_RECORD, Setter};
 use crate::elf::{self, ElfError, Place, Section, Symbol, SymbolKind, Visibility};
-use crate::link::{self, Mismatch};
+use crate::link::{self, Kept, Mismatch};
+use crate::locate::CodeMap;
 
 /// All block-local variables.
 const BLOCK_LOCAL: &str = ".bl_uninit";
@@ -20,13 +21,15 @@ pub(super) fn problems(object: &[u8], entries: &[String]) -> Result<Vec<String>,
         problems.push(format!("the file is not linked: its `e_type` is {kind}"));
     }
     problems.extend(indices(&symbols, &sections));
-    problems.extend(undefined(&symbols));
+    let map = CodeMap::read(object)?;
+    let kept = link::kept(object)?;
+    problems.extend(undefined(&symbols, &kept, map.as_ref()));
     problems.extend(shared(&symbols));
     problems.extend(block_local(&symbols, &sections));
     if matches!(CodeTarget::of(elf::identity(object)?.flags), CodeTarget::Core(Chip::C220, _)) {
         problems.extend(stack_record(object, &sections)?);
     }
-    problems.extend(relocations(object)?);
+    problems.extend(relocations(kept, map.as_ref()));
     Ok(problems)
 }
 
@@ -61,10 +64,16 @@ fn indices(symbols: &[Symbol<'_>], sections: &[Section<'_>]) -> Vec<String> {
 }
 
 /// What nobody defines and the loader does not fill in is at address 0.
-fn undefined(symbols: &[Symbol<'_>]) -> Vec<String> {
+fn undefined(symbols: &[Symbol<'_>], kept: &[Kept], map: Option<&CodeMap>) -> Vec<String> {
     let needed = symbols.iter().filter(|symbol| symbol.is_imported() && symbol.binding != elf::Binding::Weak);
     let needed = needed.filter(|symbol| Setter::of(&symbol.name) != Setter::Loader);
-    needed.map(|symbol| format!("nobody defines `{}`", symbol.name)).collect()
+    needed
+        .map(|symbol| {
+            let owner = kept.iter().filter(|kept| kept.symbol == symbol.name).find_map(|kept| owner(kept, map));
+            let owner = owner.map_or_else(String::new, |owner| format!(", which the code of {owner} needs"));
+            format!("nobody defines `{}`{owner}", symbol.name)
+        })
+        .collect()
 }
 
 /// What one part of the kernel or the loader sets and others read has one address.
@@ -116,15 +125,21 @@ fn stack_record(object: &[u8], sections: &[Section<'_>]) -> Result<Vec<String>, 
 }
 
 /// Every relocation that the file still has says what is stored: calls reach, offsets fit.
-fn relocations(object: &[u8]) -> Result<Vec<String>, ElfError> {
-    let found = link::kept(object)?.into_iter().filter_map(|kept| Some((kept.state.err()?, kept)));
-    Ok(found
+fn relocations(kept: Vec<Kept>, map: Option<&CodeMap>) -> Vec<String> {
+    let found = kept.into_iter().filter_map(|kept| Some((kept.state.err()?, kept)));
+    found
         .map(|(mismatch, kept)| {
             let problem = match mismatch {
                 Mismatch::Unfit(unfit) => unfit.to_string(),
                 Mismatch::Stored => "something else is stored there".to_owned(),
             };
-            format!("reference to `{}` at {:#x} of `{}`: {problem}", kept.symbol, kept.place, kept.section)
+            let owner = owner(&kept, map).map_or_else(String::new, |owner| format!(", in the code of {owner}"));
+            format!("reference to `{}` at {:#x} of `{}`{owner}: {problem}", kept.symbol, kept.place, kept.section)
         })
-        .collect())
+        .collect()
+}
+
+/// Whose code refers to something there.
+fn owner(kept: &Kept, map: Option<&CodeMap>) -> Option<String> {
+    map?.owner(&kept.section, kept.place)
 }

@@ -4,6 +4,7 @@ use super::loader::problems;
 use crate::elf::DEVICE_MACHINE;
 use crate::integration::elf_support::build as objects;
 use crate::link::{self, Input, LinkOptions, OutputKind};
+use crate::locate::{CodeMap, MappedCopy, MappedFunction};
 use objects::{ALLOC, GLOBAL, Group, LOCAL, Object, Place, Section, Symbol, WEAK};
 
 const EXECUTABLE: u64 = 4;
@@ -112,6 +113,28 @@ fn what_is_stored_is_what_relocations_say() {
     let text = crate::elf::sections(&file).unwrap()[1].offset as usize;
     file[text] ^= 1;
     assert_eq!(said(&file), ["reference to `inner` at 0x0 of `.text`: something else is stored there"]);
+}
+
+/// A good file with a map: its first eight bytes are of an op, the rest is the super kernel's own.
+fn with_map(object: &Object, own: bool) -> Vec<u8> {
+    let copies = vec![MappedCopy { symbol: "f".to_owned(), code: Some((".text".to_owned(), 0, 8)) }];
+    let function = MappedFunction { kind: "aiv".to_owned(), ops: if own { Vec::new() } else { vec![1] }, copies };
+    let ops = vec![(0, "first".to_owned()), (7, "second".to_owned())];
+    let map = CodeMap::new("k", ops, vec![function]);
+    crate::elf::normalized(linked(object), &[map.section()]).unwrap()
+}
+
+#[test]
+fn whose_code_it_is_stands_in_the_message() {
+    for (own, owner) in [(false, "op 7 (`second`)"), (true, "the super kernel itself")] {
+        let mut file = with_map(&good(), own);
+        assert_eq!(said(&file), [""; 0]);
+        let text = crate::elf::sections(&file).unwrap()[1].offset as usize;
+        file[text] ^= 1;
+        let wanted =
+            format!("reference to `inner` at 0x0 of `.text`, in the code of {owner}: something else is stored there");
+        assert_eq!(said(&file), [wanted]);
+    }
 }
 
 #[test]

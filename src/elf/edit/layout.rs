@@ -114,7 +114,7 @@ impl Contents<'_> {
 
 /// One section of the new file.
 pub(crate) struct NewSection<'a> {
-    /// Its index in the input; `None` for one without bytes that was not there.
+    /// Its index in the input; `None` for one that was not there.
     pub old: Option<usize>,
     /// Its header; offset and size are filled in here.
     pub header: SectionHeader,
@@ -146,7 +146,12 @@ impl<'d, 'a> Arrangement<'d, 'a> {
         let mut refilled = Vec::new();
         let mut behind = Vec::new();
         for (place, section) in sections.iter().enumerate() {
-            let Some(old) = section.old else { continue };
+            let Some(old) = section.old else {
+                if section.contents.length(0) > 0 {
+                    behind.push(place);
+                }
+                continue;
+            };
             let before = file.contents(old)?.len();
             let after = section.contents.length(before);
             let starts_inside = (section.header.offset as usize) < extent.fixed_end;
@@ -190,32 +195,69 @@ impl<'d, 'a> Arrangement<'d, 'a> {
     pub(crate) fn write(&self, output: &mut [u8]) -> Result<(), ElfError> {
         output[..self.fixed_end].copy_from_slice(&self.file.bytes[..self.fixed_end]);
         for place in &self.refilled {
-            self.fill(*place, output)?;
+            self.fill(*place, 0, output)?;
         }
-        let mut end = self.fixed_end;
-        for place in &self.placed {
-            output[end..self.sections[*place].header.offset as usize].fill(0);
-            end = self.fill(*place, output)?;
-        }
-        output[end..self.headers_start].fill(0);
-        let records = output[self.headers_start..].chunks_exact_mut(SECTION_HEADER);
-        for (section, record) in self.sections.iter().zip(records) {
-            section.header.write(record);
-        }
-        put_double(output, header_at::SHOFF, self.headers_start as u64);
-        put_half(output, header_at::SHNUM, small(self.sections.len()).unwrap_or(0));
-        put_half(output, header_at::SHSTRNDX, small(self.names_index).unwrap_or(special::EXTENDED));
+        self.write_behind(self.fixed_end, output.split_at_mut(self.fixed_end).1)?;
+        self.write_header(output);
         Ok(())
     }
 
-    /// Writes the bytes of one section; returns where they end.
-    fn fill(&self, place: usize, output: &mut [u8]) -> Result<usize, ElfError> {
+    /// How many bytes of the input, its header aside, are the first bytes of the new file as well.
+    pub(crate) fn kept(&self) -> usize {
+        if !self.refilled.is_empty() {
+            return 0;
+        }
+        let mut end = self.fixed_end;
+        for place in &self.placed {
+            let section = &self.sections[*place];
+            let (Some(old), Contents::Same) = (section.old, &section.contents) else { break };
+            let start = section.header.offset as usize;
+            let gap_is_empty = self.file.bytes.get(end..start).is_some_and(|gap| gap.iter().all(|byte| *byte == 0));
+            if self.file.sections[old].offset != section.header.offset || !gap_is_empty {
+                break;
+            }
+            end = start + section.header.size as usize;
+        }
+        end
+    }
+
+    /// Writes what follows the first `start` bytes, which end where a section ends; the header is not written.
+    pub(crate) fn write_behind(&self, start: usize, output: &mut [u8]) -> Result<(), ElfError> {
+        let mut end = start;
+        for place in &self.placed {
+            let at = self.sections[*place].header.offset as usize;
+            if at < end {
+                continue;
+            }
+            output[end - start..at - start].fill(0);
+            end = self.fill(*place, start, output)?;
+        }
+        output[end - start..self.headers_start - start].fill(0);
+        let records = output[self.headers_start - start..].chunks_exact_mut(SECTION_HEADER);
+        for (section, record) in self.sections.iter().zip(records) {
+            section.header.write(record);
+        }
+        Ok(())
+    }
+
+    /// Says in the file's header where the section headers are.
+    pub(crate) fn write_header(&self, header: &mut [u8]) {
+        put_double(header, header_at::SHOFF, self.headers_start as u64);
+        put_half(header, header_at::SHNUM, small(self.sections.len()).unwrap_or(0));
+        put_half(header, header_at::SHSTRNDX, small(self.names_index).unwrap_or(special::EXTENDED));
+    }
+
+    /// Writes the bytes of one section into `output`, which begins `start` bytes behind the beginning of the file; returns
+    /// where they end in the file.
+    fn fill(&self, place: usize, start: usize, output: &mut [u8]) -> Result<usize, ElfError> {
         let section = &self.sections[place];
-        let start = section.header.offset as usize;
-        let Some(old) = section.old else { return Ok(start) };
-        let before = self.file.contents(old)?;
-        let end = start + section.contents.length(before.len());
-        let target = &mut output[start..end];
+        let at = section.header.offset as usize;
+        let before = match section.old {
+            Some(old) => self.file.contents(old)?,
+            None => &[],
+        };
+        let end = at + section.contents.length(before.len());
+        let target = &mut output[at - start..end - start];
         match &section.contents {
             Contents::Same => target.copy_from_slice(before),
             Contents::Replaced(bytes) => target.copy_from_slice(bytes),
@@ -225,7 +267,9 @@ impl<'d, 'a> Arrangement<'d, 'a> {
             }
             Contents::Relocations(shape, new_indices) => {
                 target.copy_from_slice(before);
-                renumber_relocations(self.file, old, *shape, target, new_indices)?;
+                if let Some(old) = section.old {
+                    renumber_relocations(self.file, old, *shape, target, new_indices)?;
+                }
             }
         }
         Ok(end)
@@ -234,8 +278,10 @@ impl<'d, 'a> Arrangement<'d, 'a> {
 
 /// Gives one section a place at or behind `end`, with the alignment it had; returns where it ends.
 fn place_section(file: &ElfFile<'_>, section: &mut NewSection<'_>, end: usize) -> Result<usize, ElfError> {
-    let Some(old) = section.old else { return Ok(end) };
-    let before = file.contents(old)?.len();
+    let before = match section.old {
+        Some(old) => file.contents(old)?.len(),
+        None => 0,
+    };
     // Not more than it had: a claim of a huge alignment does not make a huge file.
     let offset = section.header.offset;
     let had = if before == 0 || offset == 0 { 8 } else { 1 << offset.trailing_zeros() };

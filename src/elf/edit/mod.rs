@@ -21,7 +21,7 @@ use std::borrow::Cow;
 use super::error::ElfError;
 use super::file::ElfFile;
 use super::symbols::SymbolTable;
-pub(crate) use normalized::normalized;
+pub(crate) use normalized::{AddedSection, normalized};
 pub(crate) use references::{References, Shape, of_section};
 
 /// What to change in an object.

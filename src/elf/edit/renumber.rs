@@ -107,9 +107,13 @@ fn in_order(table: &SymbolTable<'_>, mut symbols: Vec<Staying>, order: SymbolOrd
             let begins_file = |symbol: &Staying| symbol.0 == 0 || symbol.1.kind() == symbol_kind::FILE;
             for part in symbols.chunk_by_mut(|_, next| !begins_file(next)) {
                 let from = usize::from(begins_file(&part[0]));
-                part[from..].sort_by_key(|(_, raw, section)| {
-                    let name = table.names.short(raw.name, LONGEST_COMPARED).unwrap_or_default();
-                    (section.unwrap_or(u32::from(raw.section)), raw.value, raw.size, raw.info, name)
+                let place = |(_, raw, section): &Staying| {
+                    (section.unwrap_or(u32::from(raw.section)), raw.value, raw.size, raw.info)
+                };
+                let name = |symbol: &Staying| table.names.short(symbol.1.name, LONGEST_COMPARED).unwrap_or_default();
+                // Names are looked for only where nothing else tells symbols apart.
+                part[from..].sort_by(|one, other| {
+                    place(one).cmp(&place(other)).then_with(|| name(one).cmp(name(other)))
                 });
             }
         }

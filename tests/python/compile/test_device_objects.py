@@ -12,7 +12,7 @@ import pytest
 import superkernel
 from cann_tools import Toolkit
 from device_objects import CALL, EXEC, GLOBAL, WEAK, DeviceObject, ObjectFile, Relocation
-from superkernel import _build, cli
+from superkernel import _build, cli, elf
 
 AIV = "KERNEL_TYPE_AIV_ONLY"
 
@@ -142,6 +142,75 @@ def test_block_local_memory_says_who_uses_it(tmp_path: Path, capfd) -> None:
     made = DeviceObject().function("f").variable("g_oomAddrArange", 2184).variable("g_other", 2000)
     told = refused(tmp_path, entry(tmp_path, "f", made.bytes()), capfd)
     assert "SK0228" in told and "take 4184 bytes, and a core has 4096: 2184 for `g_oomAddrArange` of" in told
+
+
+def test_explain_says_who_uses_block_local_memory(tmp_path: Path, capfd) -> None:
+    ops = []
+    for name, size in (("f", 8), ("g", 16)):
+        made = DeviceObject().function(name, block_local=["g_shared"]).variable("g_shared").variable(f"g_{name}", size)
+        ops.append(entry(tmp_path, name, made.bytes()))
+    path = tmp_path / "infos.json"
+    path.write_text(json.dumps({"op_list": ops}))
+
+    def explained(what: Path) -> tuple[dict[str, Any], str]:
+        capfd.readouterr()
+        assert cli.main(["explain", str(what), "--json"]) == 0
+        data = json.loads(capfd.readouterr().out)
+        assert cli.main(["explain", str(what)]) == 0
+        return data, capfd.readouterr().out
+
+    data, text = explained(path)
+    users = [(16, "g_g", 1, "g"), (8, "g_shared", 0, "f"), (8, "g_f", 0, "f")]
+    wanted = [[size, f"`{name}` of `{tmp_path}/{op}.o of op {index} {op}`"] for size, name, index, op in users]
+    assert data["block_local"] == {"bytes": 32, "users": wanted}
+    assert "block-local memory of the sub-kernels: 32 bytes of 4096\n    16 for `g_g` of" in text
+    superkernel.compile({"op_list": ops}, "k")
+    data, text = explained(tmp_path / "kernel_meta" / "k.json")
+    kernel = ObjectFile.read((tmp_path / "kernel_meta" / "k.o").read_bytes())
+    (memory,) = [section for section in kernel.sections if section.name == ".bl_uninit"]
+    assert memory.size >= 32 and data["built"]["block_local_bytes"] == memory.size
+    assert f"block-local memory: {memory.size} bytes of 4096 in the kernel" in text
+
+
+def mixed(folder: Path, name: str, cube: DeviceObject, vector: DeviceObject) -> dict[str, Any]:
+    """An op with an object for each kind of core."""
+    archive = elf.write_archive([(f"{name}_mix_aic.o", cube.bytes()), (f"{name}_mix_aiv.o", vector.bytes())])
+    names = {
+        arch: {"func_name": f"{name}_mix_{half}", "obj_files": f"{name}_mix_{half}.o"}
+        for arch, half in (("dav-c220-cube", "aic"), ("dav-c220-vec", "aiv"))
+    }
+    told = {"sub_operator_kernel_type": "KERNEL_TYPE_MIX_AIC_1_2", "sub_operator_kernel_name": names}
+    return _op(folder, name, archive, ".a", **told)
+
+
+@pytest.mark.parametrize("forward", [True, False])
+def test_a_call_between_objects_of_an_op_must_reach(tmp_path: Path, capfd, forward: bool) -> None:
+    def halves(size: int) -> tuple[DeviceObject, DeviceObject]:
+        cube, vector = DeviceObject("c220", "cube"), DeviceObject()
+        caller, called = (cube, vector) if forward else (vector, cube)
+        caller.function(f"m_mix_{'aic' if forward else 'aiv'}", calls=["helper"])
+        called.function(f"m_mix_{'aiv' if forward else 'aic'}")
+        if forward:
+            called.function("large", size).function("helper")
+        else:
+            called.function("helper").function("large", size)
+        return cube, vector
+
+    told = refused(tmp_path, mixed(tmp_path, "m", *halves(0x20000)), capfd)
+    half = "aic" if forward else "aiv"
+    assert "SK0232" in told and f"op 0 (`m`): a call of `helper` in `m_mix_{half}`" in told
+    # What only lies too far apart because of others is found when it is linked, and the op is named.
+    others = [entry(tmp_path, f"f{n}", DeviceObject().function(f"f{n}", 0x8000).bytes()) for n in range(5)]
+    others += [
+        entry(tmp_path, f"g{n}", DeviceObject("c220", "cube").function(f"g{n}", 0x8000).bytes(), kind="cube")
+        for n in range(5)
+    ]
+    op = mixed(tmp_path, "m", *halves(64))
+    with superkernel.configure(linker="own"), pytest.raises(superkernel.SuperKernelError) as raised:
+        superkernel.compile({"op_list": [op, *others] if forward else [*others, op]}, "k")
+    text = str(raised.value)
+    assert f"{tmp_path}/m.a(m_mix_{half}.o) of op {0 if forward else 10} m" in text and "helper" in text
+    assert not list((tmp_path / "kernel_meta").glob("k.o"))
 
 
 def test_many_ops_take_the_block_local_memory_of_one(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from elf_objects import CPP_SOURCE, LINKERS, TLS_SOURCE, Meaning, Recipe, Workshop, complaints, recipes, run
@@ -10,6 +11,7 @@ from superkernel import SuperKernelError, elf
 from superkernel.cli import main
 
 RECIPES = recipes()
+OF_THIS_MACHINE = [recipe for recipe in RECIPES if not any("--target" in flag for flag in recipe.flags)]
 MERGED = 0x10
 
 
@@ -59,6 +61,55 @@ def test_an_object_and_its_copy(workshop: Workshop, recipe: Recipe) -> None:
     ours = {(name, size) for name, _, flags, _, size, _, _ in after.sections if flags & 2 and not flags & MERGED}
     others = {(name, size) for name, _, flags, _, size, _, _ in wanted.sections if flags & 2 and not flags & MERGED}
     assert {(name, size) for name, size in ours if not name.startswith(separate)} <= others
+
+
+def joined_as(meaning: Meaning, apart: set[str]) -> dict[str, list[Any]]:
+    """What linkers must agree on, but for the contents of sections; ``apart``: sections that only one of them joins."""
+    places = dict(zip(meaning._places.values(), meaning.headers))
+    loaded = {place: part for place, part in places.items() if part.flags & 2 and part.name not in apart}
+    return {
+        "sections": sorted((place, part.kind, part.flags, part.align) for place, part in loaded.items()),
+        "symbols": sorted(
+            # What kind of thing a reference means, its definition says.
+            (s.name, s.binding, s.kind if s.place != "undefined" else 0, s.other & 3, s.place, s.value, s.size)
+            for s in meaning.symbols
+            if s.binding
+        ),
+        "relocations": sorted(
+            repr((place, offset, kind, addend, symbol.name or (symbol.place, symbol.value)))
+            for place, rows in meaning.relocations.items()
+            for offset, kind, addend, symbol in rows
+            if place in loaded
+        ),
+        "groups": sorted((flag, signature, sorted(members)) for flag, signature, members in meaning.groups),
+    }
+
+
+@pytest.mark.skipif("bfd" not in LINKERS, reason="GNU ld is not installed")
+@pytest.mark.parametrize("recipe", OF_THIS_MACHINE, ids=lambda recipe: recipe.name)
+def test_gnu_ld_joins_the_same(workshop: Workshop, recipe: Recipe) -> None:
+    """Objects of this machine, which are those that it can read: symbols, relocations, groups, sections, contents."""
+    pair = split(workshop.compile(recipe).read_bytes())
+    paths = [workshop.write(name, data) for name, data in zip(("first.o", "second.o"), pair)]
+    result = workshop.directory / "theirs.o"
+    run("ld.bfd", "-r", *map(str, paths), "-o", str(result))
+    ours, theirs = Meaning(elf.join(pair)), Meaning(result.read_bytes())
+    # GNU ld joins sections that describe one section each.
+    apart = {"__patchable_function_entries"}
+    assert joined_as(ours, apart) == joined_as(theirs, apart)
+    inputs = [{place: part for place, part in zip(m._places.values(), m.headers)} for m in map(Meaning, pair)]
+    other = dict(zip(theirs._places.values(), theirs.headers))
+    compared = 0
+    for place, part in zip(ours._places.values(), ours.headers):
+        if not part.flags & 2 or not part.data or part.name in apart | {".eh_frame"}:
+            # It fills up `.eh_frame` differently.
+            continue
+        first, second = (len(found[place].data) if place in found else 0 for found in inputs)
+        assert part.data[:first] == other[place].data[:first], place
+        # What is between them is filled with instructions that do nothing.
+        assert part.data[len(part.data) - second :] == other[place].data[len(part.data) - second :], place
+        compared += 1
+    assert compared
 
 
 @pytest.mark.parametrize("linker", LINKERS)
