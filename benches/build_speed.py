@@ -1,11 +1,12 @@
-"""Everything a build does except the external compiler and linker, against a process per step.
+"""Everything a build does except the compiler, against a process per step and against reading and writing alone.
 
     python benches/build_speed.py [--ops 1160] [--objcopy llvm-objcopy]
 
 The op list has the shape of a large decoder model: 58 layers of 20 ops over 25 distinct kernels, split mode 4. Both
 sides work on the same files, in one run:
 
-* ours: the stages of a build (cold: nothing built before; warm: up to date), without the time of compiler and linker;
+* ours: the stages of a build (cold: nothing built before; warm: up to date), without the time of the compiler;
+* the least there is to do: every file that is read or made, read, hashed (SHA-256) and written once;
 * the baseline does the same with a process per step, as build scripts do: per op `objdump -h` for every core side,
   `ar x` for archives, `cp` and `objcopy` for every copy, and in the end one `objcopy` per function to make it local.
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import hashlib
 import json
 import os
 import resource
@@ -28,15 +30,19 @@ from typing import Any
 
 import superkernel
 from ratios import ratio
-from superkernel import _build
+from superkernel import _build, elf
 from superkernel.sim import BuiltOp, build_op
 
 LAYERS, OPS_PER_LAYER, KERNELS, SPLIT = 58, 20, 25, 4
 TYPES = ("KERNEL_TYPE_AIV_ONLY", "KERNEL_TYPE_MIX_AIC_1_2", "KERNEL_TYPE_AIV_ONLY", "KERNEL_TYPE_AIC_ONLY")
 #: Seconds after which a file counts as settled.
 SETTLED = 3.5
-#: Stages that wait for external programs.
-EXTERNAL = {"compile", "link"}
+#: Runs of which the best counts.
+ROUNDS = 9
+#: Stages that wait for external programs. Kernels for the host are linked in process.
+EXTERNAL = {"compile"}
+#: Ops of the comparison with reading and writing alone.
+DISTINCT_OPS = 200
 
 SOURCE = """
 #include "kernel_operator.h"
@@ -96,6 +102,66 @@ def many_counts(folder: Path, *, archives: bool) -> tuple[list[BuiltOp], dict[st
         )
     ops = [kernels[number % len(kernels)].entry() for number in range(200)]
     return kernels, {"op_list": ops, "super_kernel_options": f"split-mode={SPLIT}"}
+
+
+LARGE_FUNCTION = """
+__attribute__((noinline)) static int {name}_{number}(int v)
+{{
+    {lines}
+    return v;
+}}
+"""
+
+
+def distinct_ops(folder: Path) -> dict[str, Any]:
+    """Ops of some 25 KB of code each, all of them different: one, compiled once, under many names."""
+    name, parts = "large", range(8)
+    lines = [" ".join(f"v = v * {2 * k + 3} + ({part} ^ (v >> {k % 29 + 1}));" for k in range(200)) for part in parts]
+    functions = "".join(LARGE_FUNCTION.format(name=name, number=part, lines=lines[part]) for part in parts)
+    calls = " ".join(f"value = {name}_{part}(value);" for part in parts)
+    source = SOURCE.replace("float value", "int value").format(name=name, functions=functions, calls=calls)
+    kernel = build_op(source, name, None, TYPES[0], 24, op_type=name, out_dir=folder)
+    entry = kernel.entry()
+    data, description = Path(entry["bin_path"]).read_bytes(), Path(entry["json_path"]).read_text()
+    ops = []
+    for number in range(DISTINCT_OPS):
+        own = f"op{number:03}"
+        paths = {"bin_path": str(folder / f"{own}.o"), "json_path": str(folder / f"{own}.json")}
+        renamed = elf.edit(data, rename={function: function.replace(name, own) for function in kernel.functions})
+        Path(paths["bin_path"]).write_bytes(renamed)
+        told = {**json.loads(description.replace(name, own)), "sha256": hashlib.sha256(renamed).hexdigest()}
+        Path(paths["json_path"]).write_text(json.dumps(told))
+        ops.append({**entry, **paths})
+    return {"op_list": ops, "super_kernel_options": f"split-mode={SPLIT}"}
+
+
+def once(files: list[Path], folder: Path) -> float:
+    """Seconds for reading, hashing and writing these files once, with nothing in between."""
+    folder.mkdir(exist_ok=True)
+    started = time.perf_counter()
+    for number, path in enumerate(files):
+        data = path.read_bytes()
+        hashlib.sha256(data).hexdigest()
+        (folder / str(number)).write_bytes(data)
+    return time.perf_counter() - started
+
+
+def against_once(folder: Path, name: str, infos: dict[str, Any], form: str) -> None:
+    """The own stages of a cold build beside the least that there is to do with its files; both by turns."""
+    runs = []
+    for _ in range(ROUNDS):
+        seconds, timings = ours(infos, name, rebuild=True)
+        inputs = dict.fromkeys(op[key] for op in infos["op_list"] for key in ("bin_path", "json_path"))
+        made = sorted((folder / "kernel_meta").glob(f"{name}.*"))
+        files = [*map(Path, inputs), *made]
+        runs.append((seconds, once(files, folder / "once"), timings))
+    best, least = min(run[0] for run in runs), min(run[1] for run in runs)
+    size = sum(path.stat().st_size for path in files)
+    stages = ", ".join(f"{stage} {time:.1f}" for stage, time in min(runs, key=lambda run: run[0])[2].items())
+    print(
+        f"{form}: {best * 1000:.1f} ms; {len(files)} files of {size / 1e6:.1f} MB once {least * 1000:.1f} ms ({stages})"
+    )
+    ratio(f"own stages, 200 ops, {form} / reading, hashing and writing their files once", best / least, "lower")
 
 
 def ours(infos: dict[str, Any], name: str, *, rebuild: bool) -> tuple[float, dict[str, float]]:
@@ -198,9 +264,7 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
     cold = min(cold, again)
     warm = min(call_seconds(infos, "bench") for _ in range(5))
     stages = ", ".join(f"{stage} {time:.1f}" for stage, time in timings.items())
-    print(
-        f"ours: {cold * 1000:.1f} ms cold, {warm * 1000:.1f} ms warm (up to date); no processes but compiler and linker"
-    )
+    print(f"ours: {cold * 1000:.1f} ms cold, {warm * 1000:.1f} ms warm (up to date); no processes but the compiler")
     print(f"  stages of the first build in ms: {stages}")
     print(f"  peak memory {peak_memory():.0f} MiB")
 
@@ -220,6 +284,11 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
         print(f"200 ops, 20 block counts, {form}: {best * 1000:.1f} ms ({stages})")
         elapsed = process_per_step(folder, name, infos, kernels, options.objcopy)
         ratio(f"own stages, 200 ops of 20 block counts, {form}, process per step / ours", elapsed / best)
+
+        against_once(folder, name, infos, form)
+    infos = distinct_ops(folder / "distinct")
+    time.sleep(SETTLED)
+    against_once(folder, "distinct", infos, "200 distinct ops of 25 KB")
 
     for count in options.growth:
         seconds, _ = ours(op_list(kernels, count), f"growth_{count}", rebuild=True)
