@@ -102,7 +102,8 @@ struct Kept {
 /// reference is weak depends with LLD on whom it meets first (src/link/tests.rs says what it should be).
 fn defined(objects: &[Vec<u8>]) -> HashSet<String> {
     let symbols = objects.iter().flat_map(|object| meaning::read(object).symbols);
-    let defined = symbols.filter(|symbol| symbol.binding != 0 && matches!(symbol.key.place, meaning::Place::Section(_)));
+    let defined =
+        symbols.filter(|symbol| symbol.binding != 0 && matches!(symbol.key.place, meaning::Place::Section(_)));
     defined.map(|symbol| symbol.key.name).collect()
 }
 

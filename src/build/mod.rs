@@ -426,8 +426,8 @@ impl Build<'_> {
                 compile::bad_output("the linker", &format!("super kernel `{}`", kernel.name), error.to_string())
             })
         })?;
-        let (sizes, digest) = timings
-            .measure(Stage::Check, || rayon::join(|| self.check(&object), || ContentDigest::of(&object)));
+        let (sizes, digest) =
+            timings.measure(Stage::Check, || rayon::join(|| self.check(&object), || ContentDigest::of(&object)));
         Ok(Made { digest, object, sizes: sizes?, tools })
     }
 

@@ -29,8 +29,8 @@ mod tests;
 
 pub(crate) use copies::copy_edits;
 pub use copies::split_copies;
-pub use edit::{Edits, Groups, Localize, Missing, SymbolOrder, edit};
 pub(crate) use edit::{AddedSection, Fill, References, Shape, edit_with, normalized, of_section};
+pub use edit::{Edits, Groups, Localize, Missing, SymbolOrder, edit};
 pub use error::{EditKind, ElfError};
 pub(crate) use format::RELOCATABLE;
 pub(crate) use inspect::{DEVICE_MACHINE, HOST_MACHINE, relocations, section_contents};

@@ -127,7 +127,6 @@ impl<'a> Sharing<'a> {
         }
         Ok(())
     }
-
 }
 
 /// What the block-local variables of all sub-kernels take of the memory there is for them.

@@ -47,8 +47,7 @@ fn rest(object: &[u8], added: &[AddedSection]) -> Result<Rest, ElfError> {
     let changes = names::resolve(&file, table.as_ref(), &edits)?;
     let extent = Extent::check(&file, table.as_ref())?;
     let plan = sections::plan(&file, table.as_ref(), &edits, &changes)?;
-    let symbols =
-        table.as_ref().map(|table| renumber::plan(&file, table, &changes, &plan, edits.order)).transpose()?;
+    let symbols = table.as_ref().map(|table| renumber::plan(&file, table, &changes, &plan, edits.order)).transpose()?;
     let (table, symbols) = (table.as_ref(), symbols.as_ref());
     let mut sections = Decisions { file: &file, table, changes: &changes, plan: &plan, symbols }.sections()?;
     let mut tables = Tables::of(&file, table)?;

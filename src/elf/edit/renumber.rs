@@ -112,9 +112,8 @@ fn in_order(table: &SymbolTable<'_>, mut symbols: Vec<Staying>, order: SymbolOrd
                 };
                 let name = |symbol: &Staying| table.names.short(symbol.1.name, LONGEST_COMPARED).unwrap_or_default();
                 // Names are looked for only where nothing else tells symbols apart.
-                part[from..].sort_by(|one, other| {
-                    place(one).cmp(&place(other)).then_with(|| name(one).cmp(name(other)))
-                });
+                part[from..]
+                    .sort_by(|one, other| place(one).cmp(&place(other)).then_with(|| name(one).cmp(name(other))));
             }
         }
     }

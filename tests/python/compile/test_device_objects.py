@@ -198,7 +198,7 @@ def test_a_call_between_objects_of_an_op_must_reach(tmp_path: Path, capfd, forwa
 
     told = refused(tmp_path, mixed(tmp_path, "m", *halves(0x20000)), capfd)
     half = "aic" if forward else "aiv"
-    assert "SK0232" in told and f"op 0 (`m`): a call of `helper` in `m_mix_{half}`" in told
+    assert "SK0232" in told and "op 0 (`m`)" in told and f"a call of `helper` in `m_mix_{half}`" in told
     # What only lies too far apart because of others is found when it is linked, and the op is named.
     others = [entry(tmp_path, f"f{n}", DeviceObject().function(f"f{n}", 0x8000).bytes()) for n in range(5)]
     others += [

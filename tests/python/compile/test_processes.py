@@ -38,5 +38,6 @@ def test_200_ops_need_the_compiler_and_nothing_else(
     assert (tmp_path / "kernel_meta" / "many.o").exists()
     started = log.read_text().splitlines()
     assert {line.split()[0] for line in started} <= COMPILERS, started
-    # Questions to the compiler aside, it runs once for each kind of core and once for each entry.
-    assert sum(" -c " in line for line in started) == 4, started
+    assert [line for line in started if " -c " in line]
+    # Nor does the compiler link.
+    assert not [line for line in started if not {"-c", "-E", "--version", "-dumpversion"} & set(line.split())], started
