@@ -184,11 +184,9 @@ fn far_calls_between(looks: &[Look<'_>]) -> Vec<ObjectError> {
         let others = looks.iter().enumerate().filter(|(other, called)| *other != number && called.path == look.path);
         for (other, called) in others.filter(|(_, called)| needed.iter().any(|name| called.object.exports(name))) {
             let is_first = (look.group, number) < (called.group, other);
-            match far_call_to(look.object.bytes, called.object.bytes, is_first) {
-                Ok(call) => problems.extend(call.map(|call| call.error(look.op.clone(), look.origin()))),
-                // Whatever cannot be read has been told.
-                Err(_) => {}
-            }
+            // Whatever cannot be read has been told.
+            let call = far_call_to(look.object.bytes, called.object.bytes, is_first).ok().flatten();
+            problems.extend(call.map(|call| call.error(look.op.clone(), look.origin())));
         }
     }
     problems

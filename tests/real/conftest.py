@@ -23,6 +23,8 @@ import pytest
 WHEELS = [
     ("vllm-ascend", "0.20.2rc1", "manylinux_2_24_x86_64"),
     ("mindspore", "2.10.0", "manylinux1_x86_64"),
+    ("vllm-ascend", "0.13.0", "manylinux_2_24_x86_64"),
+    ("vllm-ascend", "0.15.0rc1", "manylinux_2_24_x86_64"),
     ("vllm-ascend", "0.18.0", "manylinux_2_24_x86_64"),
     ("vllm-ascend", "0.19.1rc1", "manylinux_2_24_x86_64"),
     ("vllm-ascend", "0.21.0rc1", "manylinux_2_24_x86_64"),
