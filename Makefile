@@ -13,7 +13,7 @@ ifeq ($(wildcard target),)
 export CARGO_INCREMENTAL := 0
 endif
 
-.PHONY: demo quick test test-extra test-real extra-tools setup packages develop release tables wheel wheels lint rust-test python-test
+.PHONY: demo quick test test-extra test-real extra-tools setup packages develop release tables wheel wheels dist lint rust-test python-test
 .PHONY: test-torch durations docs bench deny stress compare clean
 
 .PHONY: help
@@ -66,8 +66,14 @@ tables: develop setup  ## writes the listings of options and settings anew
 durations: develop setup packages  ## records what every test costs, for `make quick`
 	SUPERKERNEL_RECORD_DURATIONS=1 pytest -q -n auto --dist worksteal
 
-wheel: setup  ## the wheel, in dist/
-	maturin build --quiet --release --out dist
+wheel: setup  ## the wheel for this machine, in dist/
+	scripts/wheels native
+
+# All that is published, with a file of checksums.
+dist: wheels  ## wheels, source archive and checksums, in dist/
+	maturin sdist --quiet --out dist
+	scripts/finish-package dist/*.tar.gz
+	cd dist && sha256sum *.whl *.tar.gz > SHA256SUMS
 
 # For the machines Ascend devices are in, and old enough C libraries; built with zig, checked by auditwheel and abi3audit.
 wheels: setup extra-tools  ## wheels for x86-64 and aarch64
@@ -121,6 +127,7 @@ lint: develop setup  ## format, lints, types, stubs
 	mypy
 	stubtest superkernel._core --ignore-disjoint-bases
 	python scripts/deny
+	python scripts/licences --check
 
 # Licences, bans and sources of the dependencies, and advisories where cargo-deny and their database are at hand.
 deny: setup  ## the dependencies against deny.toml

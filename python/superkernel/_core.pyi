@@ -120,6 +120,7 @@ __all__ = [
 _BytesLike = bytes | bytearray | memoryview
 
 __version__: str
+__commit__: str
 SIM_GUARD_BYTE: int
 
 # -- support ---------------------------------------------------------------------------------------------------------

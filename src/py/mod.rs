@@ -32,6 +32,11 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    // Set where packages are made; nothing but `superkernel version` may depend on it.
+    module.add(
+        "__commit__",
+        option_env!("SUPERKERNEL_COMMIT").filter(|commit| !commit.is_empty()).unwrap_or("unknown"),
+    )?;
     logging::register(module)?;
     support::register(module)?;
     options::register(module)?;
