@@ -114,17 +114,23 @@ fn tools(settings: &Settings<'_>, cancel: &Cancel) -> Result<PathBuf, OperatorEr
             let command = settings.compiler.command(title).args(base_arguments(settings));
             command.arg("-I").arg(settings.emulation)
         };
-        let command = compile("the headers of host code").args(["-x", "c++-header"]).file(&prelude);
-        match command.arg("-o").file(folder.join(format!("{PRELUDE}.gch"))).run(cancel) {
-            // A compiler that cannot do it reads the headers each time.
-            Ok(_) | Err(ToolchainError::Failed { .. }) => {}
-            Err(other) => return Err(other.into()),
-        }
-        let answer = compile("what asks host code").arg("-c").file(ours.join("answer.cpp"));
-        answer.arg("-o").file(folder.join(ANSWER)).run(cancel)?;
-        let asker = compile("the process of host code").file(ours.join("main.cpp")).arg("-o").file(folder.join(ASKER));
-        asker.arg("-ldl").run(cancel)?;
-        Ok(())
+        let precompile = || -> Result<(), OperatorError> {
+            let command = compile("the headers of host code").args(["-x", "c++-header"]).file(&prelude);
+            match command.arg("-o").file(folder.join(format!("{PRELUDE}.gch"))).run(cancel) {
+                // A compiler that cannot do it reads the headers each time.
+                Ok(_) | Err(ToolchainError::Failed { .. }) => Ok(()),
+                Err(other) => Err(other.into()),
+            }
+        };
+        let programs = || -> Result<(), OperatorError> {
+            let answer = compile("what asks host code").arg("-c").file(ours.join("answer.cpp"));
+            answer.arg("-o").file(folder.join(ANSWER)).run(cancel)?;
+            let asker = compile("the process of host code").file(ours.join("main.cpp"));
+            asker.arg("-o").file(folder.join(ASKER)).arg("-ldl").run(cancel)?;
+            Ok(())
+        };
+        let (headers, programs) = crate::parallel::run(|| rayon::join(precompile, programs));
+        headers.and(programs)
     })
 }
 

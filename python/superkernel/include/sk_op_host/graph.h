@@ -131,6 +131,12 @@
     ROW(FRACTAL_NZ_C0_4, 53)                                                                                           \
     ROW(FRACTAL_NZ_C0_8, 54)
 
+// Host code uses them by these names.
+using std::map;
+using std::pair;
+using std::string;
+using std::vector;
+
 namespace ge {
 
 #define SK_OP_HOST_ROW(name, number, bits) name = number,
@@ -140,12 +146,6 @@ enum DataType : int { SK_OP_HOST_DATA_TYPES(SK_OP_HOST_ROW) DT_MAX = 43 };
 #define SK_OP_HOST_ROW(name, number) FORMAT_##name = number,
 enum Format : int { SK_OP_HOST_FORMATS(SK_OP_HOST_ROW) FORMAT_END = 55, FORMAT_MAX = 0xff };
 #undef SK_OP_HOST_ROW
-
-// Code that opens this namespace uses them by these names.
-using std::map;
-using std::pair;
-using std::string;
-using std::vector;
 
 using graphStatus = uint32_t;
 constexpr graphStatus GRAPH_SUCCESS = 0;
@@ -278,10 +278,5 @@ template <class A, class B, class R> bool MulOverflow(A first, B second, R &prod
 }
 
 } // namespace ge
-
-namespace optiling {
-using std::string;
-using std::vector;
-} // namespace optiling
 
 #endif

@@ -27,6 +27,14 @@
 #define ASCENDC_TPL_UI_LIST 1
 #define ASCENDC_TPL_UI_MIX 2
 
+// Types and formats as values of template arguments.
+#define SK_OP_HOST_ROW(name, number, bits) C_##name = number,
+enum : uint64_t { SK_OP_HOST_DATA_TYPES(SK_OP_HOST_ROW) };
+#undef SK_OP_HOST_ROW
+#define SK_OP_HOST_ROW(name, number) C_FORMAT_##name = number,
+enum : uint64_t { SK_OP_HOST_FORMATS(SK_OP_HOST_ROW) };
+#undef SK_OP_HOST_ROW
+
 namespace sk_op_host {
 
 constexpr uint64_t NO_KEY = ~uint64_t(0);
