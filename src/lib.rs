@@ -99,6 +99,8 @@ use locate::Located;
 use model::Platform;
 use phases::{Inputs, OtherObjects, Prepared, UnreadableObjects};
 use serde_json::Value;
+use sim::interface::report::Report;
+use sim::interface::request::Request as LaunchRequest;
 use stage::{Observer, Timings};
 use std::path::Path;
 
@@ -175,6 +177,12 @@ pub fn build_op(
     cancel: &Cancel,
 ) -> Result<opbuild::BuiltOp, Error> {
     Ok(opbuild::build(request, host, cancel)?)
+}
+
+/// Runs a launch in this process, on simulated cores, until it ends or `cancel` is raised: kernel code that never comes back
+/// is ended, too.
+pub(crate) fn simulate(request: LaunchRequest, cancel: &Cancel) -> Result<Report, Error> {
+    Ok(sim::launch(request, cancel)?)
 }
 
 /// Plans the super kernels of a marked graph.

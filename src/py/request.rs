@@ -5,15 +5,16 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 
 use super::errors::{from_parts, to_python};
+use super::interrupt::interruptible;
 use super::loader::KernelDescription;
 use super::report::SimReport;
 use crate::model::Soc;
 use crate::named::Named;
+use crate::sim::Request;
 use crate::sim::interface::report::Report;
 use crate::sim::interface::request::{self, AgentSpec, BufferSpec, DelaySpec, OpSpec, Trigger, WriteSpec};
 use crate::sim::launch::protocol::{Answer, Pages, WorkOrder};
 use crate::sim::machine::topology::Topology;
-use crate::sim::{self, Request};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<LaunchRequest>()
@@ -157,7 +158,7 @@ impl LaunchRequest {
     /// Runs it in this process.
     fn launch(&self, py: Python<'_>) -> PyResult<SimReport> {
         let request = self.0.clone();
-        let report = py.detach(|| sim::launch(request)).map_err(|error| to_python(py, error))?;
+        let report = interruptible(py, |cancel| crate::simulate(request, cancel))?;
         Ok(self.report(py, report))
     }
 

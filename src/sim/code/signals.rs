@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use corosensei::Yielder;
@@ -93,7 +94,6 @@ const MOST_ATTEMPTS: u32 = 2000;
 /// Handlers installed for the length of a run; the former ones come back when it is dropped.
 pub(crate) struct CrashGuard {
     former: Vec<(i32, libc::sigaction)>,
-    has_timer: bool,
     former_stack: libc::stack_t,
     _stack: Vec<u8>,
 }
@@ -104,6 +104,7 @@ impl CrashGuard {
         CODE[0].store(code.start, Ordering::Relaxed);
         CODE[1].store(code.end, Ordering::Relaxed);
         MISSED.store(0, Ordering::Relaxed);
+        IS_PATIENT.store(false, Ordering::Relaxed);
         let mut stack = vec![0u8; ALTERNATE_STACK];
         // SAFETY: plain system calls with valid pointers; the alternate stack lives as long as the guard, which
         // restores the former one before it goes. The handler is async-signal-safe: it only reads atomics and edits the
@@ -129,20 +130,52 @@ impl CrashGuard {
             if let Some(time) = time {
                 set_timer(time, AGAIN);
             }
-            Self { former, has_timer: time.is_some(), former_stack, _stack: stack }
+            Self { former, former_stack, _stack: stack }
         }
+    }
+
+    /// Ends kernel code wherever it is, from now on: by the timer, which goes back to whom it belongs when the guard goes.
+    /// From any thread, while a guard is installed.
+    pub(crate) fn end_kernel_code() {
+        let mut borrowed = BORROWED.lock().unwrap_or_else(PoisonError::into_inner);
+        if borrowed.is_some() {
+            return;
+        }
+        IS_PATIENT.store(true, Ordering::Relaxed);
+        // SAFETY: as in `install`.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_crash as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+            let mut old: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(libc::SIGALRM, &action, &mut old);
+            *borrowed = Some(old);
+        }
+        set_timer(AGAIN, AGAIN);
     }
 }
 
+/// Whoever had the alarm before somebody wanted kernel code to end.
+static BORROWED: Mutex<Option<libc::sigaction>> = Mutex::new(None);
+/// The process is not to be given up if kernel code is not met: it ends at the next switch.
+static IS_PATIENT: AtomicBool = AtomicBool::new(false);
+
 impl Drop for CrashGuard {
     fn drop(&mut self) {
-        // SAFETY: puts back exactly what `install` found.
+        let borrowed = BORROWED.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let has_timer = borrowed.is_some() || self.former.iter().any(|(signal, _)| *signal == libc::SIGALRM);
+        // SAFETY: puts back exactly what `install` and `end_kernel_code` found.
         unsafe {
-            if self.has_timer {
+            if has_timer {
                 set_timer(Duration::ZERO, Duration::ZERO);
+                // Alarms that are on their way are nobody's.
+                libc::signal(libc::SIGALRM, libc::SIG_IGN);
             }
-            for (signal, old) in &self.former {
-                libc::sigaction(*signal, old, std::ptr::null_mut());
+            for (signal, old) in self.former.iter().map(|(signal, old)| (*signal, old)) {
+                libc::sigaction(signal, old, std::ptr::null_mut());
+            }
+            if let Some(old) = borrowed.filter(|_| !self.former.iter().any(|(signal, _)| *signal == libc::SIGALRM)) {
+                libc::sigaction(libc::SIGALRM, &old, std::ptr::null_mut());
             }
             libc::sigaltstack(&self.former_stack, std::ptr::null_mut());
         }
@@ -173,7 +206,7 @@ unsafe fn ends_here(here: bool, context: &libc::ucontext_t) -> bool {
     }
     // SAFETY: async-signal-safe calls; the thread that drives the run lives until the guard is dropped.
     unsafe {
-        if MISSED.fetch_add(1, Ordering::Relaxed) > MOST_ATTEMPTS {
+        if MISSED.fetch_add(1, Ordering::Relaxed) > MOST_ATTEMPTS && !IS_PATIENT.load(Ordering::Relaxed) {
             libc::signal(libc::SIGALRM, libc::SIG_DFL);
         } else if !here {
             libc::pthread_kill(THREAD.load(Ordering::Relaxed) as libc::pthread_t, libc::SIGALRM);

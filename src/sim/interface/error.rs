@@ -99,6 +99,12 @@ pub enum SimError {
         /// The kernel.
         kernel: String,
     },
+    /// The caller wants no report any more.
+    #[error("the run of `{kernel}` was stopped before it was finished")]
+    Stopped {
+        /// The kernel.
+        kernel: String,
+    },
     /// The compiler is missing or did not do its job.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),
@@ -119,6 +125,7 @@ impl Diagnostic for SimError {
             Self::Memory { .. } => "SK0907",
             Self::NestedLaunch { .. } => "SK0946",
             Self::ForkedInLaunch { .. } => "SK0956",
+            Self::Stopped { .. } => "SK0957",
             Self::NoMain { .. } => "SK0947",
             Self::File(error) => error.id(),
             Self::Excess { source, .. } => source.id(),
@@ -143,6 +150,7 @@ impl Diagnostic for SimError {
             Self::Memory { .. } => {
                 "free memory, raise the limit of this process (`ulimit -v`), or use fewer or smaller buffers".to_owned()
             }
+            Self::Stopped { .. } => "start it again when you want to".to_owned(),
             Self::ForkedInLaunch { .. } => {
                 "use isolation=\"process\", in this process or in the one it was forked from".to_owned()
             }

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use corosensei::stack::DefaultStack;
 use corosensei::trap::CoroutineTrapHandler;
@@ -11,6 +12,7 @@ use corosensei::{Coroutine, CoroutineResult};
 use crate::aicore::Pipe;
 use crate::aicore::operand::Operands;
 use crate::artifact::{DYNAMIC_BLOCK_NUM, EARLY_START_CONFIG};
+use crate::cancel::Cancel;
 use crate::model::{Chip, CoreKind};
 use crate::sim::code::library::Library;
 use crate::sim::code::signals::{Crash, CrashGuard, Exit, FIBER, remember_way_back};
@@ -52,8 +54,8 @@ type Fiber = Coroutine<(), (), Exit, DefaultStack>;
 /// Stacks of earlier launches, with their sizes.
 static STACKS: Mutex<Vec<(usize, DefaultStack)>> = Mutex::new(Vec::new());
 
-/// Runs a launch to its end.
-pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
+/// Runs a launch to its end, or until somebody wants it to stop.
+pub(crate) fn launch(request: Request, cancel: &Cancel) -> Result<Report, SimError> {
     let _alone = Alone::take(&request.kernel)?;
     let library = Library::open(&request.library, &request.kernel, &hooks::table())?;
     let argument_error = |problem: String| SimError::Argument { kernel: request.kernel.clone(), problem };
@@ -88,7 +90,7 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
         fibers.push(fiber(enter, entry, args_offset, stack_bytes)?);
     }
     library.log_accesses(run.observer.log.raw())?;
-    drive(&mut run, &mut fibers, &library.code());
+    drive(&mut run, &mut fibers, &library.code(), cancel);
     library.log_accesses(std::ptr::null_mut())?;
     if let (Some(crash), Some((_, failure))) = (run.crash, &mut run.observer.failure) {
         if crash.is_timeout() {
@@ -112,6 +114,7 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
     }
     // A library with unique symbols stays loaded: the next launch must find the variables as this one did.
     run.machine.block_local.store(&initial);
+    let stopped = cancel.check().map_err(|_| SimError::Stopped { kernel: run.request.kernel.clone() });
     for mut fiber in fibers {
         // SAFETY: nothing on a fiber's stack needs to be dropped: kernel code is C++ that is not continued, and the hooks
         // keep nothing that owns anything across a suspension.
@@ -121,7 +124,7 @@ pub(crate) fn launch(request: Request) -> Result<Report, SimError> {
             stacks.push((stack_bytes, fiber.into_stack()));
         }
     }
-    Ok(explain::report(*run))
+    stopped.map(|()| explain::report(*run))
 }
 
 /// `SkWatch` of the header: what the kernel has to tell about.
@@ -317,15 +320,42 @@ fn fiber(enter: *const (), entry: *const (), args_offset: Option<u64>, stack_byt
     }))
 }
 
-/// Resumes core after core until all have finished or one has failed.
-fn drive(run: &mut Run, fibers: &mut [Fiber], code: &Range<u64>) {
+/// How often somebody looks whether the run shall end while kernel code runs.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Resumes core after core until all have finished or one has failed, or nobody wants that any more.
+fn drive(run: &mut Run, fibers: &mut [Fiber], code: &Range<u64>, cancel: &Cancel) {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let _crashes = CrashGuard::install(code, run.request.time());
+        // Kernel code does not look by itself.
+        let watcher = cancel.is_shared().then(|| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Acquire) && !cancel.is_cancelled() {
+                    std::thread::park_timeout(LOOK);
+                }
+                if !is_over.load(Ordering::Acquire) {
+                    CrashGuard::end_kernel_code();
+                }
+            })
+        });
+        resume_all(run, fibers, cancel);
+        is_over.store(true, Ordering::Release);
+        if let Some(watcher) = watcher {
+            watcher.thread().unpark();
+            // The guard goes when nobody asks it for anything any more.
+            let _ = watcher.join();
+        }
+    });
+}
+
+fn resume_all(run: &mut Run, fibers: &mut [Fiber], cancel: &Cancel) {
     let mut handlers: Vec<CoroutineTrapHandler<Exit>> = fibers.iter().map(Coroutine::trap_handler).collect();
-    let _crashes = CrashGuard::install(code, run.request.time());
     // From here on the run is only reached through this pointer: hooks take it from `RUN` while a fiber runs.
     let run: *mut Run = run;
     RUN.store(run, Ordering::Relaxed);
     // SAFETY: no fiber runs now, so this is the only access.
-    while let Some(core) = unsafe { (*run).next_core() } {
+    while let Some(core) = unsafe { (*run).next_core() }.filter(|_| !cancel.is_cancelled()) {
         // SAFETY: as above.
         unsafe { (*run).enter(core) };
         FIBER.store(&mut handlers[core], Ordering::Relaxed);

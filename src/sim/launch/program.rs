@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::ffi::{CString, c_char, c_int};
 
 use super::engine;
+use crate::cancel::Cancel;
 use crate::sim::code::library::Library;
 use crate::sim::interface::error::SimError;
 use crate::sim::machine::arena::{self, Space};
@@ -17,7 +18,7 @@ pub(crate) fn run(settings: host::Settings, arguments: &[String]) -> Result<Infa
     let main = library.symbol("main").map_err(|_| SimError::NoMain { program: name.to_owned() })?;
     let (arena, _file) = arena::create(settings.memory, None)?;
     let space = Space::new(arena, settings.memory)?;
-    host::begin(settings, engine::launch, space);
+    host::begin(settings, |request| engine::launch(request, &Cancel::new()), space);
     let texts: Vec<CString> = arguments.iter().filter_map(|text| CString::new(text.as_str()).ok()).collect();
     let mut pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
     pointers.push(std::ptr::null());

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cancel::Cancel;
 use crate::diagnostic::Diagnostic;
 use crate::sim::interface::error::SimError;
 use crate::sim::interface::report::Report;
@@ -46,7 +47,7 @@ impl WorkOrder {
             let access = if pages.open { Access::Open } else { Access::Closed };
             arena::protect(pages.address, pages.size, access)
         });
-        line(&match launched.and_then(|()| super::engine::launch(self.launch)) {
+        line(&match launched.and_then(|()| super::engine::launch(self.launch, &Cancel::new())) {
             Ok(report) => Answer::Report(Box::new(report)),
             Err(error) => {
                 Answer::Refused { id: error.id().to_owned(), message: error.to_string(), solution: error.solution() }
