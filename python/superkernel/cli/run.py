@@ -44,7 +44,15 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.add_argument(
         "--piece", type=text, metavar="NAME", help="of a marked graph: this super kernel alone (default: all of them)"
     )
-    command.add_argument("--seeds", type=int, default=100, metavar="N", help="number of seeds (default: %(default)s)")
+    command.add_argument(
+        "--seeds",
+        type=int,
+        metavar="N",
+        help="number of seeds (default: 100; with --time as many as there is time for)",
+    )
+    command.add_argument(
+        "--time", type=float, metavar="SECONDS", help="for each super kernel: begin no further seed after so long"
+    )
     command.add_argument("--seed", type=int, metavar="N", help="run this seed alone")
     command.add_argument("--first-seed", type=int, default=0, metavar="N", help="the first seed (default: 0)")
     command.add_argument(
@@ -131,7 +139,7 @@ def run(options: argparse.Namespace) -> int:
     verdicts: list[Verdict] = []
     with superkernel.configure(**settings), _executor(options) as executor:
         for kernel, shared in _kernels(options):
-            with _verdicts.progress(kernel.name, quiet=options.json) as progress:
+            with _verdicts.progress(kernel.name, quiet=options.json, budget=options.time) as progress:
                 verdict = _verdict(kernel, options, shared, executor=executor, progress=progress)
             verdicts.append(verdict)
             if not options.json:
@@ -223,6 +231,7 @@ def _verdict(
         inputs.arguments(kernel.parameters),
         seeds=options.seeds if seed is None else 1,
         first_seed=options.first_seed if seed is None else seed,
+        time=options.time,
         tools=options.tool,
         most_findings=10**9 if options.all else 1,
         rtol=options.rtol,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ __all__ = ["Request", "Trial", "check_kernel"]
 
 #: How much further apart than two orders of the ops alone a float may be that is combined by several cores.
 _SPREAD = 16
+#: Seeds that workers get at a time if there is a limit of time.
+_AT_A_TIME = 64
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,9 @@ class Request:
     #: Other arguments of :meth:`superkernel.sim.Kernel.launch`.
     options: Mapping[str, Any]
     executor: Executor | None
-    #: Is told how many seeds have run, and how many will.
+    #: Seconds after which no further seed begins.
+    budget: float | None
+    #: Is told how many seeds have run, and how many will at most.
     progress: Callable[[int, int], None] | None
 
 
@@ -135,6 +140,7 @@ def check_kernel(kernel: Kernel, args: Any, request: Request) -> Verdict:
 
 
 def _check_kernel(kernel: Kernel, args: Any, request: Request) -> Verdict:
+    begun = time.monotonic()
     device = kernel.device
     slots = Slots(device, kernel.description, args, FFTS_ADDRESS, request.tiling_key)
     before = {buffer: buffer.read() for buffer in device.buffers}
@@ -167,6 +173,8 @@ def _check_kernel(kernel: Kernel, args: Any, request: Request) -> Verdict:
                 request.progress(tried, len(request.seeds))
             if len(findings) >= request.most_findings:
                 break
+            if request.budget is not None and time.monotonic() - begun >= request.budget:
+                break
         if tried and not findings:
             _note_resting(unchecked, request, request.seeds[:tried])
     finally:
@@ -198,7 +206,10 @@ def _seen(trial: Trial, request: Request) -> Iterator[Seen]:
     if request.executor is not None:
         from superkernel.sim._remote import run_elsewhere
 
-        yield from run_elsewhere(trial, request.seeds, request.executor)
+        # Nobody knows how many there will be where time is short: workers get some at a time.
+        step = len(request.seeds) if request.budget is None else _AT_A_TIME
+        for at in range(0, len(request.seeds), step):
+            yield from run_elsewhere(trial, request.seeds[at : at + step], request.executor)
         return
     for seed in request.seeds:
         report, found = trial.run(seed)

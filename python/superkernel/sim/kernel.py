@@ -24,6 +24,8 @@ __all__ = ["Kernel"]
 
 #: Far more than any device has cores.
 _MOST_BLOCKS = 2**32 - 1
+#: Seeds of a check.
+_USUAL_SEEDS, _MOST_SEEDS = 100, 2**32
 
 
 class Origin(NamedTuple):
@@ -167,8 +169,9 @@ class Kernel:
         self,
         args: Arguments = (),
         *,
-        seeds: int = 100,
+        seeds: int | None = None,
         first_seed: int = 0,
+        time: float | None = None,
         most_findings: int = 1,
         rtol: float = 0.0,
         atol: float = 0.0,
@@ -192,14 +195,16 @@ class Kernel:
         Seed by seed: random and skewed schedules, both rules of counting arrivals, cores that start late, partners of
         outer events that come late; pipes in order, checked and reordered; caches coherent and strict; local memory
         that holds something else. What a seed does never changes: ``check(args, seeds=1, first_seed=N)`` repeats seed
-        ``N`` exactly. ``tools`` (``"order,race,pipe,cache,init,bounds,autosync"``, all but the last unless given)
-        chooses what to look for. Every run starts from the same memory, which is the same afterwards. ``expect`` gives
-        what parameters must hold in the end. ``ignore`` names parameters whose content need not be the same; scratch
-        memory (``workspace``) is never compared; ``rtol`` and ``atol`` are for floats. Stops after ``most_findings``
-        seeds that found something; ``progress`` is told how many seeds have run, of how many. What could not be looked
-        at is in :attr:`Verdict.unchecked`. With ``executor`` (any ``concurrent.futures.Executor``) its workers run the
-        seeds, from memory that is the same at the same addresses; the verdict is the same. What a worker found is run
-        again here, for its report.
+        ``N`` exactly. ``seeds`` is how many are run, 100 unless given; with ``time`` no further seed begins after so
+        many seconds, and without ``seeds`` that alone is the limit. ``tools``
+        (``"order,race,pipe,cache,init,bounds,autosync"``, all but the last unless given) chooses what to look for.
+        Every run starts from the same memory, which is the same afterwards. ``expect`` gives what parameters must hold
+        in the end. ``ignore`` names parameters whose content need not be the same; scratch memory (``workspace``) is
+        never compared; ``rtol`` and ``atol`` are for floats. Stops after ``most_findings`` seeds that found something;
+        ``progress`` is told how many seeds have run, of how many. What could not be looked at is in
+        :attr:`Verdict.unchecked`. With ``executor`` (any ``concurrent.futures.Executor``) its workers run the seeds,
+        from memory that is the same at the same addresses; the verdict is the same. What a worker found is run again
+        here, for its report.
         """
         self._device.require_open()
         keys = _mapping("tiling_key", {} if tiling_key is None or isinstance(tiling_key, int) else tiling_key)
@@ -214,7 +219,9 @@ class Kernel:
             "events": events,
             "event_limit": event_limit,
         }
-        count = check.integer("seeds", seeds, 1, 2**32)
+        budget = check.seconds("time", time)
+        usual = _USUAL_SEEDS if budget is None else _MOST_SEEDS
+        count = check.integer("seeds", usual if seeds is None else seeds, 1, _MOST_SEEDS)
         first = check.integer("first_seed", first_seed, 0, 2**63)
         request = Request(
             seeds=range(first, first + count),
@@ -226,6 +233,7 @@ class Kernel:
             tiling_key=keys,
             options=options,
             executor=executor,
+            budget=budget,
             progress=progress,
         )
         return check_kernel(self, args, request)

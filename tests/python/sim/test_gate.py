@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import superkernel
 from superkernel import SuperKernelError, cli
+from superkernel.cli._verdicts import _far
 from superkernel.scope import Graph
 from superkernel.sim import Device, Tool, Variation, build_op
 from superkernel.sim.variation import DEFAULT_TOOLS
@@ -378,6 +379,31 @@ def test_workers_of_other_processes(folder: Path, ops: dict[str, Any], capsys: p
     assert gate(file, "--seeds", "16", "-j", "2", *SHARED) == 0
     assert "ok, 16 seeds" in capsys.readouterr().out
     assert gate(file, "--seeds", "2", "--executor", "nobody://1", *SHARED) == 2
+
+
+def test_time_instead_of_seeds(folder: Path, ops: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    file = _file(folder, "timed", _on(ops["plus"], 0, sends=(3,)), _on(ops["twice"], 1, receives=(3,)))
+    # A seed has run whatever the time, and seeds are the limit where there is enough of it.
+    assert gate(file, "--time", "0.000001", *SHARED) == 0
+    assert "ok, 1 seeds" in capsys.readouterr().out
+    assert gate(file, "--time", "600", "--seeds", "5", *SHARED) == 0
+    assert "ok, 5 seeds" in capsys.readouterr().out
+    assert gate(file, "--time", "0.000001", "-j", "2", *SHARED) == 0
+    assert "ok, 1 seeds" in capsys.readouterr().out
+    for wrong in ("0", "-1", "nan"):
+        assert gate(file, "--time", wrong, *SHARED) == 2
+    with Device(SOC) as device:
+        kernel = device.load(ops["twice"]["json_path"])
+        x, y = np.arange(COUNT, dtype=np.int32), np.zeros(COUNT, np.int32)
+        calls: list[tuple[int, int]] = []
+        verdict = kernel.check([x, y], time=0.5, progress=lambda done, total: calls.append((done, total)))
+        assert verdict.ok and len(verdict.seeds) == len(calls) and calls[-1][0] == len(calls)
+
+
+def test_progress_says_how_fast_and_how_long() -> None:
+    assert _far(10, 100, 5.0, None) == "10 of 100 seeds, 2.0 per second, 45 s left"
+    assert _far(10, 2**32, 5.0, 60.0) == "10 seeds, 2.0 per second, 55 s left"
+    assert _far(10, 12, 5.0, 60.0) == "10 seeds, 2.0 per second, 1 s left"
 
 
 # -- the fixture -----------------------------------------------------------------------------------------------------
