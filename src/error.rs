@@ -15,6 +15,7 @@ use crate::model::ModelError;
 use crate::objects::ObjectError;
 use crate::opbuild::OpBuildError;
 use crate::operator::OperatorError;
+use crate::operator::kernel::KernelError;
 use crate::options::OptionError;
 use crate::phases::PhaseError;
 use crate::plan::PlanError;
@@ -88,6 +89,9 @@ pub enum Error {
     /// An operator's folder cannot be read, or its host code refuses.
     #[error(transparent)]
     Operator(#[from] OperatorError),
+    /// The kernel of an operator's folder cannot be built.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
     /// A profiling buffer cannot be decoded.
     #[error(transparent)]
     Profiling(#[from] ProfilingError),
@@ -144,6 +148,7 @@ impl Error {
             Self::Locate(error) => error,
             Self::OpBuild(error) => error,
             Self::Operator(error) => error,
+            Self::Kernel(error) => error,
             Self::Profiling(error) => error,
         }
     }

@@ -87,6 +87,7 @@ __all__ = [
     "locate_log",
     "nearest",
     "open_file",
+    "operator_kernel",
     "option_table",
     "parse_options",
     "plan",
@@ -204,6 +205,7 @@ def check_program(text: str) -> list[str]: ...
 # -- operator builder ------------------------------------------------------------------------------------------------
 
 def build_op(request: dict[str, object], emulation_dir: str, timeout: float | None) -> dict[str, Any]: ...
+def operator_kernel(request: dict[str, object]) -> dict[str, Any]: ...
 def header_tree(folder: str) -> tuple[Path, bool, str | None]: ...
 
 # -- operators in their folders --------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 mod chip;
 mod core_kind;
+mod data_type;
 mod device_flags;
 mod kernel_type;
 mod meta;
@@ -9,6 +10,7 @@ mod symbols;
 
 pub use chip::Chip;
 pub use core_kind::{CoreClass, CoreKind};
+pub(crate) use data_type::{DataType, Format};
 pub(crate) use device_flags::{CALL, CALL_REACH, CodeTarget, STACK_BYTES, STACK_RECORD};
 pub use kernel_type::{KernelType, SuperKernelType};
 pub(crate) use meta::{LaunchMeta, META_SECTION_PREFIX, meta_declaration, meta_section};

@@ -1,5 +1,6 @@
 //! What can be wrong with an operator given to the builder.
 
+use super::complaint::Complaint;
 use crate::diagnostic::Diagnostic;
 use crate::elf::ElfError;
 use crate::fs::FileError;
@@ -55,6 +56,9 @@ pub enum OpBuildError {
         /// What is wrong.
         reason: &'static str,
     },
+    /// The source does not compile.
+    #[error(transparent)]
+    Source(Box<Complaint>),
     /// There is no such chip.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -83,6 +87,7 @@ impl Diagnostic for OpBuildError {
             Self::Argument { .. } => "SK0953",
             Self::NoHeaders { .. } => "SK0954",
             Self::Launch { .. } => "SK0955",
+            Self::Source(_) => "SK0958",
             Self::Model(error) => error.id(),
             Self::File(error) => error.id(),
             Self::Store(error) => error.id(),
@@ -109,6 +114,12 @@ impl Diagnostic for OpBuildError {
             Self::Launch { .. } => {
                 "write a launch as `kernel<<<blocks, memory, stream>>>(arguments)`, all of it in one file".to_owned()
             }
+            Self::Source(complaint) if complaint.missing => {
+                "the built-in subset of AscendC has nothing of that name: name a toolkit or a checkout of its development kit \
+                 with the setting `ascendc` (`--ascendc`, `SUPERKERNEL_ASCENDC`), or correct the source"
+                    .to_owned()
+            }
+            Self::Source(_) => "correct the source at the place named".to_owned(),
             Self::Model(error) => error.solution(),
             Self::File(error) => error.solution(),
             Self::Store(error) => error.solution(),

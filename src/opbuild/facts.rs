@@ -1,7 +1,8 @@
 //! What the source does and what the caller says, brought together once.
 
 use super::error::OpBuildError;
-use super::request::{Choice, OpRequest, Position};
+use super::expression::evaluate;
+use super::request::{Choice, OpRequest, Position, TILING_KEY, Unit};
 use super::scan::Findings;
 use crate::model::{EarlyStartFlags, FFTS_PARAMETER};
 use crate::nearest::nearest;
@@ -23,6 +24,18 @@ pub struct Facts {
     pub feed_sync_all: bool,
     /// Vector cores ask cube cores for products by messages.
     pub matmul_objects: bool,
+    /// What depends on the tiling key.
+    pub(crate) keys: Vec<KeyFacts>,
+}
+
+/// What of the code depends on the tiling key.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct KeyFacts {
+    key: Option<u64>,
+    /// Arguments of the kernel's template.
+    pub template: Option<String>,
+    /// The struct of its tiling data, where it is not the usual one.
+    pub tiling_struct: Option<String>,
 }
 
 impl Facts {
@@ -36,6 +49,7 @@ impl Facts {
             early_start: early_start(request, findings)?,
             early_start_build,
             matmul_objects: findings.matmul_objects,
+            keys: request.units().iter().map(|unit| key_facts(request, findings, unit)).collect::<Result<_, _>>()?,
             sync_all: sync_all(request, findings)?,
             feed_sync_all: match request.feed_sync_all {
                 // Without idle cores to follow it the announcement costs one store; it is off until the super kernel
@@ -46,6 +60,29 @@ impl Facts {
             },
         })
     }
+}
+
+impl Facts {
+    /// What depends on the key of a unit.
+    pub(crate) fn of_key(&self, unit: &Unit) -> KeyFacts {
+        self.keys.iter().find(|facts| facts.key == unit.key).cloned().unwrap_or_default()
+    }
+}
+
+fn key_facts(request: &OpRequest, findings: &Findings, unit: &Unit) -> Result<KeyFacts, OpBuildError> {
+    let mut facts = KeyFacts { key: unit.key, ..KeyFacts::default() };
+    let Some(value) = request.key_of(unit) else { return Ok(facts) };
+    if let Some(template) = &findings.template {
+        let chosen =
+            template.chosen(value).map_err(|reason| request.refuse("TILING_KEY_VAR", &value.to_string(), &reason))?;
+        facts.template = Some(chosen.arguments);
+        facts.tiling_struct = chosen.tiling_struct;
+    }
+    let names = |name: &str| (name == TILING_KEY).then_some(i128::from(value));
+    let holds = |condition: &str| evaluate(condition, &names).is_some_and(|value| value != 0);
+    let by_condition = findings.tiling_structs.iter().find(|(condition, _)| holds(condition));
+    facts.tiling_struct = facts.tiling_struct.or(by_condition.map(|(_, name)| name.clone()));
+    Ok(facts)
 }
 
 fn parameters(request: &OpRequest, findings: &Findings) -> Result<(Vec<String>, usize), OpBuildError> {
@@ -60,10 +97,14 @@ fn parameters(request: &OpRequest, findings: &Findings) -> Result<(Vec<String>, 
         params.insert(0, FFTS_PARAMETER.to_owned());
     }
     let own = &params[usize::from(request.has_ffts_parameter())..];
-    if own.len() != source_names.len() {
+    // Tiling data in the code is nothing that anybody passes.
+    let built_in = usize::from(request.tiling_data.is_some());
+    if request.params.is_none() {
+        params.truncate(params.len().saturating_sub(built_in));
+    } else if own.len() + built_in != source_names.len() {
         return Err(OpBuildError::ParameterCount { kernel, source_names, given: own.to_vec() });
     }
-    Ok((params, source_names.len()))
+    Ok((params, source_names.len() - built_in.min(source_names.len())))
 }
 
 fn early_start(request: &OpRequest, findings: &Findings) -> Result<EarlyStartFlags, OpBuildError> {

@@ -103,6 +103,8 @@ impl HeaderTree {
                 }
             }
         }
+        let inner = view.join("impl");
+        link(&self.root.join("impl/basic_api"), &inner).map_err(FileError::on("link", &inner))?;
         let matmul = library.join("matmul_intf.h");
         link(&adv_api.join("matmul/matmul_intf.h"), &matmul).map_err(FileError::on("link", &matmul))?;
         tilings.sort();

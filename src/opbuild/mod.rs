@@ -4,17 +4,22 @@
 //! together ([`facts`]), compile one function per core kind and tiling key ([`wrapper`]), make everything but the
 //! entries local and cut the copies ([`objects`]), write the JSON ([`description`]) and publish both.
 
+mod complaint;
 pub(crate) mod description;
+mod detect;
 mod error;
+pub(crate) mod expression;
 pub(crate) mod facts;
 pub(crate) mod headers;
-mod lexer;
+mod kernel_type;
+pub(crate) mod lexer;
 mod objects;
 mod precompiled;
 pub(crate) mod program;
 mod publish;
 pub(crate) mod request;
 pub(crate) mod scan;
+pub(crate) mod template;
 mod wrapper;
 
 use std::path::{Path, PathBuf};
@@ -26,6 +31,7 @@ pub use request::{Choice, OpRequest, Position, Source, TilingKey};
 
 use crate::cancel::Cancel;
 use crate::fs;
+use crate::model::KernelType;
 use crate::store::{
     self,
     digest::ContentDigest,
@@ -34,12 +40,13 @@ use crate::store::{
 };
 use crate::toolchain::{
     CodeCopies, CompileJob, CompileUnit, DebugInfo, HostToolchain, MemoryCheck, Optimization, Places, Toolchain,
+    ToolchainError,
 };
 use request::Unit;
 use scan::{Findings, Foreign};
 
 /// Changes when the builder would make something else of the same request.
-const VERSION: &str = "op-builder-4";
+const VERSION: &str = "op-builder-5";
 
 /// A finished sub-kernel.
 #[derive(Debug, Clone)]
@@ -50,6 +57,8 @@ pub struct BuiltOp {
     pub json_path: PathBuf,
     /// The object or archive.
     pub bin_path: PathBuf,
+    /// The cores it runs on.
+    pub kernel_type: KernelType,
     /// What was found out about it.
     pub facts: Facts,
     /// Its functions, as they stand in the JSON.
@@ -65,8 +74,9 @@ pub(crate) fn build(request: &OpRequest, host: &HostToolchain, cancel: &Cancel) 
     // From the root: tools run elsewhere.
     let work = WorkDir::create(&fs::canonical(&request.out_dir)?, &request.kernel, cancel)?;
     let source = publish::source_file(request, &work)?;
+    let request = &detect::with_types(request, host, &source, &work, cancel)?;
     let units = request.units();
-    let texts = preprocess(request, host, &source, &units, &work, cancel)?;
+    let texts = preprocess(request, host, &source, &units, &work, "scan", cancel)?;
     let facts = Facts::new(request, &look(request, host, &texts))?;
 
     let digest = digest(request, host, &source, &work, &texts);
@@ -77,6 +87,7 @@ pub(crate) fn build(request: &OpRequest, host: &HostToolchain, cancel: &Cancel) 
         name: name.clone(),
         json_path: paths.json.clone(),
         bin_path: paths.object.clone(),
+        kernel_type: request.kernel_type,
         facts: facts.clone(),
         functions: functions.clone(),
         reused,
@@ -130,28 +141,40 @@ fn preprocess(
     source: &Path,
     units: &[Unit],
     work: &WorkDir,
+    folder: &str,
     cancel: &Cancel,
 ) -> Result<Vec<Text>, OpBuildError> {
     // In place of the facts that are not known yet: all that can be on.
     let early_start = !request.is_dynamic() && request.early_start != Choice::No;
     for_each_unit(units, |index, unit| {
-        let directory = work.subdirectory(format!("scan{index}"))?;
+        let directory = work.subdirectory(format!("{folder}{index}"))?;
         fs::write(&directory.join(WRAPPER), wrapper::for_scan(source, request, unit).as_bytes())?;
         let mut job = job(request, host, unit, &directory, "look", cancel)?;
         if early_start {
             job.defines.extend([SET_DEFINE, WAIT_DEFINE, EARLY_START_DEFINE].map(str::to_owned));
         }
-        let done = host.preprocess(&job, cancel)?;
+        let done = host.preprocess(&job, cancel).map_err(|error| complaint(request, host, error))?;
         let text = String::from_utf8_lossy(&done.stdout).into_owned();
         let unmarked = scan::without_marks(&text);
         Ok(Text { has_marks: unmarked.is_some(), text: unmarked.unwrap_or(text) })
     })
 }
 
-fn look(request: &OpRequest, host: &HostToolchain, texts: &[Text]) -> Findings {
+fn foreign(request: &OpRequest, host: &HostToolchain) -> Foreign {
     let mut directories = vec![host.include_dir().to_path_buf()];
     directories.extend(request.headers.as_ref().map(|headers| headers.root().to_path_buf()));
-    let foreign = Foreign { directories, wrapper: WRAPPER.into() };
+    Foreign { directories, wrapper: WRAPPER.into() }
+}
+
+fn complaint(request: &OpRequest, host: &HostToolchain, error: ToolchainError) -> OpBuildError {
+    match complaint::about_source(error, &foreign(request, host), request.headers.is_none()) {
+        Ok(complaint) => OpBuildError::Source(Box::new(complaint)),
+        Err(error) => error.into(),
+    }
+}
+
+fn look(request: &OpRequest, host: &HostToolchain, texts: &[Text]) -> Findings {
+    let foreign = foreign(request, host);
     let mut findings = Findings::default();
     for text in texts {
         findings.merge(scan::scan(&text.text, &request.kernel, &foreign));
@@ -190,7 +213,7 @@ fn compile(
             let ready = precompiled::for_operator(&job, headers, host, cache, cancel)?;
             job.defines.extend(["-include".to_owned(), ready.display().to_string()]);
         }
-        host.compile(&job, cancel)?;
+        host.compile(&job, cancel).map_err(|error| complaint(request, host, error))?;
         let object = fs::read(&job.output)?;
         Ok(CompiledUnit { unit: *unit, function: function.clone(), object })
     })

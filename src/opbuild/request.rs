@@ -4,6 +4,7 @@ use crate::named::named;
 use std::path::{Path, PathBuf};
 
 use super::error::OpBuildError;
+use super::expression::number;
 use super::headers::HeaderTree;
 use crate::arguments::{Argument, arguments};
 use crate::artifact::half_name;
@@ -13,7 +14,7 @@ use crate::options::SplitCount;
 use crate::store::folders::FolderCache;
 
 /// The macro that tells a source its tiling key.
-const TILING_KEY: &str = "TILING_KEY_VAR";
+pub(crate) const TILING_KEY: &str = "TILING_KEY_VAR";
 
 /// The operator's source.
 #[derive(Debug, Clone)]
@@ -82,6 +83,8 @@ pub struct OpRequest {
     pub params: Option<Vec<String>>,
     /// The cores it runs on.
     pub kernel_type: KernelType,
+    /// The types of the operator and its keys are what the source says or does.
+    pub detect_types: bool,
     /// Blocks it is tiled for.
     pub block_dim: u32,
     /// Operator type, for the `dcci-…` options and the result's JSON.
@@ -108,6 +111,10 @@ pub struct OpRequest {
     pub compile_options: Vec<String>,
     /// More include directories.
     pub include_dirs: Vec<PathBuf>,
+    /// Text in front of the source: what the device's build of an operator gives it.
+    pub prelude: String,
+    /// The tiling data of a static operator, in place of its last parameter.
+    pub tiling_data: Option<Vec<u8>>,
     /// Every load and store of the scalar unit tells the simulator.
     pub watch_accesses: bool,
     /// The vendor's headers to compile against; `None`: the subset that comes with this package.
@@ -152,6 +159,11 @@ impl OpRequest {
             Some(key) => format!("{key}UL"),
             None => self.own_tiling_key().unwrap_or("0UL").to_owned(),
         }
+    }
+
+    /// The same as a number, if it is one.
+    pub(crate) fn key_of(&self, unit: &Unit) -> Option<u64> {
+        number(&self.tiling_key(unit)).and_then(|key| u64::try_from(key).ok())
     }
 
     /// The key that the user's options name.

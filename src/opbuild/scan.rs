@@ -3,9 +3,14 @@
 //! Preprocessing has removed comments and expanded macros; line markers (`# 12 "file.cpp" 2`) tell which file a line
 //! comes from. Only the operator's own files count: the emulation headers have the very names that are looked for.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::expression::evaluate;
+use super::kernel_type::{MATMUL_SERVERS, Uses};
 use super::lexer;
+use super::template::{Template, arguments};
+use crate::artifact::KernelType;
 
 /// A place in the operator's source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +40,14 @@ pub(crate) struct Findings {
     pub matmul_objects: bool,
     /// Parameter names of the kernel's definition; `None` if there is no definition.
     pub parameters: Option<Vec<String>>,
+    /// What the kernel's definition or its template say about its type, by key; without a key: for all others.
+    pub task_types: Vec<(Option<u64>, KernelType)>,
+    /// Structs of tiling data for some keys, by a condition on the key.
+    pub tiling_structs: Vec<(String, String)>,
+    /// Its template arguments.
+    pub template: Option<Template>,
+    /// What of the cores it uses.
+    pub uses: Uses,
     /// Names of `__global__`-like functions (void functions with a body), for a suggestion.
     pub functions: Vec<String>,
 }
@@ -48,6 +61,20 @@ impl Findings {
         self.matmul_objects |= other.matmul_objects;
         if self.parameters.is_none() {
             self.parameters = other.parameters;
+        }
+        if self.template.is_none() {
+            self.template = other.template;
+        }
+        self.uses.merge(other.uses);
+        for entry in other.task_types {
+            if !self.task_types.contains(&entry) {
+                self.task_types.push(entry);
+            }
+        }
+        for entry in other.tiling_structs {
+            if !self.tiling_structs.contains(&entry) {
+                self.tiling_structs.push(entry);
+            }
         }
         for function in other.functions {
             if !self.functions.contains(&function) {
@@ -67,7 +94,7 @@ pub(crate) struct Foreign {
 }
 
 impl Foreign {
-    fn contains(&self, file: &str) -> bool {
+    pub(crate) fn contains(&self, file: &str) -> bool {
         let file = Path::new(file);
         file == self.wrapper || self.directories.iter().any(|directory| file.starts_with(directory))
     }
@@ -96,14 +123,20 @@ pub(crate) fn without_marks(text: &str) -> Option<String> {
 /// Looks through `text`, the preprocessed source that defines `kernel`.
 pub(crate) fn scan(text: &str, kernel: &str, foreign: &Foreign) -> Findings {
     let tokens = own_tokens(text, foreign);
-    let mut findings = Findings::default();
+    let used: BTreeSet<&str> = tokens.iter().copied().collect();
+    let uses = |list: &[&str]| list.iter().any(|word| used.contains(word));
+    let mut findings = Findings {
+        sync_all: uses(&["SyncAll"]),
+        sets_next_task_start: uses(&["SetNextTaskStart"]),
+        waits_pre_task_end: uses(&["WaitPreTaskEnd", "WaitPreTaskEndImpl"]),
+        matmul_objects: uses(&MATMUL_SERVERS),
+        uses: Uses::of(uses, uses(&MATMUL_SERVERS)),
+        ..Findings::default()
+    };
+    let constants = constants(&tokens);
+    let names = |name: &str| constant(&constants, name, 0);
     for (index, token) in tokens.iter().enumerate() {
         match *token {
-            "SyncAll" => findings.sync_all = true,
-            "SetNextTaskStart" => findings.sets_next_task_start = true,
-            "WaitPreTaskEnd" | "WaitPreTaskEndImpl" => findings.waits_pre_task_end = true,
-            // What registering one becomes.
-            "KfcServer" | "KfcCommClient" => findings.matmul_objects = true,
             "void" => {
                 if let Some((name, parameters)) = definition(&tokens[index + 1..]) {
                     if name == kernel {
@@ -112,10 +145,85 @@ pub(crate) fn scan(text: &str, kernel: &str, foreign: &Foreign) -> Findings {
                     findings.functions.push(name.to_owned());
                 }
             }
+            mark if mark.starts_with("sk_look_") => {
+                let arguments = arguments(&bracketed(&tokens[index + 1..]));
+                match (mark, arguments.as_slice()) {
+                    ("sk_look_task_type", [key, name]) => {
+                        let key = evaluate(key, &names).and_then(|key| u64::try_from(key).ok());
+                        findings.task_types.extend(KernelType::from_name(name).map(|found| (key, found)));
+                    }
+                    ("sk_look_tiling", [condition, name]) => {
+                        findings.tiling_structs.push((condition.trim_matches('"').to_owned(), name.clone()));
+                    }
+                    ("sk_look_template", arguments) if findings.template.is_none() => {
+                        findings.template = Template::declared(arguments, &names);
+                    }
+                    ("sk_look_selections", arguments) => {
+                        if let Some(template) = &mut findings.template {
+                            template.select(arguments, &names);
+                        }
+                    }
+                    _ => {}
+                }
+            }
             _ => {}
         }
     }
     findings
+}
+
+/// What stands in the brackets at the start of `tokens`, as text.
+fn bracketed(tokens: &[&str]) -> String {
+    let mut text = String::new();
+    let mut depth = 0_usize;
+    for token in tokens {
+        match *token {
+            "(" => depth += 1,
+            ")" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+        push(&mut text, token);
+    }
+    text.strip_prefix('(').unwrap_or(&text).to_owned()
+}
+
+/// Adds a token, apart from a word or number in front of it.
+fn push(text: &mut String, token: &str) {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    if token.starts_with(is_part) && text.ends_with(is_part) {
+        text.push(' ');
+    }
+    text.push_str(token);
+}
+
+/// Texts of `constexpr` values by name.
+fn constants<'a>(tokens: &[&'a str]) -> BTreeMap<&'a str, String> {
+    let mut found = BTreeMap::new();
+    for (index, _) in tokens.iter().enumerate().filter(|(_, token)| ["constexpr", "const"].contains(token)) {
+        let rest = &tokens[index + 1..];
+        let Some(equals) = rest.iter().take(8).position(|token| *token == "=") else { continue };
+        let Some(end) = rest.iter().take(equals + 40).position(|token| *token == ";") else { continue };
+        let is_plain = rest[..equals].iter().all(|token| is_word(token) || *token == ":");
+        if let Some(name) = rest[..equals].last().filter(|_| is_plain && end > equals) {
+            let mut text = String::from("(");
+            for token in &rest[equals + 1..end] {
+                push(&mut text, token);
+            }
+            text.push(')');
+            found.insert(*name, text);
+        }
+    }
+    found
+}
+
+/// The value of such a name. Names that stand for each other end somewhere.
+fn constant(constants: &BTreeMap<&str, String>, name: &str, depth: u8) -> Option<i128> {
+    const DEEPEST: u8 = 16;
+    let text = constants.get(name).filter(|_| depth < DEEPEST)?;
+    evaluate(text, &|other: &str| constant(constants, other, depth + 1))
 }
 
 /// `name ( parameters ) {` at the start of `tokens`: a function with a body.
@@ -156,7 +264,7 @@ fn is_word(text: &str) -> bool {
     text.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
 }
 
-/// The words and signs of the own files; literals are left out.
+/// The words, signs, numbers and literals of the own files.
 fn own_tokens<'a>(text: &'a str, foreign: &Foreign) -> Vec<&'a str> {
     let mut tokens = Vec::new();
     let mut own = false;
@@ -181,6 +289,7 @@ fn own_tokens<'a>(text: &'a str, foreign: &Foreign) -> Vec<&'a str> {
             continue;
         }
         let length = if let Some(length) = lexer::literal_length(rest) {
+            tokens.push(&rest[..length]);
             length
         } else if is_word(&rest[..letter.len_utf8()]) {
             let length = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(rest.len());
@@ -188,7 +297,10 @@ fn own_tokens<'a>(text: &'a str, foreign: &Foreign) -> Vec<&'a str> {
             length
         } else if letter.is_ascii_digit() {
             // Numbers swallow their suffixes and the `'` between digits.
-            rest.find(|letter: char| !letter.is_alphanumeric() && !"_.'".contains(letter)).unwrap_or(rest.len())
+            let length = rest.find(|letter: char| !letter.is_alphanumeric() && !"_.'".contains(letter));
+            let length = length.unwrap_or(rest.len());
+            tokens.push(&rest[..length]);
+            length
         } else {
             if !letter.is_whitespace() {
                 tokens.push(&rest[..letter.len_utf8()]);

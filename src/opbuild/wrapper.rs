@@ -9,13 +9,13 @@ use crate::artifact::{CoreClass, meta_declaration};
 
 /// The source alone, to look at.
 pub(crate) fn for_scan(source: &Path, request: &OpRequest, unit: &Unit) -> String {
-    behind_headers("", source, request, unit)
+    behind_headers("", "#define SK_OPERATOR_LOOK 1\n", source, request, unit)
 }
 
-/// The source behind AscendC's headers and what `more` includes.
-fn behind_headers(more: &str, source: &Path, request: &OpRequest, unit: &Unit) -> String {
+/// The source behind `first`, AscendC's headers and `more`.
+fn behind_headers(more: &str, first: &str, source: &Path, request: &OpRequest, unit: &Unit) -> String {
     let vectors_only = u8::from(unit.kernel_type.class() == CoreClass::Aiv);
-    let mut text = String::new();
+    let mut text = first.to_owned();
     if request.headers.is_some() {
         text.push_str("#include \"sk_cpu/operator_form.h\"\n");
     }
@@ -28,8 +28,9 @@ fn behind_headers(more: &str, source: &Path, request: &OpRequest, unit: &Unit) -
         ));
     }
     text.push_str(&format!(
-        "{more}#define SK_OPERATOR_VECTORS_ONLY {vectors_only}\n\
+        "{more}{}#define SK_OPERATOR_VECTORS_ONLY {vectors_only}\n\
          #include \"sk_host/operator_names.h\"\n#include {}\n",
+        request.prelude,
         quoted(source)
     ));
     text
@@ -38,8 +39,12 @@ fn behind_headers(more: &str, source: &Path, request: &OpRequest, unit: &Unit) -
 /// The source and its entry `function`, which takes the index of the operator's first parameter.
 pub(crate) fn for_unit(source: &Path, request: &OpRequest, facts: &Facts, unit: &Unit, function: &str) -> String {
     let has_objects = request.headers.is_some() && facts.matmul_objects;
-    let more = if has_objects { "#include \"sk_cpu/matmul_objects.h\"\n" } else { "" };
-    let mut text = behind_headers(more, source, request, unit);
+    let mut more = String::from(if has_objects { "#include \"sk_cpu/matmul_objects.h\"\n" } else { "" });
+    let of_key = facts.of_key(unit);
+    if let Some(name) = &of_key.tiling_struct {
+        more.push_str(&format!("#undef SK_HOST_TILING_STRUCT\n#define SK_HOST_TILING_STRUCT {name}\n"));
+    }
+    let mut text = behind_headers(&more, "", source, request, unit);
     // The vendor's headers leave some names to be defined, and expect to be told who they run on.
     let (definitions, enter) = match &request.headers {
         None => ("", ""),
@@ -47,7 +52,12 @@ pub(crate) fn for_unit(source: &Path, request: &OpRequest, facts: &Facts, unit: 
     };
     text.push_str(definitions);
     text.push_str(PARAMETER);
-    let arguments: Vec<String> = (0..facts.arguments).map(argument).collect();
+    let mut arguments: Vec<String> = (0..facts.arguments).map(argument).collect();
+    if let Some(data) = &request.tiling_data {
+        text.push_str(&tiling_data(data));
+        arguments.push("sk_tiling_data_address()".to_owned());
+    }
+    let template = of_key.template.map(|arguments| format!("<{arguments}>")).unwrap_or_default();
     let _ = write!(
         text,
         "extern \"C\" __aicore__ void {function}(uint64_t args_offset)\n{{\n    \
@@ -59,7 +69,7 @@ pub(crate) fn for_unit(source: &Path, request: &OpRequest, facts: &Facts, unit: 
     }
     let _ = write!(
         text,
-        "    (void)slots;\n    SK_SUB_KERNEL_BEGIN(args_offset);\n{enter}    {}({});\n    SK_SUB_KERNEL_END(args_offset);\n}}\n",
+        "    (void)slots;\n    SK_SUB_KERNEL_BEGIN(args_offset);\n{enter}    {}{template}({});\n    SK_SUB_KERNEL_END(args_offset);\n}}\n",
         request.kernel,
         arguments.join(", ")
     );
@@ -85,6 +95,16 @@ struct SuperKernelSlot {
 };
 } // namespace
 ";
+
+/// The bytes as code, and a pointer of whatever kind the operator wants.
+fn tiling_data(data: &[u8]) -> String {
+    let bytes: Vec<String> = data.iter().map(u8::to_string).collect();
+    format!(
+        "namespace {{\nalignas(64) const unsigned char sk_tiling_data[] = {{{}}};\n\
+         inline GM_ADDR sk_tiling_data_address() {{ return (GM_ADDR)(const_cast<unsigned char *>(sk_tiling_data)); }}\n}}\n",
+        if bytes.is_empty() { "0".to_owned() } else { bytes.join(",") }
+    )
+}
 
 fn argument(index: usize) -> String {
     format!("SuperKernelSlot{{slots[{index}]}}")

@@ -3,5 +3,6 @@
 pub(crate) mod definition;
 mod error;
 pub(crate) mod host;
+pub(crate) mod kernel;
 
 pub(crate) use error::OperatorError;

@@ -16,6 +16,7 @@ mod logging;
 mod model;
 mod opbuild;
 mod operator;
+mod operator_kernel;
 mod options;
 mod plan;
 mod records;
@@ -55,6 +56,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     aicore::register(module)?;
     opbuild::register(module)?;
     operator::register(module)?;
+    operator_kernel::register(module)?;
     cost::register(module)?;
     trace::register(module)?;
     scope::register(module)

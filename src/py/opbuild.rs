@@ -37,7 +37,7 @@ struct RawRequest {
     kernel: String,
     name: Option<String>,
     params: Option<Vec<String>>,
-    kernel_type: String,
+    kernel_type: Option<String>,
     block_dim: u32,
     op_type: String,
     soc: String,
@@ -46,7 +46,9 @@ struct RawRequest {
     sync_all: Option<bool>,
     feed_sync_all: Option<bool>,
     position: String,
-    tiling_keys: Vec<(u64, String)>,
+    tiling_keys: Vec<(u64, Option<String>)>,
+    tiling_data: Option<Vec<u8>>,
+    prelude: String,
     debug_options: Vec<String>,
     debug_size: u64,
     dcci: (bool, bool, bool),
@@ -80,6 +82,7 @@ fn result<'py>(py: Python<'py>, built: &BuiltOp) -> PyResult<Bound<'py, PyDict>>
     result.set_item("name", &built.name)?;
     result.set_item("json_path", built.json_path.display().to_string())?;
     result.set_item("bin_path", built.bin_path.display().to_string())?;
+    result.set_item("kernel_type", built.kernel_type.as_str())?;
     result.set_item("params", &built.facts.params)?;
     result.set_item("sets_next_task_start", built.facts.early_start.sets_itself)?;
     result.set_item("waits_pre_task_end", built.facts.early_start.waits_itself)?;
@@ -91,10 +94,16 @@ fn result<'py>(py: Python<'py>, built: &BuiltOp) -> PyResult<Bound<'py, PyDict>>
 
 impl RawRequest {
     fn checked(self) -> Result<OpRequest, OpBuildError> {
-        let kernel_type = self.kernel_type_named("kernel_type", &self.kernel_type)?;
+        let detect_types = self.kernel_type.is_none();
+        let named = |argument, name: &Option<String>| match name {
+            Some(name) => self.kernel_type_named(argument, name),
+            // Until the source was looked at.
+            None => Ok(KernelType::AivOnly),
+        };
+        let kernel_type = named("kernel_type", &self.kernel_type)?;
         let mut tiling_keys = Vec::with_capacity(self.tiling_keys.len());
         for (key, name) in &self.tiling_keys {
-            tiling_keys.push(TilingKey { key: *key, kernel_type: self.kernel_type_named("tiling_keys", name)? });
+            tiling_keys.push(TilingKey { key: *key, kernel_type: named("tiling_keys", name)? });
         }
         let position = Position::from_name(&self.position)
             .ok_or_else(|| self.refuse("position", &self.position, "expected `start`, `middle` or `end`"))?;
@@ -117,6 +126,7 @@ impl RawRequest {
             name: self.name,
             params: self.params,
             kernel_type,
+            detect_types,
             block_dim: self.block_dim,
             op_type: self.op_type,
             chip,
@@ -131,6 +141,8 @@ impl RawRequest {
             dcci: DcciFlags { before_kernel_start, after_kernel_end, disabled },
             compile_options: self.compile_options,
             include_dirs: self.include_dirs,
+            prelude: self.prelude,
+            tiling_data: self.tiling_data,
             watch_accesses: self.watch_accesses,
             headers: self.ascendc.as_deref().map(HeaderTree::open).transpose()?,
             cache: self.cache.map(|(directory, limit)| FolderCache { directory, limit }),

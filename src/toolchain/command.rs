@@ -294,19 +294,19 @@ fn kill_group(child: &mut Child) -> std::io::Result<()> {
     child.wait().map(drop)
 }
 
-/// The end of a tool's output, on line borders.
+/// The beginning and the end of a tool's output, on line borders: compilers say first what is wrong first, others last.
 fn tail(output: &[u8]) -> String {
     let text = String::from_utf8_lossy(output);
     let text = text.trim_end();
     if text.len() <= TAIL {
         return text.to_owned();
     }
-    let mut start = text.len() - TAIL;
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
+    let is_border = |at: &usize| text.is_char_boundary(*at);
+    let start = (text.len() - TAIL / 2..text.len()).find(is_border).unwrap_or(text.len());
     let start = text[start..].find('\n').map_or(start, |newline| start + newline + 1);
-    format!("[…]\n{}", &text[start..])
+    let end = (0..TAIL / 2).rev().find(is_border).unwrap_or(0);
+    let end = text[..end].rfind('\n').unwrap_or(0);
+    format!("{}\n[…]\n{}", &text[..end], &text[start..])
 }
 
 /// A command as one line for a shell.
@@ -442,7 +442,7 @@ mod tests {
     fn long_output_is_cut_at_a_line() {
         let text: String = (0..5000).map(|number| format!("line {number}\n")).collect();
         let tail = tail(text.as_bytes());
-        assert!(tail.starts_with("[…]\nline "), "{}", &tail[..40]);
+        assert!(tail.starts_with("line 0\nline 1\n") && tail.contains("\n[…]\nline "), "{}", &tail[..40]);
         assert!(tail.ends_with("line 4999"));
         assert!(tail.len() <= TAIL + 8);
     }

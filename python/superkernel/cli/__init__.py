@@ -29,6 +29,7 @@ COMMANDS: tuple[str, ...] = (
     "explain",
     "generate",
     "locate",
+    "op",
     "options",
     "plan",
     "predict",

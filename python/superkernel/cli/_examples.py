@@ -72,6 +72,12 @@ EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("fused.o 0x1240800240f8 --start 0x124080024000", "which op, function and line this is"),
         ("fused.o --log plog.txt", "all places that a device's log names"),
     ),
+    "op": (
+        ("norm/rms_norm --input x=float16:16x1024 --input gamma=float16:1024", "run an operator with random inputs"),
+        ("norm/rms_norm --input x=@x.npy --input gamma=@g.npy --expect y=y.npy", "and compare what it makes"),
+        ("swi_glu --input x=float16:8x256 --reference refs:swi_glu --tool pipe,cache", "with a Python function"),
+        ("my_op --input x=float32:64 --sub-kernel build --form static", "make the files that `compile` fuses"),
+    ),
     "options": (
         ("", "list all options"),
         ("split-mode=2:profiling=1", "check an option string"),

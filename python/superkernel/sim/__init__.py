@@ -2,9 +2,11 @@
 
 from superkernel.sim.agents import Agent, Word, aicpu_tiling, event_partner
 from superkernel.sim.device import Device
+from superkernel.sim.elements import Tensor, tensor
 from superkernel.sim.kernel import Kernel
 from superkernel.sim.memory import Buffer
 from superkernel.sim.op_builder import INCLUDE_DIR, BuiltOp, build_op
+from superkernel.sim.operator import Comparison, Operator, OperatorRun, Tiling
 from superkernel.sim.profiling import ProfilingBuffer, ProfilingRecord
 from superkernel.sim.report import CoreReport, Event, Finding, Hazard, Instruction, Report
 from superkernel.sim.variation import Tool, Variation
@@ -15,6 +17,7 @@ __all__ = [
     "Agent",
     "Buffer",
     "BuiltOp",
+    "Comparison",
     "CoreReport",
     "Device",
     "Event",
@@ -23,9 +26,13 @@ __all__ = [
     "Hazard",
     "Instruction",
     "Kernel",
+    "Operator",
+    "OperatorRun",
     "ProfilingBuffer",
     "ProfilingRecord",
     "Report",
+    "Tensor",
+    "Tiling",
     "Tool",
     "Variation",
     "Verdict",
@@ -33,4 +40,5 @@ __all__ = [
     "aicpu_tiling",
     "build_op",
     "event_partner",
+    "tensor",
 ]

@@ -10,8 +10,9 @@ from typing import Any
 from superkernel import _core, _files
 from superkernel.sim import _arguments as check
 from superkernel.sim._slots import ArgumentName
+from superkernel.sim.elements import Tensor, from_memory, in_memory, known_type, tensor, value_type
 
-__all__ = ["Inputs", "expected"]
+__all__ = ["Inputs", "expected", "shaped", "tensors"]
 
 #: More is a mistake.
 _MOST_BYTES = 1 << 32
@@ -71,14 +72,7 @@ class Inputs:
         kind, shape = self._form(name, text[len("zeros:") :] if zeros else text)
         if zeros:
             return numpy.zeros(shape, kind)
-        # The same values whatever other parameters there are.
-        generator = numpy.random.default_rng([self._seed, zlib.crc32(name.encode())])
-        if kind.kind == "f":
-            return generator.uniform(-4, 4, shape).astype(kind)
-        if kind.kind == "b":
-            return generator.integers(0, 2, shape).astype(kind)
-        limits = numpy.iinfo(kind)
-        return generator.integers(max(limits.min, -1000), min(limits.max, 1000), shape, dtype=kind, endpoint=True)
+        return _random(kind, shape, self._seed, name)
 
     @staticmethod
     def _form(name: str, text: str) -> tuple[Any, tuple[int, ...]]:
@@ -97,6 +91,75 @@ class Inputs:
                 "write FILE.npy, TYPE:SHAPE (float32:128x64), zeros:TYPE:SHAPE, a number, or @OTHER",
             )
         return kind, shape
+
+
+def tensors(name: str, text: str, seed: int) -> Any:
+    """What an operator's input is: a tensor, or a list of them with commas between."""
+    found = [_tensor(name, part, seed + place) for place, part in enumerate(text.split(","))]
+    return found if len(found) > 1 else found[0]
+
+
+def _tensor(name: str, text: str, seed: int) -> Tensor:
+    """``@FILE.npy``, ``TYPE:@FILE.npy``, ``TYPE:SHAPE[:FORMAT][:LOW..HIGH]``, ``zeros:TYPE:SHAPE``."""
+    import numpy
+
+    word, mark, path = text.rpartition("@")
+    if mark or text.endswith(".npy"):
+        data_type = word.rstrip(":") or None
+        return tensor(_array(path if mark else text), data_type)
+    zeros = text.startswith("zeros:")
+    data_type, shape, rest = shaped(name, text[len("zeros:") :] if zeros else text)
+    formats = [part for part in rest if ".." not in part]
+    limits = [part for part in rest if ".." in part]
+    try:
+        low, high = (float(limit) for limit in limits[0].split("..")) if limits else (None, None)
+    except ValueError:
+        raise _unclear(name, text) from None
+    if len(formats) > 1 or len(limits) > 1:
+        raise _unclear(name, text)
+    kind = numpy.dtype(value_type(data_type))
+    if data_type == "int4" and low is None:
+        low, high = -8.0, 7.0
+    values = numpy.zeros(shape, kind) if zeros else _random(kind, shape, seed, name, low, high)
+    # Values that the type does not have are none it could be given.
+    stored = Tensor(values, data_type)
+    return Tensor(from_memory(in_memory(stored), data_type, shape).values, data_type, formats[0] if formats else "ND")
+
+
+def shaped(name: str, text: str) -> tuple[str, tuple[int, ...], list[str]]:
+    """Data type and shape of ``TYPE:SHAPE``, and what follows; a scalar has no sizes."""
+    word, *parts = text.split(":")
+    try:
+        shape = tuple(int(size) for size in parts[0].split("x")) if parts and parts[0] else ()
+    except ValueError:
+        raise _unclear(name, text) from None
+    if not parts or min(shape, default=0) < 0 or math.prod(shape) * 8 > _MOST_BYTES:
+        raise _unclear(name, text)
+    return known_type(word), shape, parts[1:]
+
+
+def _unclear(name: str, text: str) -> Exception:
+    return check.refuse(
+        f"`{name}` cannot be `{text[:80]}`",
+        "write @FILE.npy, TYPE:SHAPE (float16:16x1024), TYPE:SHAPE:LOW..HIGH, zeros:TYPE:SHAPE, with commas for a list",
+    )
+
+
+def _random(
+    kind: Any, shape: tuple[int, ...], seed: int, name: str, low: float | None = None, high: float | None = None
+) -> Any:
+    """The same values whatever other parameters there are."""
+    import numpy
+
+    generator = numpy.random.default_rng([seed, zlib.crc32(name.encode())])
+    if kind.kind in "fc":
+        return generator.uniform(-4 if low is None else low, 4 if high is None else high, shape).astype(kind)
+    if kind.kind == "b":
+        return generator.integers(0, 2, shape).astype(kind)
+    limits = numpy.iinfo(kind)
+    least = max(limits.min, -1000 if low is None else int(low))
+    most = min(limits.max, 1000 if high is None else int(high))
+    return generator.integers(least, most, shape, dtype=kind, endpoint=True)
 
 
 def _array(path: str) -> Any:

@@ -63,7 +63,7 @@ def build_op(
     source: str | os.PathLike[str],
     kernel: str,
     params: Sequence[str] | None = None,
-    kernel_type: KernelType = "KERNEL_TYPE_AIV_ONLY",
+    kernel_type: KernelType | None = "KERNEL_TYPE_AIV_ONLY",
     block_dim: int = 1,
     *,
     op_type: str = "",
@@ -79,6 +79,8 @@ def build_op(
     dcci_before_kernel_start: bool = False,
     dcci_after_kernel_end: bool = False,
     dcci_disable_on_kernel: bool = False,
+    tiling_data: bytes | None = None,
+    prelude: str = "",
     compile_options: Sequence[str] = (),
     include_dirs: Sequence[str | os.PathLike[str]] = (),
     watch_accesses: bool = True,
@@ -94,6 +96,10 @@ def build_op(
     and ``WaitPreTaskEnd``. ``early_start=False`` builds without early start, ``early_start=True`` insists on it;
     ``sync_all=True`` is for calls hidden in a library. ``position`` (``start``, ``middle``, ``end``) says where the
     operator will stand: the first has nobody to wait for, the last nobody to start.
+
+    ``kernel_type=None`` takes the type that the source says (``KERNEL_TASK_TYPE``, the selection of its template
+    arguments), or that follows from what it uses. ``prelude`` is text in front of the source. ``tiling_data`` becomes
+    part of the code of a static operator, in place of its last parameter.
 
     ``split_mode`` makes that many copies now; without it the super kernel makes its own. ``tiling_keys`` makes a
     dynamic operator: the source is compiled once for every key, with ``TILING_KEY_VAR`` defined to it, for the key's
@@ -126,6 +132,8 @@ def build_op(
             "feed_sync_all": feed_sync_all,
             "position": position,
             "tiling_keys": list(keys.items()),
+            "tiling_data": tiling_data,
+            "prelude": prelude,
             "debug_options": list(debug_options),
             "debug_size": debug_size,
             "dcci": (dcci_before_kernel_start, dcci_after_kernel_end, dcci_disable_on_kernel),
@@ -143,7 +151,7 @@ def build_op(
         name=result["name"],
         json_path=result["json_path"],
         bin_path=result["bin_path"],
-        kernel_type=kernel_type,
+        kernel_type=result["kernel_type"],
         block_dim=block_dim,
         params=tuple(result["params"]),
         functions=tuple(result["functions"]),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::KernelType;
+use crate::opbuild::kernel_type::{FLAGS, MATMUL, Uses};
 use crate::opbuild::lexer::{blanked, closing, is_word, words};
 
 /// Kernel types by name.
@@ -15,16 +16,6 @@ pub(crate) struct Kernels {
     usual: Option<KernelType>,
 }
 
-/// Words that only code for cube cores has.
-const CUBE: [&str; 7] = ["Mmad", "Fixpipe", "LoadData", "LoadDataWithTranspose", "mad", "load_cbuf_to_ca", "CO1"];
-/// Words that only code for vector cores has.
-const VECTOR: [&str; 7] =
-    ["VECIN", "VECOUT", "VECCALC", "copy_gm_to_ubuf", "__DAV_C220_VEC__", "ASCEND_IS_AIV", "vadd"];
-/// Words of matmul objects: vector cores that ask cube cores.
-const MATMUL: [&str; 3] = ["REGIST_MATMUL_OBJ", "REGIST_CUBE_OBJ", "KfcInitObj"];
-/// Words that need flags between cores.
-const FLAGS: [&str; 4] = ["SyncAll", "CrossCoreSetFlag", "ffts_cross_core_sync", "CrossCoreWaitFlag"];
-
 impl Kernels {
     /// Of the sources of a program: its own files, not those of any toolkit.
     pub(crate) fn of(sources: &[&str]) -> Self {
@@ -33,17 +24,7 @@ impl Kernels {
             |list: &[&str]| blanks.iter().any(|blank| list.iter().any(|word| words(blank, word).next().is_some()));
         // Preprocessor lines are blanks there.
         let defines = |word: &str| sources.iter().any(|source| source.contains(&format!("#define {word}")));
-        let usual = if uses(&MATMUL) && !defines("ASCENDC_CUBE_ONLY") {
-            KernelType::MixAic1_2
-        } else {
-            match (uses(&CUBE) || uses(&MATMUL), uses(&VECTOR), uses(&FLAGS)) {
-                (true, true, _) => KernelType::MixAic1_2,
-                (true, false, false) => KernelType::AicOnly,
-                (true, false, true) => KernelType::MixAic1_0,
-                (false, _, false) => KernelType::AivOnly,
-                (false, _, true) => KernelType::MixAiv1_0,
-            }
-        };
+        let usual = Uses::of(uses, uses(&MATMUL) && !defines("ASCENDC_CUBE_ONLY")).kernel_type();
         let mut known = BTreeMap::new();
         for blank in &blanks {
             for at in words(blank, "__global__") {

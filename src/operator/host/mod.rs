@@ -15,7 +15,8 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 
 use super::OperatorError;
-use super::definition::{DataType, Definition, snake_case};
+use super::definition::{Definition, snake_case};
+use crate::artifact::DataType;
 use crate::cancel::Cancel;
 use crate::fs;
 use crate::model::Soc;

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-use super::super::definition::{DataType, Definition, Format, RawDefinition, Value};
+use super::super::definition::{Definition, RawDefinition, Value};
+use crate::artifact::{DataType, Format};
 use crate::model::{Chip, CoreCounts, CoreKind, Soc};
 use crate::sim::machine::core_state::local_memory_sizes;
 use crate::sim::machine::memory::SystemWorkspace;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -290,7 +291,7 @@ def test_mistakes_are_explained(tmp_path: Path) -> None:
     refused("dynamic operator has no early start", "SK0953", early_start=True, tiling_keys=[1])
     refused("`tiling_keys` cannot be `1`.*cube cores", "SK0953", kernel_type=AIV, tiling_keys={1: AIC})
     refused("copied when the super kernel is built", "SK0953", tiling_keys=[1], split_mode=4)
-    refused("error: expected", "SK0703", source=with_body("int a"), kernel="op")
+    refused("error: expected", "SK0958", source=with_body("int a"), kernel="op")
     with pytest.raises(superkernel.SuperKernelError, match="cannot read"):
         build_op(tmp_path / "nowhere.cpp", "add", out_dir=tmp_path)
     with pytest.raises(superkernel.SuperKernelError, match="Ascend310"):
@@ -440,3 +441,30 @@ def test_what_a_killed_build_left_is_swept_by_the_next(tmp_path: Path) -> None:
     assert list(out.glob(".*"))
     build_op(ADD, "add", out_dir=out)
     assert not list(out.glob(".*"))
+
+
+GATE = Path(__file__).resolve().parents[3] / "examples" / "operators" / "activation" / "gate" / "op_kernel" / "gate.cpp"
+
+
+def test_template_arguments_are_read_from_the_key(tmp_path: Path):
+    """Its type as well: nobody says it."""
+    values, gates, result = (np.arange(64, dtype=np.float32), np.full(64, 3, np.float32), np.zeros(64, np.float32))
+    tiling = np.array([64, 0, 64, 0], np.uint32).tobytes()
+    # The type float, the second of the modes, no limit.
+    key = 0 | 1 << 8 | 0 << 12
+    build = functools.partial(build_op, GATE, "gate", kernel_type=None, out_dir=tmp_path)
+    op = build(params=["x", "gate", "y", "workspace", "tiling"], tiling_keys=[key])
+    assert op.kernel_type == AIV
+    arguments = {"x": values, "gate": gates, "y": result, "workspace": 0, "tiling": tiling}
+    with Device("Ascend910_93") as device:
+        device.load(op.json_path).launch(arguments, tiling_key=key, block_dim=1).raise_for_status()
+        assert (result == values * 9).all()
+        # The same with its tiling in the code.
+        result[:] = 0
+        options = [f"-DTILING_KEY_VAR={key}UL"]
+        op = build(params=["x", "gate", "y", "workspace"], tiling_data=tiling, compile_options=options)
+        del arguments["tiling"]
+        device.load(op.json_path).launch(arguments).raise_for_status()
+    assert (result == values * 9).all()
+    with pytest.raises(superkernel.SuperKernelError, match="its value 5 of `MODE` is not one of the 2 declared"):
+        build(params=["x", "gate", "y", "workspace", "tiling"], tiling_keys=[5 << 8])

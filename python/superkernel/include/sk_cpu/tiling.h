@@ -9,6 +9,8 @@
 #undef REGISTER_TILING_FOR_TILINGKEY
 #undef REGISTER_NONE_TILING
 #undef TILING_KEY_IS
+#undef KERNEL_TASK_TYPE
+#undef KERNEL_TASK_TYPE_DEFAULT
 #include "sk_host/tiling_macros.h"
 
 #endif

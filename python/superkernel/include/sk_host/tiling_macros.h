@@ -18,11 +18,24 @@ template <class T> inline T ReadTiling(const volatile void *address, Site site =
 } // namespace
 } // namespace sk_host
 
-#define REGISTER_TILING_DEFAULT(type) using SkHostDefaultTiling = type
+// What the builder wants to know stays in the text it looks at.
+#ifdef SK_OPERATOR_LOOK
+#define KERNEL_TASK_TYPE(key, type) sk_look_task_type(key, type)
+#define KERNEL_TASK_TYPE_DEFAULT(type) sk_look_task_type(default, type)
+#define REGISTER_TILING_FOR_TILINGKEY(expression, type) sk_look_tiling(expression, type)
+#else
+#define KERNEL_TASK_TYPE(key, type) static_assert(true, "")
+#define KERNEL_TASK_TYPE_DEFAULT(type) static_assert(true, "")
 #define REGISTER_TILING_FOR_TILINGKEY(expression, type) static_assert(true, "")
+#endif
+
+#define REGISTER_TILING_DEFAULT(type) using SkHostDefaultTiling = type
 #define REGISTER_NONE_TILING static_assert(true, "")
 
-#define GET_TILING_DATA(name, address) auto name = sk_host::ReadTiling<SkHostDefaultTiling>(address)
+// The builder names another one where a tiling key has its own.
+#define SK_HOST_TILING_STRUCT SkHostDefaultTiling
+
+#define GET_TILING_DATA(name, address) auto name = sk_host::ReadTiling<SK_HOST_TILING_STRUCT>(address)
 #define GET_TILING_DATA_WITH_STRUCT(type, name, address) auto name = sk_host::ReadTiling<type>(address)
 #define GET_TILING_DATA_MEMBER(type, member, name, address) auto name = sk_host::ReadTiling<type>(address).member
 #define GET_TILING_DATA_PTR_WITH_STRUCT(type, name, address)                                                           \

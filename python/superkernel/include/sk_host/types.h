@@ -53,7 +53,5 @@ enum SkHostKernelType {
     KERNEL_TYPE_MIX_AIC_1_1,
     KERNEL_TYPE_MIX_AIC_1_2,
 };
-#define KERNEL_TASK_TYPE_DEFAULT(type) static_assert(true, "")
-#define KERNEL_TASK_TYPE(key, type) static_assert(true, "")
 
 #endif
