@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
@@ -39,6 +40,11 @@ def row_norm(x: Any, gamma: Any, epsilon: float) -> Any:
     return (wide / root * gamma.astype(np.float32)).astype(x.dtype)
 
 
+def gate(x: Any, gate: Any, mode: str) -> Any:
+    factor = gate * gate if mode == "square" else np.clip(gate, 0, 6)
+    return x * factor
+
+
 def values(dtype: str, *shape: int) -> Any:
     return np.random.default_rng(len(shape)).uniform(-4, 4, shape).astype(dtype)
 
@@ -59,6 +65,22 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], Callable[..., Any], 
         row_norm,
         "KERNEL_TYPE_AIV_ONLY",
         1e-5,
+    ),
+    "template": (
+        "activation/gate",
+        {"x": values("float32", 8, 256), "gate": values("float32", 8, 256)},
+        {"mode": "square"},
+        gate,
+        "KERNEL_TYPE_AIV_ONLY",
+        1e-5,
+    ),
+    "other template": (
+        "activation/gate",
+        {"x": values("float16", 8, 256), "gate": values("float16", 8, 256)},
+        {},
+        gate,
+        "KERNEL_TYPE_AIV_ONLY",
+        2e-3,
     ),
     "both inputs": (
         "math/row_add",
@@ -176,6 +198,16 @@ def test_mistakes_are_told_by_the_operator_s_own_line(capsys: pytest.CaptureFixt
     assert "setting `ascendc`" in err
     command = next(at for at, told in enumerate(err.splitlines()) if "c++ …" in told or "… -c" in told)
     assert command >= len(err.splitlines()) - 2
+
+
+def test_five_operators_are_fused_in_both_forms(device: sim.Device, tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("chain", OPERATORS / "chain.py")
+    assert spec is not None and spec.loader is not None
+    chain = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(chain)
+    unfused = chain.Unfused(device, tmp_path)
+    for form in ("static", "dynamic"):
+        chain.fuse(form, unfused, device, tmp_path)
 
 
 # -- real ones, where the trees are there ----------------------------------------------------------------------------
