@@ -110,8 +110,8 @@ struct Reader {
     results: HashMap<String, String>,
     traced: Traced,
     waits: Waits,
-    /// `source:output` of what is written to the model's inputs in the end.
-    assigned: Vec<String>,
+    /// `source:output` of what the graph ends with beside its results: what is written to the model's inputs, prefetches.
+    ends: Vec<String>,
     names: HashSet<String>,
 }
 
@@ -148,6 +148,7 @@ impl Reader {
                 "air.record.default" => self.waits.record(&fx_node, &stream),
                 "air.wait.default" => self.wait(&stream, arguments.iter().flat_map(|list| call::items(list))),
                 "air.wait_tensor.default" => self.wait(&stream, arguments.iter().skip(1).copied()),
+                "npu.npu_prefetch.default" => self.prefetch(&arguments, DumpPlace::Line(number))?,
                 _ => {}
             }
             self.traced = Traced {
@@ -167,13 +168,33 @@ impl Reader {
     /// The next node on a stream waits for the results of these traced operators.
     fn wait<'a>(&mut self, stream: &str, traced: impl Iterator<Item = &'a str>) {
         let node_of = |traced: &'a str| {
-            let traced = name_of_argument(traced);
-            let result = || self.results.get(&traced).and_then(|variable| self.variables.get(variable));
-            let of_result = || result().and_then(|source| source.rsplit_once(':')).map(|(node, _)| node.to_owned());
-            self.waits.recorded(&traced).cloned().or_else(of_result)
+            let of_result = || Some(self.result_of(traced)?.rsplit_once(':')?.0.to_owned());
+            self.waits.recorded(&name_of_argument(traced)).cloned().or_else(of_result)
         };
         let nodes = traced.filter_map(node_of).collect();
         self.waits.wait(stream, nodes);
+    }
+
+    /// `node:output` of the result of a traced operator, given as an argument of another.
+    fn result_of(&self, argument: &str) -> Option<&String> {
+        self.variables.get(self.results.get(&name_of_argument(argument))?)
+    }
+
+    /// A prefetch has no result, so there is no call for it: `npu_prefetch(tensor, dependency, size)`. The graph waits for
+    /// it in the end.
+    fn prefetch(&mut self, arguments: &[&str], place: DumpPlace) -> Result<(), ScopeError> {
+        let tensor = arguments.first().and_then(|tensor| self.result_of(tensor)).cloned();
+        let stream = self.frames.stream().to_owned();
+        self.wait(&stream, arguments.iter().skip(1).take(1).copied());
+        let name = self.unique("Cmo");
+        let mut node = Node::new(&name, "Cmo", 0, 0);
+        self.frames.apply(&mut node)?;
+        let control = self.waits.take(&stream).into_iter().map(|node| format!("{node}:-1"));
+        let inputs = tensor.into_iter().chain(control).map(|text| Input { text, place }).collect();
+        self.waits.made(&stream, &name);
+        self.ends.push(format!("{name}:-1"));
+        self.graph.push(DumpOp { node, has_id: false, inputs, subgraphs: Vec::new() }, &[], &[]);
+        Ok(())
     }
 
     /// What its calls have made is the result of a traced operator.
@@ -235,7 +256,7 @@ impl Reader {
             return Ok(());
         }
         if call.op_type == "NetOutput" {
-            inputs.extend(self.assigned.drain(..).map(|text| Input { text, place }));
+            inputs.extend(self.ends.drain(..).map(|text| Input { text, place }));
         } else if !matches!(call.op_type, "Data" | "RefData") {
             let waited = self.waits.take(&stream).into_iter();
             let control = waited.map(|node| Input { text: format!("{node}:-1"), place });
@@ -278,7 +299,7 @@ impl Reader {
         if !self.graph.ops.iter().any(is_input) {
             return false;
         }
-        self.assigned.push(value.text.clone());
+        self.ends.push(value.text.clone());
         let variables = call.results.iter().map(|variable| ((*variable).to_owned(), value.text.clone()));
         self.variables.extend(variables);
         true
@@ -407,13 +428,17 @@ mod tests {
             "## FX Code: wait = torch.ops.air.wait.default([record, mul: torch.float32[8, 8]cpu])\n",
             "## FX Code: add: t = torch.ops.aten.add.Tensor(x: t, wait_tensor: t)\n",
             "Add_0 = ge.Add(x_0, Identity_0, node_name=\"Add\")\n",
+            "## FX Code: npu_prefetch = torch.ops.npu.npu_prefetch.default(x: t, add: t, 1024)\n",
+            "## FX Code: copy_: t = torch.ops.aten.copy_.default(x: t, add: t)\n",
             "Assign_0 = ge.Assign(x_0, Add_0, node_name=\"Assign\")\n",
             "_ = ge.NetOutput([Cast_1_0], dependencies=[])\n",
         );
         let graph = read(&format!("{HEAD}{body}")).unwrap();
         let name = |index| graph.node(index).name.as_str();
         let waits: Vec<_> = graph.control.iter().map(|edge| (name(edge.from), name(edge.to))).collect();
-        assert_eq!(waits, [("Cast_1", "Identity"), ("Cast_1", "Add"), ("Cast_1", "Add")]);
+        let of_prefetch = [("Add", "Cmo"), ("Cmo", "NetOutput")];
+        assert_eq!(waits[..3], [("Cast_1", "Identity"), ("Cast_1", "Add"), ("Cast_1", "Add")]);
+        assert_eq!(waits[3..], of_prefetch);
         let same: Vec<_> = graph.nodes.iter().filter(|node| node.same_type).map(|node| node.name.as_str()).collect();
         assert_eq!(same, ["Cast"]);
         assert!(graph.nodes.iter().all(|node| node.op_type != "Assign"));
