@@ -35,6 +35,10 @@ class Shape {
 
 namespace AscendC {
 
+// Sides of a fractal, bytes of a block.
+constexpr int32_t BLOCK_CUBE = 16;
+constexpr int32_t ONE_BLK_SIZE = 32;
+
 using TensorShape = ge::Shape;
 using TensorDataType = ge::DataType;
 
@@ -177,6 +181,9 @@ inline void GetSigmoidMaxMinTmpSize(const TensorShape &shape, uint32_t type_size
     least = 256;
     most = std::max(uint32_t(shape.GetShapeSize()) * type_size, least);
 }
+
+// Which of the axes are reduced (R), from outside.
+enum class ReducePattern : uint32_t { AR = 0, RA = 1 };
 
 // Declared, so that files in which other functions call them can be used.
 #define SK_OP_HOST_MISSING(name) template <class... Values> uint32_t name(Values &&...)

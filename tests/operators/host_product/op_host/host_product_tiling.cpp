@@ -1,5 +1,8 @@
+#include <nlohmann/json.hpp>
+
 #include "log/log.h"
 #include "op_host/tiling_base_class.h"
+#include "op_host/util/fp16.h"
 #include "register/op_impl_registry.h"
 #include "register/tilingdata_base.h"
 #include "tiling/tiling_api.h"
@@ -98,8 +101,24 @@ class HostProductTiling : public TilingBaseClass {
 
 static ge::graphStatus TilingHostProduct(gert::TilingContext *context) { return HostProductTiling(context).DoTiling(); }
 
-struct HostProductCompileInfo {};
-static ge::graphStatus PrepareHostProduct(gert::TilingParseContext *) { return ge::GRAPH_SUCCESS; }
+struct HostProductCompileInfo {
+    bool isRead = false;
+};
+static ge::graphStatus PrepareHostProduct(gert::TilingParseContext *context) {
+    auto *info = context->GetCompiledInfo<HostProductCompileInfo>();
+    OP_CHECK_NULL_WITH_CONTEXT(context, info);
+    // What a compilation leaves is read like this; nothing has been left here.
+    info->isRead = nlohmann::json::parse(context->GetCompiledJson()).empty();
+    const auto text = nlohmann::json::parse(R"({"sizes": [1, {"two": -2.5e1}], "name": "a\"b", "none": null})");
+    const auto sizes = text["sizes"];
+    const bool isWhole = sizes.size() == 2 && sizes[0].get<int>() == 1 && sizes[1]["two"].get<double>() == -25 &&
+                         text["name"].get<std::string>() == "a\"b" && text["none"].is_null();
+    const bool isHalf = fp16_t(0.1f).val == 0x2e66 && fp16_t(65520.0f).val == 0x7c00 && fp16_t(-6e-8f).val == 0x8001 &&
+                        fp16_t(0.0f).val == 0 && float(fp16_t(-1.5f)) == -1.5f && bfloat16(1.00390625f).value == 0x3f80;
+    OP_CHECK_IF(!info->isRead || !isWhole || !isHalf, OP_LOGE(context, "%d %d %d", info->isRead, isWhole, isHalf),
+                return ge::GRAPH_FAILED);
+    return ge::GRAPH_SUCCESS;
+}
 
 IMPL_OP_OPTILING(HostProduct).Tiling(TilingHostProduct).TilingParse<HostProductCompileInfo>(PrepareHostProduct);
 } // namespace optiling
