@@ -320,7 +320,7 @@ function opForecast(number) {
   const told = DATA.predicted?.ops[number];
   if (!told) return [];
   return [
-    make("h3", {}, "predicted, not measured"),
+    make("h3", {}, "predicted from the profile"),
     table(["", ""], [
       ["alone", `${estimated(told.unfused)}, ${told.source}`], ["starts", `${told.start.toFixed(2)} us`], ["ends", `${told.end.toFixed(2)} us`],
       ["imbalance", `${told.imbalance.toFixed(2)} us`], ["decides the kernel's time", told.decides ? "yes" : "no"]]),
