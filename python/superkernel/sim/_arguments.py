@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from superkernel import _core
 from superkernel._errors import SuperKernelError, make_error
 
-__all__ = ["choice", "integer", "listed", "number", "refuse", "seconds", "shown", "text", "texts"]
+__all__ = ["choice", "flag", "integer", "listed", "number", "path", "refuse", "seconds", "shown", "text", "texts"]
 
 #: Longer than any launch, and within what timers of the system take.
 _FOREVER = 1e9
@@ -81,6 +82,24 @@ def text(name: str, value: Any) -> str:
     except UnicodeEncodeError:
         pass
     raise refuse(f"{name}={shown(value)}", f"`{name}` is text")
+
+
+def path(name: str, value: Any) -> str:
+    """The absolute path of a file or folder."""
+    try:
+        found = os.fspath(value)
+        if isinstance(found, str) and "\0" not in found and os.fsencode(found) is not None:
+            return os.path.abspath(found)
+    except (TypeError, UnicodeEncodeError):
+        pass
+    raise refuse(f"{name}={shown(value)}", f"`{name}` is a path: text, or a `pathlib.Path`")
+
+
+def flag(name: str, value: Any) -> bool:
+    """Yes or no."""
+    if not isinstance(value, bool):
+        raise refuse(f"{name}={shown(value)}", f"`{name}` is True or False")
+    return value
 
 
 def texts(name: str, value: Any) -> dict[str, str]:

@@ -18,6 +18,7 @@ from superkernel._errors import make_error
 from superkernel._fork import new_lock
 from superkernel._logging import logger
 from superkernel._scratch import ScratchFolder
+from superkernel.sim import _arguments as check
 from superkernel.sim.checking import Seen, Trial
 from superkernel.sim.memory import Buffer
 
@@ -107,7 +108,7 @@ def _packed(trial: Trial) -> bytes:
     kernel, device = trial.kernel, trial.kernel.device
     origin = kernel._origin
     if origin is None:
-        raise ValueError("a kernel that was not loaded from its own files")
+        raise check.refuse("a kernel that was not loaded from its own files", "load it with `Device.load`")
     buffers = list(trial.before)
     stream = io.BytesIO()
     pickler = _Pickler(stream, trial, buffers)

@@ -232,6 +232,8 @@ def _wanted(kernel: Kernel, slots: Slots, expect: Mapping[str, Any]) -> dict[str
                 f"expect: `{name}` is no memory", "expect arrays of parameters that are arrays or buffers"
             )
         kind = getattr(content, "dtype", None)
+        if kind is None and not isinstance(content, (bytes, bytearray, memoryview)):
+            raise check.refuse(f"expect: `{name}` of type {type(content).__name__}", "expect arrays, or bytes")
         data = bytes(content if kind is None else content.tobytes())
         if len(data) != buffer.nbytes or (None not in (kind, buffer.dtype) and kind != buffer.dtype):
             raise check.refuse(

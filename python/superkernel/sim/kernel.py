@@ -220,6 +220,10 @@ class Kernel:
             "event_limit": event_limit,
         }
         budget = check.seconds("time", time)
+        if executor is not None and not callable(getattr(executor, "submit", None)):
+            raise check.refuse(f"executor={check.shown(executor)}", "`executor` is a `concurrent.futures.Executor`")
+        if progress is not None and not callable(progress):
+            raise check.refuse(f"progress={check.shown(progress)}", "`progress` is a function of two numbers")
         usual = _USUAL_SEEDS if budget is None else _MOST_SEEDS
         count = check.integer("seeds", usual if seeds is None else seeds, 1, _MOST_SEEDS)
         first = check.integer("first_seed", first_seed, 0, 2**63)

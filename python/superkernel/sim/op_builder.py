@@ -6,10 +6,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from superkernel import _core
 from superkernel._build import cache_limit
 from superkernel._environment import current_config
+from superkernel.sim import _arguments as check
 from superkernel.sim.device import cache_directory
 from superkernel.types import KernelType, OpEntry, Position
 
@@ -111,38 +113,42 @@ def build_op(
     Raises ``SuperKernelError`` for forbidden names, arguments that contradict the source, and compiler errors.
     """
     text, path = _source(source)
-    keys = {} if tiling_keys is None else tiling_keys
-    if not isinstance(keys, Mapping):
-        keys = dict.fromkeys(keys, kernel_type)
+    keys = _tiling_keys(tiling_keys, kernel_type)
     config = current_config()
     result = _core.build_op(
         {
             "source_text": text,
             "source_path": path,
-            "kernel": kernel,
-            "name": name,
-            "params": None if params is None else list(params),
-            "kernel_type": kernel_type,
-            "block_dim": block_dim,
-            "op_type": op_type,
-            "soc": soc or config["soc"],
-            "split_mode": split_mode,
-            "early_start": early_start,
-            "sync_all": sync_all,
-            "feed_sync_all": feed_sync_all,
-            "position": position,
+            "kernel": check.text("kernel", kernel),
+            "name": None if name is None else check.text("name", name),
+            "params": None if params is None else _texts("params", params),
+            "kernel_type": None if kernel_type is None else check.text("kernel_type", kernel_type),
+            "block_dim": check.integer("block_dim", block_dim, 0, 2**32 - 1),
+            "op_type": check.text("op_type", op_type),
+            "soc": check.text("soc", soc) if soc else config["soc"],
+            "split_mode": None if split_mode is None else check.integer("split_mode", split_mode, 0, 2**32 - 1),
+            "early_start": _perhaps("early_start", early_start),
+            "sync_all": _perhaps("sync_all", sync_all),
+            "feed_sync_all": _perhaps("feed_sync_all", feed_sync_all),
+            "position": check.text("position", position),
             "tiling_keys": list(keys.items()),
-            "tiling_data": tiling_data,
-            "prelude": prelude,
-            "debug_options": list(debug_options),
-            "debug_size": debug_size,
-            "dcci": (dcci_before_kernel_start, dcci_after_kernel_end, dcci_disable_on_kernel),
-            "compile_options": list(compile_options),
-            "include_dirs": [os.path.abspath(directory) for directory in include_dirs],
+            "tiling_data": _bytes("tiling_data", tiling_data),
+            "prelude": check.text("prelude", prelude),
+            "debug_options": _texts("debug_options", debug_options),
+            "debug_size": check.integer("debug_size", debug_size, 0, 2**32 - 1),
+            "dcci": (
+                check.flag("dcci_before_kernel_start", dcci_before_kernel_start),
+                check.flag("dcci_after_kernel_end", dcci_after_kernel_end),
+                check.flag("dcci_disable_on_kernel", dcci_disable_on_kernel),
+            ),
+            "compile_options": _texts("compile_options", compile_options),
+            "include_dirs": [
+                check.path("include_dirs", folder) for folder in check.listed("include_dirs", include_dirs)
+            ],
             "watch_accesses": bool(watch_accesses),
             "ascendc": config["ascendc"],
             "cache": None if config["ascendc"] is None else (str(cache_directory()), cache_limit()),
-            "out_dir": os.path.abspath(out_dir),
+            "out_dir": check.path("out_dir", out_dir),
         },
         str(INCLUDE_DIR),
         config["tool_timeout"],
@@ -163,8 +169,35 @@ def build_op(
     )
 
 
+def _texts(name: str, values: Any) -> list[str]:
+    return [check.text(name, value) for value in check.listed(name, values)]
+
+
+def _bytes(name: str, value: Any) -> bytes | None:
+    if value is None or isinstance(value, (bytes, bytearray, memoryview)):
+        return None if value is None else bytes(value)
+    raise check.refuse(f"{name}={check.shown(value)}", f"`{name}` is bytes")
+
+
+def _perhaps(name: str, value: Any) -> bool | None:
+    return None if value is None else check.flag(name, value)
+
+
+def _tiling_keys(given: Any, kernel_type: str | None) -> dict[int, str | None]:
+    """The kernel type of each; ``None``: what the source says."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(_keys(check.listed("tiling_keys", given)), kernel_type)
+    return dict(zip(_keys(given), (check.text("tiling_keys", kind) for kind in given.values())))
+
+
+def _keys(given: Iterable[Any]) -> list[int]:
+    return [check.integer("tiling_keys", key, 0, 2**64 - 1) for key in given]
+
+
 def _source(source: str | os.PathLike[str]) -> tuple[str | None, str | None]:
     """(text, None) or (None, path). No path holds a brace and a line break, no operator is without."""
     if isinstance(source, str) and ("\n" in source or "{" in source):
         return source, None
-    return None, os.path.abspath(source)
+    return None, check.path("source", source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -177,3 +178,27 @@ def test_accesses_take_arrays_and_names_of_slots(kernel: Kernel) -> None:
         kernel.launch(args, accesses={0: {"reads": [np.zeros(4)]}})
     with pytest.raises(SuperKernelError, match="has no parameter `y_00`"):
         kernel.launch(args, accesses={0: {"reads": ["y_00"]}})
+
+
+#: What no argument of `build_op` takes.
+_NONSENSE: tuple[Any, ...] = (object(), b"x", 2.5, [None], [1, "x"], {"a": 1}, "\ud800", lambda: 1)
+
+
+@pytest.mark.parametrize("name", [name for name in inspect.signature(build_op).parameters if name != "watch_accesses"])
+def test_what_an_operator_cannot_be_built_with(tmp_path: Path, name: str) -> None:
+    source = 'extern "C" __global__ __aicore__ void k(GM_ADDR x) {}'
+    for value in _NONSENSE:
+        if name == "tiling_data" and isinstance(value, bytes):
+            continue
+        with pytest.raises(SuperKernelError) as caught:
+            build_op(**{"source": source, "kernel": "k", "out_dir": tmp_path, name: value})
+        assert len(str(caught.value)) < 600
+
+
+def test_what_a_check_cannot_be_asked(tmp_path: Path) -> None:
+    source = '#include "kernel_operator.h"\nextern "C" __global__ __aicore__ void k(GM_ADDR x) {}'
+    with Device() as device:
+        kernel = device.load(build_op(source, "k", out_dir=tmp_path).json_path)
+        for more in ({"executor": 5}, {"progress": "x"}, {"expect": {"x": 1.5}}, {"expect": {"x": 5}}, {"time": "x"}):
+            with pytest.raises(SuperKernelError, match="SK0902"):
+                kernel.check([bytes(16)], seeds=1, **more)  # type: ignore[arg-type]
