@@ -159,12 +159,11 @@ def run(options: argparse.Namespace) -> int:
         return status
     folder = Path(options.file)
     found = graphs_in(folder)
-    built = folder if options.built is None and _built.dumps_in(folder) else options.built
-    kernels = None if built is None else _built.read(Path(built))
+    kernels = _built.beside(folder) if options.built is None else _built.read(Path(options.built))
     if not found:
         if kernels is None:
             raise nothing_in(folder)
-        _print(_told_of_kernels(options, kernels))
+        _print(_told_of_kernels(options, kernels or _built.read(folder)))
         return 0
     worst = 0
     documents = []

@@ -11,11 +11,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from superkernel._errors import make_error
+from superkernel._errors import SuperKernelError, make_error
+from superkernel._logging import logger
 from superkernel.scope._graph import Graph
 from superkernel.scope._plan import Piece, ScopePlan
 
-__all__ = ["UNVERIFIED", "BuiltKernel", "Difference", "compare", "dumps_in", "kernels_of", "lines"]
+__all__ = ["UNVERIFIED", "BuiltKernel", "Difference", "beside", "compare", "dumps_in", "kernels_of", "lines"]
 
 UNVERIFIED = (
     "what the engine built, by its own dumps (this reader is UNVERIFIED: it follows the engine's published sources, no "
@@ -109,6 +110,16 @@ def read(path: Path) -> list[BuiltKernel]:
             "the folder with its ge_proto_* files",
         )
     return kernels
+
+
+def beside(folder: Path) -> list[BuiltKernel] | None:
+    """What the dumps in a folder of graphs say, if there are any; trouble with them is no reason not to plan."""
+    dumps = dumps_in(folder)
+    try:
+        return kernels_of(Graph.read(file) for file in dumps) if dumps else None
+    except SuperKernelError as error:
+        logger.warning("the engine's dumps in `%s` are left out: %s", folder, error.errorinfo["message"])
+        return None
 
 
 def compare(plan: ScopePlan, kernels: Iterable[BuiltKernel]) -> list[Difference]:

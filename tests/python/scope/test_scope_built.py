@@ -90,11 +90,25 @@ def test_a_piece_that_was_not_built(engine: Path, capsys: pytest.CaptureFixture[
     assert "  attn0: planned, not built\n" in capsys.readouterr().out
 
 
+def test_a_folder_is_planned_whatever_the_engine_has_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(GRAPHS / "decoder.pbtxt", tmp_path / "dynamo_optimized_graph_1_rank_0_pid_1_ts_1.pbtxt")
+    left = dump(tmp_path, 1, "AfterSkGraph", op("a", "Exp"))
+    assert main(["scope", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.count("planned, not built") == 4
+    left.write_text("op {")
+    assert main(["scope", str(tmp_path)]) == 0
+    told = capsys.readouterr()
+    assert "4 super kernels" in told.out and "compared" not in told.out and "are left out" in told.err
+
+
 def test_dumps_without_super_kernels_say_how_to_get_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     empty = dump(tmp_path, 1, "AfterSkGraph", op("a", "Exp"))
     assert main(["scope", str(GRAPHS / "nested.txt"), "--built", str(empty)]) == 1
     told = capsys.readouterr().err
     assert "[SK1056]" in told and "DUMP_GRAPH_LEVEL" in told
+    # A folder with nothing but such dumps.
+    assert main(["scope", str(tmp_path)]) == 1
+    assert "[SK1056]" in capsys.readouterr().err
 
 
 def test_views_for_people_are_refused_with_what_to_give(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
