@@ -185,7 +185,8 @@ _NONSENSE: tuple[Any, ...] = (object(), b"x", 2.5, [None], [1, "x"], {"a": 1}, "
 
 
 @pytest.mark.parametrize("name", [name for name in inspect.signature(build_op).parameters if name != "watch_accesses"])
-def test_what_an_operator_cannot_be_built_with(tmp_path: Path, name: str) -> None:
+def test_what_an_operator_cannot_be_built_with(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     source = 'extern "C" __global__ __aicore__ void k(GM_ADDR x) {}'
     for value in _NONSENSE:
         if name == "tiling_data" and isinstance(value, bytes):
@@ -193,6 +194,7 @@ def test_what_an_operator_cannot_be_built_with(tmp_path: Path, name: str) -> Non
         with pytest.raises(SuperKernelError) as caught:
             build_op(**{"source": source, "kernel": "k", "out_dir": tmp_path, name: value})
         assert len(str(caught.value)) < 600
+    assert not [*tmp_path.rglob("*.o")], "what is refused leaves no operator behind, wherever it was to go"
 
 
 def test_what_a_check_cannot_be_asked(tmp_path: Path) -> None:
