@@ -186,7 +186,7 @@ def follow_the_environment() -> None:
 logger = named("superkernel")
 
 #: The loggers that the native core writes to.
-NATIVE = [named(f"superkernel.{part}") for part in ("cache", "compile", "scope", "sim", "toolchain")]
+NATIVE = [named(f"superkernel.{part}") for part in ("cache", "compile", "operator", "scope", "sim", "toolchain")]
 
 # Threads of the core may outlive the interpreter, which takes no records then.
 atexit.register(_core.set_log_level, logging.CRITICAL + 1)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import superkernel
 from interpreter import old_python
+from superkernel import _core
 
 SOURCE = Path(superkernel.__file__).parents[1]
 NAMES = ("superkernel", "superkernel_rs", "tbe")
@@ -136,7 +137,7 @@ def test_the_toolkit_s_package_is_in_front(machine):
 def test_the_command_works_and_says_who_is_in_the_way(machine):
     done = machine.command("version")
     assert done.returncode == 0, done.stderr
-    assert done.stdout == f"superkernel {superkernel.__version__}\n"
+    assert done.stdout == f"superkernel {superkernel.__version__} (commit {_core.__commit__})\n"
     package = machine.toolkit / "python" / "site-packages" / "superkernel"
     assert done.stderr == (
         "superkernel: note: `import superkernel` gives another package here: the software that superkernel-rs "
