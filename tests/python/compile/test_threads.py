@@ -95,7 +95,7 @@ def request_file(library: KernelLibrary, tmp_path: Path) -> Path:
 def started(program: str, *arguments: object, **more: Any) -> subprocess.Popen[str]:
     words = [str(argument) for argument in arguments]
     return subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(program), *words],
+        [sys.executable, "-W", "ignore", "-X", "faulthandler", "-c", textwrap.dedent(program), *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -106,12 +106,13 @@ def started(program: str, *arguments: object, **more: Any) -> subprocess.Popen[s
 
 
 def told(process: subprocess.Popen[str], limit: float) -> Any:
-    """What it prints, after a good end; a process that hangs is ended, with its forks."""
+    """What it prints, after a good end; a process that hangs is ended, with its forks, and says where they were."""
     try:
         printed, errors = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        raise
+        os.killpg(process.pid, signal.SIGABRT)
+        printed, errors = process.communicate()
+        raise AssertionError(f"not at its end after {limit} s: {printed}\n{errors}") from None
     assert process.returncode == 0, errors
     return json.loads(printed)
 
