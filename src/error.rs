@@ -3,7 +3,7 @@
 
 use crate::build::BuildError;
 use crate::cost::CostError;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic};
 use crate::elf::ElfError;
 use crate::emit::EmitError;
 use crate::fs::FileError;
@@ -115,12 +115,8 @@ impl From<PhaseError> for Error {
 }
 
 impl Diagnostic for Error {
-    fn id(&self) -> &'static str {
-        self.phase().id()
-    }
-
-    fn solution(&self) -> String {
-        self.phase().solution()
+    fn advice(&self) -> Advice {
+        self.phase().advice()
     }
 }
 

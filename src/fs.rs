@@ -9,7 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt}
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 
 /// Mode of directories.
 const DIRECTORY_MODE: u32 = 0o750;
@@ -40,12 +40,8 @@ impl FileError {
 }
 
 impl Diagnostic for FileError {
-    fn id(&self) -> &'static str {
-        "SK0001"
-    }
-
-    fn solution(&self) -> String {
-        "check that the path exists and that this user may access it".to_owned()
+    fn advice(&self) -> Advice {
+        advice("SK0001", "check that the path exists and that this user may access it")
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::fs::{self, FileError};
 use crate::store::digest::ContentDigest;
 
@@ -127,32 +127,26 @@ pub enum JsonError {
 }
 
 impl Diagnostic for JsonError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
+        let given = |document: Document| match document {
+            Document::KernelInfos | Document::SubKernel => true,
+            Document::Result | Document::Manifest | Document::Reproducer => false,
+        };
         match self {
-            Self::File { .. } | Self::NotAFile { .. } => "SK0201",
-            Self::Malformed { .. } => "SK0202",
-            Self::WrongType { .. } => "SK0203",
-            Self::MissingKey { .. } => "SK0204",
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::File { source, .. } => source.solution(),
+            Self::File { source, .. } => advice("SK0201", source.solution()),
             Self::NotAFile { document: Document::SubKernel, .. } => {
-                "give the path of the sub-kernel's JSON file".to_owned()
+                advice("SK0201", "give the path of the sub-kernel's JSON file")
             }
-            Self::NotAFile { document, .. } | Self::Malformed { document, .. } => document.replace().to_owned(),
-            Self::WrongType { place, expected, .. } => match place.document {
-                Document::KernelInfos | Document::SubKernel => format!("write {expected} there"),
-                Document::Result | Document::Manifest | Document::Reproducer => place.document.replace().to_owned(),
-            },
-            Self::MissingKey { place } => match place.document {
-                Document::KernelInfos | Document::SubKernel => {
-                    "compile the sub-kernel for super-kernel use, with a compiler that writes this key".to_owned()
-                }
-                Document::Result | Document::Manifest | Document::Reproducer => place.document.replace().to_owned(),
-            },
+            Self::NotAFile { document, .. } => advice("SK0201", document.replace()),
+            Self::Malformed { document, .. } => advice("SK0202", document.replace()),
+            Self::WrongType { place, expected, .. } if given(place.document) => {
+                advice("SK0203", format!("write {expected} there"))
+            }
+            Self::WrongType { place, .. } => advice("SK0203", place.document.replace()),
+            Self::MissingKey { place } if given(place.document) => {
+                advice("SK0204", "compile the sub-kernel for super-kernel use, with a compiler that writes this key")
+            }
+            Self::MissingKey { place } => advice("SK0204", place.document.replace()),
         }
     }
 }

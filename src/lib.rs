@@ -84,7 +84,7 @@ mod trace;
 #[cfg(feature = "python")]
 mod py;
 
-pub use diagnostic::Diagnostic;
+pub use diagnostic::{Advice, Diagnostic};
 pub use error::Error;
 pub use phases::Plan;
 pub use sim::explore;

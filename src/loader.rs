@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::artifact::half_name;
 use crate::build::manifest::Manifest;
 use crate::build::{ResultJson, StoredProgram};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::fs;
 use crate::json::{Document, JsonError, JsonFile, JsonPath};
 use crate::model::{
@@ -49,30 +49,18 @@ pub enum LoadError {
 }
 
 impl Diagnostic for LoadError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self {
-            Self::Json(error) => error.id(),
-            Self::Model(error) => error.id(),
-            Self::Object(error) => error.id(),
-            Self::Argument { .. } => "SK0902",
-            Self::NoObject { .. } => "SK0908",
-            Self::OtherObject { .. } => "SK0930",
-            Self::NoDescription { .. } => "SK0909",
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::Json(error) => error.solution(),
-            Self::Model(error) => error.solution(),
-            Self::Object(error) => error.solution(),
-            Self::Argument { solution, .. } => solution.clone().into_owned(),
+            Self::Json(error) => error.advice(),
+            Self::Model(error) => error.advice(),
+            Self::Object(error) => error.advice(),
+            Self::Argument { solution, .. } => advice("SK0902", solution.clone().into_owned()),
             Self::OtherObject { .. } => {
-                "build the kernel again, or pass the object that belongs to the JSON".to_owned()
+                advice("SK0930", "build the kernel again, or pass the object that belongs to the JSON")
             }
-            Self::NoObject { .. } => "put the object beside the JSON, or pass bin_path".to_owned(),
+            Self::NoObject { .. } => advice("SK0908", "put the object beside the JSON, or pass bin_path"),
             Self::NoDescription { .. } => {
-                "put the JSON beside it, or name the functions and the kernel type".to_owned()
+                advice("SK0909", "put the JSON beside it, or name the functions and the kernel type")
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic};
 use crate::emit::EmitError;
 use crate::model::{self, ModelError, Platform, SubKernels, SuperKernel};
 use crate::objects::{BinFiles, BlockLocalUse, ObjectError, Objects, Suitability, TextSizes};
@@ -42,12 +42,8 @@ impl PhaseError {
 }
 
 impl Diagnostic for PhaseError {
-    fn id(&self) -> &'static str {
-        self.diagnostic().id()
-    }
-
-    fn solution(&self) -> String {
-        self.diagnostic().solution()
+    fn advice(&self) -> Advice {
+        self.diagnostic().advice()
     }
 }
 

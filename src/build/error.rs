@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::fs::FileError;
 use crate::json::JsonError;
 use crate::link::LinkError;
@@ -132,59 +132,42 @@ pub enum BuildError {
 }
 
 impl Diagnostic for BuildError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self {
-            Self::OutputDirectory { .. } => "SK0801",
-            Self::File(error) => error.id(),
-            Self::Store(error) => error.id(),
-            Self::Phase(error) => error.id(),
-            Self::Objects(error) => error.id(),
-            Self::Toolchain(error) => error.id(),
-            Self::Tool { source, .. } => source.id(),
-            Self::BadToolOutput { .. } => "SK0802",
-            Self::Check { .. } => "SK0803",
-            Self::Link { source, .. } => source.id(),
-            Self::Sanitizer { .. } => "SK0808",
-            Self::Planned { .. } => "SK1016",
-            Self::SameName { .. } => "SK1019",
-            Self::ByProduct { .. } => "SK0810",
-            Self::NoRecord { .. } => "SK0805",
-            Self::Reproducer { .. } => "SK0807",
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::OutputDirectory { .. } => {
-                "check permissions and free space, or choose another place with `superkernel.configure(kernel_meta_parent_dir=…)`".to_owned()
-            }
-            Self::File(error) => error.solution(),
-            Self::Store(error) => error.solution(),
-            Self::Phase(error) => error.solution(),
-            Self::Objects(error) => error.solution(),
-            Self::Toolchain(error) => error.solution(),
-            Self::Link { source, .. } => source.solution(),
-            Self::Tool { source, .. } => source.solution(),
+            Self::OutputDirectory { .. } => advice(
+                "SK0801",
+                "check permissions and free space, or choose another place with `superkernel.configure(kernel_meta_parent_dir=…)`",
+            ),
+            Self::File(error) => error.advice(),
+            Self::Store(error) => error.advice(),
+            Self::Phase(error) => error.advice(),
+            Self::Objects(error) => error.advice(),
+            Self::Toolchain(error) => error.advice(),
+            Self::Link { source, .. } => source.advice(),
+            Self::Tool { source, .. } => source.advice(),
             Self::BadToolOutput { .. } => {
-                "check the tool's version and whether the disk is full; the build log has the command".to_owned()
+                advice("SK0802", "check the tool's version and whether the disk is full; the build log has the command")
             }
-            Self::ByProduct { .. } => {
-                "build without `dump_cce` and `--keep`, or one of the two kernels into another directory".to_owned()
-            }
-            Self::Planned { problems, .. } => {
-                problems.iter().map(|(_, _, solution)| solution.as_str()).collect::<Vec<_>>().join("; ")
-            }
+            Self::ByProduct { .. } => advice(
+                "SK0810",
+                "build without `dump_cce` and `--keep`, or one of the two kernels into another directory",
+            ),
+            Self::Planned { problems, .. } => advice(
+                "SK1016",
+                problems.iter().map(|(_, _, solution)| solution.as_str()).collect::<Vec<_>>().join("; "),
+            ),
             Self::SameName { .. } => {
-                "rename one of them, or report this if the names were made by the planner".to_owned()
+                advice("SK1019", "rename one of them, or report this if the names were made by the planner")
             }
             Self::Sanitizer { .. } => {
-                "leave it out, or check the operators one by one, outside a super kernel".to_owned()
+                advice("SK0808", "leave it out, or check the operators one by one, outside a super kernel")
             }
-            Self::Check { .. } => {
-                "check the sub-kernels' objects named above; if they are right, please report this with `superkernel compile --save-reproducer`".to_owned()
-            }
-            Self::NoRecord { .. } => "check the name and the directory (`--kernel-meta-parent-dir`)".to_owned(),
-            Self::Reproducer { .. } => "make it again with --save-reproducer".to_owned(),
+            Self::Check { .. } => advice(
+                "SK0803",
+                "check the sub-kernels' objects named above; if they are right, please report this with `superkernel compile --save-reproducer`",
+            ),
+            Self::NoRecord { .. } => advice("SK0805", "check the name and the directory (`--kernel-meta-parent-dir`)"),
+            Self::Reproducer { .. } => advice("SK0807", "make it again with --save-reproducer"),
         }
     }
 }

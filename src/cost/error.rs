@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::cancel::Cancelled;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::fs::FileError;
 use crate::model::ModelError;
 use crate::plan::PlanError;
@@ -68,36 +68,25 @@ pub enum CostError {
 }
 
 impl Diagnostic for CostError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self {
-            Self::File(error) => error.id(),
-            Self::Model(error) => error.id(),
-            Self::Plan(error) => error.id(),
-            Self::Scope(error) => error.id(),
-            Self::BadPrices { .. } => "SK1101",
-            Self::BadProfile { .. } => "SK1102",
-            Self::NothingMeasured { .. } => "SK1103",
-            Self::NothingToFit { .. } => "SK1104",
-            Self::Stuck { .. } => "SK1105",
-            Self::Cancelled(_) => "SK1106",
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::File(error) => return error.solution(),
-            Self::Model(error) => return error.solution(),
-            Self::Plan(error) => return error.solution(),
-            Self::Scope(error) => return error.solution(),
-            Self::BadPrices { .. } => "correct the file; docs/cost-model.md lists the prices",
-            Self::BadProfile { .. } => {
-                "give an op_summary*.csv or op_statistic.csv of the profiler, or the JSON of `superkernel profile`"
+            Self::File(error) => error.advice(),
+            Self::Model(error) => error.advice(),
+            Self::Plan(error) => error.advice(),
+            Self::Scope(error) => error.advice(),
+            Self::BadPrices { .. } => advice("SK1101", "correct the file; docs/cost-model.md lists the prices"),
+            Self::BadProfile { .. } => advice(
+                "SK1102",
+                "give an op_summary*.csv or op_statistic.csv of the profiler, or the JSON of `superkernel profile`",
+            ),
+            Self::NothingMeasured { .. } => {
+                advice("SK1103", "give the profile of a run of this model without super kernels")
             }
-            Self::NothingMeasured { .. } => "give the profile of a run of this model without super kernels",
-            Self::NothingToFit { .. } => "give the profiles of runs of this model without and with super kernels",
-            Self::Cancelled(_) => "start it again when you want to",
-            Self::Stuck { .. } => "report this with the output of `superkernel plan --text`",
+            Self::NothingToFit { .. } => {
+                advice("SK1104", "give the profiles of runs of this model without and with super kernels")
+            }
+            Self::Cancelled(_) => advice("SK1106", "start it again when you want to"),
+            Self::Stuck { .. } => advice("SK1105", "report this with the output of `superkernel plan --text`"),
         }
-        .to_owned()
     }
 }

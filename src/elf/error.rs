@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 
 /// An edit as messages name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,54 +203,33 @@ impl ElfError {
 }
 
 impl Diagnostic for ElfError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self {
-            Self::NotElf { .. } => "SK0601",
-            Self::Unsupported { .. } => "SK0602",
-            Self::OutOfRange { .. } => "SK0603",
-            Self::Malformed { .. } => "SK0604",
-            Self::MissingSymbol { .. } => "SK0605",
-            Self::WrongSymbol { .. } => "SK0606",
-            Self::DuplicateSymbol { .. } => "SK0607",
-            Self::ConflictingEdits { .. } => "SK0608",
-            Self::BadName { .. } => "SK0609",
-            Self::NoText => "SK0610",
-            Self::DropRefused { .. } => "SK0611",
-            Self::UnknownReferences { .. } => "SK0612",
-            Self::BadCount { .. } => "SK0613",
-            Self::Excessive { .. } => "SK0614",
-            Self::NotArchive { .. } => "SK0620",
-            Self::ThinArchive => "SK0621",
-            Self::InMember { source, .. } => source.id(),
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::NotElf { .. } => "give an ELF64 little-endian object or executable".to_owned(),
-            Self::Unsupported { .. } => "build the object as ELF64 little endian with one symbol table".to_owned(),
-            Self::OutOfRange { .. } | Self::Malformed { .. } => {
-                "the file is damaged or was cut off: build or copy it again".to_owned()
+            Self::NotElf { .. } => advice("SK0601", "give an ELF64 little-endian object or executable"),
+            Self::Unsupported { .. } => {
+                advice("SK0602", "build the object as ELF64 little endian with one symbol table")
             }
-            Self::MissingSymbol { near, .. } if !near.is_empty() => format!("use {}", Quoted(near)),
-            Self::MissingSymbol { .. } => {
-                "`superkernel elf show` lists the symbols; ask for missing names to be ignored if that is meant"
-                    .to_owned()
-            }
-            Self::WrongSymbol { .. } => "`superkernel elf show` tells how the object defines it".to_owned(),
+            Self::OutOfRange { .. } => advice("SK0603", "the file is damaged or was cut off: build or copy it again"),
+            Self::Malformed { .. } => advice("SK0604", "the file is damaged or was cut off: build or copy it again"),
+            Self::MissingSymbol { near, .. } if !near.is_empty() => advice("SK0605", format!("use {}", Quoted(near))),
+            Self::MissingSymbol { .. } => advice(
+                "SK0605",
+                "`superkernel elf show` lists the symbols; ask for missing names to be ignored if that is meant",
+            ),
+            Self::WrongSymbol { .. } => advice("SK0606", "`superkernel elf show` tells how the object defines it"),
             Self::DuplicateSymbol { .. } => {
-                "choose a new name, or rename, localize or strip the other symbol in the same pass".to_owned()
+                advice("SK0607", "choose a new name, or rename, localize or strip the other symbol in the same pass")
             }
-            Self::ConflictingEdits { .. } => "ask for one of them".to_owned(),
-            Self::BadName { .. } => "choose another name".to_owned(),
-            Self::NoText => "give an object that holds code".to_owned(),
-            Self::DropRefused { .. } => "keep the section, or remove what refers to it first".to_owned(),
-            Self::UnknownReferences { .. } => "drop that section, or build the object without it".to_owned(),
-            Self::BadCount { .. } => "ask for at least one copy".to_owned(),
-            Self::Excessive { .. } => "the file is damaged, or compile the kernel with less".to_owned(),
-            Self::NotArchive { .. } => "give an archive made by `ar`".to_owned(),
-            Self::ThinArchive => "make a full archive: `ar rcs` without `T` or `--thin`".to_owned(),
-            Self::InMember { source, .. } => source.solution(),
+            Self::ConflictingEdits { .. } => advice("SK0608", "ask for one of them"),
+            Self::BadName { .. } => advice("SK0609", "choose another name"),
+            Self::NoText => advice("SK0610", "give an object that holds code"),
+            Self::DropRefused { .. } => advice("SK0611", "keep the section, or remove what refers to it first"),
+            Self::UnknownReferences { .. } => advice("SK0612", "drop that section, or build the object without it"),
+            Self::BadCount { .. } => advice("SK0613", "ask for at least one copy"),
+            Self::Excessive { .. } => advice("SK0614", "the file is damaged, or compile the kernel with less"),
+            Self::NotArchive { .. } => advice("SK0620", "give an archive made by `ar`"),
+            Self::ThinArchive => advice("SK0621", "make a full archive: `ar rcs` without `T` or `--thin`"),
+            Self::InMember { source, .. } => source.advice(),
         }
     }
 }

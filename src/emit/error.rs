@@ -1,6 +1,6 @@
 //! Why a program cannot be printed.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::model::OpName;
 
 /// Something the source needs is not known.
@@ -12,15 +12,9 @@ pub enum EmitError {
 }
 
 impl Diagnostic for EmitError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self {
-            Self::UnknownSize { .. } => "SK0502",
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::UnknownSize { .. } => "give the op's object file under `bin_path`".to_owned(),
+            Self::UnknownSize { .. } => advice("SK0502", "give the op's object file under `bin_path`"),
         }
     }
 }

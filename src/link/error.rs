@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::elf::ElfError;
 
 /// Why objects cannot be linked.
@@ -185,37 +185,28 @@ impl LinkError {
 }
 
 impl Diagnostic for LinkError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self {
-            Self::Object { source, .. } => source.id(),
-            Self::NoObjects => "SK0630",
-            Self::NotRelocatable { .. } => "SK0631",
-            Self::Different { .. } => "SK0632",
-            Self::NotForDevice { .. } => "SK0633",
-            Self::Duplicate { .. } => "SK0634",
-            Self::Undefined { .. } => "SK0635",
-            Self::Discarded { .. } => "SK0636",
-            Self::Relocations { .. } => "SK0637",
-            Self::TooMuch { .. } => "SK0638",
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::Object { source, .. } => return source.solution(),
-            Self::NoObjects => "give at least one object",
-            Self::NotRelocatable { .. } => "give the object as the compiler made it, before it was linked",
-            Self::Different { .. } => "link objects of one machine only",
-            Self::NotForDevice { .. } => "join them instead, or give objects made by the device compiler",
-            Self::Duplicate { .. } => "rename one of them, or make it local",
-            Self::Undefined { .. } => "link the objects that define them as well",
-            Self::Discarded { .. } => "compile both objects with the same compiler, or dissolve the groups of one",
-            Self::Relocations { .. } => {
-                "compile the op with long calls (`-mllvm -cce-aicore-long-call`) if a call does not reach; else report this"
+            Self::Object { source, .. } => source.advice(),
+            Self::NoObjects => advice("SK0630", "give at least one object"),
+            Self::NotRelocatable { .. } => {
+                advice("SK0631", "give the object as the compiler made it, before it was linked")
             }
-            Self::TooMuch { .. } => "link fewer objects, or objects with fewer sections",
+            Self::Different { .. } => advice("SK0632", "link objects of one machine only"),
+            Self::NotForDevice { .. } => {
+                advice("SK0633", "join them instead, or give objects made by the device compiler")
+            }
+            Self::Duplicate { .. } => advice("SK0634", "rename one of them, or make it local"),
+            Self::Undefined { .. } => advice("SK0635", "link the objects that define them as well"),
+            Self::Discarded { .. } => {
+                advice("SK0636", "compile both objects with the same compiler, or dissolve the groups of one")
+            }
+            Self::Relocations { .. } => advice(
+                "SK0637",
+                "compile the op with long calls (`-mllvm -cce-aicore-long-call`) if a call does not reach; else report this",
+            ),
+            Self::TooMuch { .. } => advice("SK0638", "link fewer objects, or objects with fewer sections"),
         }
-        .to_owned()
     }
 }
 

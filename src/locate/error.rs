@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::elf::ElfError;
 use crate::fs::FileError;
 
@@ -23,28 +23,18 @@ pub enum LocateError {
 }
 
 impl Diagnostic for LocateError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self {
-            Self::File(error) => error.id(),
-            Self::Elf(error) => error.id(),
-            Self::Outside { .. } => "SK0960",
-            Self::NoFunction { .. } => "SK0961",
-            Self::NoCounters { .. } => "SK0962",
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::File(error) => error.solution(),
-            Self::Elf(error) => error.solution(),
+            Self::File(error) => error.advice(),
+            Self::Elf(error) => error.advice(),
             Self::Outside { .. } => {
-                "give the address the code was loaded at with --start, and the object that ran".to_owned()
+                advice("SK0960", "give the address the code was loaded at with --start, and the object that ran")
             }
             Self::NoFunction { .. } => {
-                "give the object of the kernel that ran; `superkernel elf` lists its symbols".to_owned()
+                advice("SK0961", "give the object of the kernel that ran; `superkernel elf` lists its symbols")
             }
             Self::NoCounters { .. } => {
-                "give the device's log, with `pc start: 0x..., current: 0x...` or the like in it".to_owned()
+                advice("SK0962", "give the device's log, with `pc start: 0x..., current: 0x...` or the like in it")
             }
         }
     }

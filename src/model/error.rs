@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{CoreKind, EventId, KernelType, OpIndex, Soc, StreamId};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::json::{JsonError, JsonPath};
 use crate::nearest::nearest;
 use crate::options::OptionError;
@@ -102,110 +102,85 @@ pub enum ModelError {
 }
 
 impl Diagnostic for ModelError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self {
-            Self::Options(error) => error.id(),
-            Self::Json(error) => error.id(),
-            Self::NoOps { .. } | Self::GraphGiven => "SK0205",
-            Self::BadKernelName { .. } => "SK0206",
-            Self::BadFunctionName { .. } => "SK0207",
-            Self::UnknownKernelType { .. } => "SK0208",
-            Self::UnknownTaskType { .. } => "SK0209",
-            Self::BadTilingKey { .. } | Self::DuplicateTilingKey { .. } | Self::NoTilingKeys { .. } => "SK0210",
-            Self::TilingKeyKind { .. } => "SK0211",
-            Self::SplitModeMismatch { .. } => "SK0212",
-            Self::EarlyStartOff { .. } => "SK0213",
-            Self::EarlyStartOnDynamic { .. } => "SK0214",
-            Self::EarlyStartSeveralStreams { .. } => "SK0215",
-            Self::TooManySlots { .. } => "SK0216",
-            Self::BadRegion { .. } => "SK0217",
-            Self::EventToItself { .. } => "SK0301",
-            Self::EventTwice { .. } => "SK0302",
-            Self::EventClaimedTwice { .. } => "SK0303",
-            Self::EventInsideStream { .. } => "SK0304",
-            Self::ReceiverBeforeSender { .. } => "SK0305",
-            Self::StreamsNeedFusion { .. } => "SK0306",
-            Self::FirstOpReceives { .. } => "SK0307",
-            Self::LastOpSends { .. } => "SK0308",
-            Self::BadBlockDim { .. } => "SK0401",
-            Self::UnsupportedSoc { .. } => "SK0402",
-            Self::DebugCoreRatio { .. } => "SK0403",
-            Self::DebugCoresExceedPlatform { .. } => "SK0404",
-            Self::DebugCoresTooFew { .. } => "SK0405",
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::Options(error) => error.solution(),
-            Self::Json(error) => error.solution(),
-            Self::NoOps { .. } => "pass the ops to fuse as a non-empty list under `op_list`".to_owned(),
-            Self::GraphGiven => {
+            Self::Options(error) => error.advice(),
+            Self::Json(error) => error.advice(),
+            Self::NoOps { .. } => advice("SK0205", "pass the ops to fuse as a non-empty list under `op_list`"),
+            Self::GraphGiven => advice(
+                "SK0205",
                 "`superkernel build` builds the super kernels of a graph, `superkernel scope` shows them; in Python: \
-                 superkernel.compile_graph"
-                    .to_owned()
-            }
-            Self::BadKernelName { .. } => "use letters, digits and `_`, not starting with a digit".to_owned(),
+                 superkernel.compile_graph",
+            ),
+            Self::BadKernelName { .. } => advice("SK0206", "use letters, digits and `_`, not starting with a digit"),
             Self::BadFunctionName { .. } => {
-                "compile the sub-kernel again, under another name if its JSON is not damaged".to_owned()
+                advice("SK0207", "compile the sub-kernel again, under another name if its JSON is not damaged")
             }
-            Self::UnknownKernelType { name, .. } => {
+            Self::UnknownKernelType { name, .. } => advice("SK0208", {
                 let known = KernelType::ALL.map(KernelType::as_str);
                 match nearest(name, known, 1).first() {
                     Some(near) => format!("`{near}` may be meant; fusable are {}", quoted(&known)),
                     None => format!("fusable are {}", quoted(&known)),
                 }
-            }
-            Self::UnknownTaskType { .. } => "use `normal` or `dynamic`".to_owned(),
+            }),
+            Self::UnknownTaskType { .. } => advice("SK0209", "use `normal` or `dynamic`"),
             Self::BadTilingKey { .. } | Self::DuplicateTilingKey { .. } | Self::NoTilingKeys { .. } => {
-                "compile the tiling-sink op again; its `dynamic_func_names` is damaged".to_owned()
+                advice("SK0210", "compile the tiling-sink op again; its `dynamic_func_names` is damaged")
             }
-            Self::TilingKeyKind { op_type, .. } => {
+            Self::TilingKeyKind { op_type, .. } => advice(
+                "SK0211",
                 format!(
                     "compile the op with a type that has all its core kinds, or drop that key; {op_type} is not enough"
-                )
-            }
-            Self::SplitModeMismatch { found, .. } => {
-                format!("set `split-mode={found}`, or compile the sub-kernel again with the split mode you want")
-            }
+                ),
+            ),
+            Self::SplitModeMismatch { found, .. } => advice(
+                "SK0212",
+                format!("set `split-mode={found}`, or compile the sub-kernel again with the split mode you want"),
+            ),
             Self::EarlyStartOff { .. } => {
-                "drop `early-start=0`, or compile the sub-kernel again without early start".to_owned()
+                advice("SK0213", "drop `early-start=0`, or compile the sub-kernel again without early start")
             }
-            Self::EarlyStartOnDynamic { .. } => "compile the tiling-sink op without early start".to_owned(),
+            Self::EarlyStartOnDynamic { .. } => advice("SK0214", "compile the tiling-sink op without early start"),
             Self::EarlyStartSeveralStreams { .. } => {
-                "compile the sub-kernel without early start (as `stream-fusion=1` builds do)".to_owned()
+                advice("SK0215", "compile the sub-kernel without early start (as `stream-fusion=1` builds do)")
             }
-            Self::TooManySlots { .. } => "split the op list into several super kernels".to_owned(),
-            Self::BadRegion { .. } => {
+            Self::TooManySlots { .. } => advice("SK0216", "split the op list into several super kernels"),
+            Self::BadRegion { .. } => advice(
+                "SK0217",
                 "give `{\"reads\": [[start, bytes], ...], \"writes\": [...]}`, or drop `regions`: the op then comes after \
-                 all before it"
-                    .to_owned()
-            }
-            Self::EventToItself { .. } => "remove the event from one of the op's two lists".to_owned(),
-            Self::EventTwice { .. } => "list each event once".to_owned(),
-            Self::EventClaimedTwice { .. } => "give each pair of ops an event of its own".to_owned(),
+                 all before it",
+            ),
+            Self::EventToItself { .. } => advice("SK0301", "remove the event from one of the op's two lists"),
+            Self::EventTwice { .. } => advice("SK0302", "list each event once"),
+            Self::EventClaimedTwice { .. } => advice("SK0303", "give each pair of ops an event of its own"),
             Self::EventInsideStream { .. } => {
-                "remove the event: a stream's own order already does what it asks for".to_owned()
+                advice("SK0304", "remove the event: a stream's own order already does what it asks for")
             }
-            Self::ReceiverBeforeSender { .. } => "put the sender before the receiver in `op_list`".to_owned(),
+            Self::ReceiverBeforeSender { .. } => advice("SK0305", "put the sender before the receiver in `op_list`"),
             Self::StreamsNeedFusion { .. } => {
-                "set `stream-fusion=1` in the options, or link the two ops by an event".to_owned()
+                advice("SK0306", "set `stream-fusion=1` in the options, or link the two ops by an event")
             }
-            Self::FirstOpReceives { .. } => "let the launch of the super kernel wait for the event instead".to_owned(),
-            Self::LastOpSends { .. } => "let the end of the super kernel send the event instead".to_owned(),
-            Self::BadBlockDim { .. } => "a sub-kernel must be tiled for at least 1 block; compile it again".to_owned(),
+            Self::FirstOpReceives { .. } => {
+                advice("SK0307", "let the launch of the super kernel wait for the event instead")
+            }
+            Self::LastOpSends { .. } => advice("SK0308", "let the end of the super kernel send the event instead"),
+            Self::BadBlockDim { .. } => {
+                advice("SK0401", "a sub-kernel must be tiled for at least 1 block; compile it again")
+            }
             Self::UnsupportedSoc { .. } => {
-                format!("use one of {}", quoted(&Soc::ALL.map(Soc::as_str)))
+                advice("SK0402", format!("use one of {}", quoted(&Soc::ALL.map(Soc::as_str))))
             }
-            Self::DebugCoreRatio { .. } => {
+            Self::DebugCoreRatio { .. } => advice(
+                "SK0403",
                 "use cube cores only (a:0), vector cores only (0:v), as many of both (1:1) or twice as many vector \
-                 cores (1:2)"
-                    .to_owned()
-            }
+                 cores (1:2)",
+            ),
             Self::DebugCoresExceedPlatform { option, available, .. } => {
-                format!("set `{option}` to {available} or less")
+                advice("SK0404", format!("set `{option}` to {available} or less"))
             }
-            Self::DebugCoresTooFew { option, needed, .. } => format!("set `{option}` to {needed} or more, or drop it"),
+            Self::DebugCoresTooFew { option, needed, .. } => {
+                advice("SK0405", format!("set `{option}` to {needed} or more, or drop it"))
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::artifact::{BLOCK_LOCAL_ROOM, CALL_REACH, STACK_BYTES};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::elf::ElfError;
 use crate::fs::FileError;
 use crate::model::OpName;
@@ -84,53 +84,48 @@ impl fmt::Display for Users<'_> {
     }
 }
 
-impl Diagnostic for ObjectError {
-    fn id(&self) -> &'static str {
-        match self {
-            Self::NoBinPath { .. } => "SK0221",
-            Self::File { .. } | Self::NotAFile { .. } => "SK0222",
-            Self::Elf { source, .. } => source.id(),
-            Self::NoFunction { .. } => "SK0223",
-            Self::NoText { .. } => "SK0224",
-            Self::SameFunction { .. } => "SK0225",
-            Self::Digest { .. } => "SK0226",
-            Self::SharedSize { .. } => "SK0227",
-            Self::BlockLocal { .. } => "SK0228",
-            Self::Linked { .. } => "SK0229",
-            Self::OtherTarget { .. } => "SK0230",
-            Self::Stack { .. } => "SK0231",
-            Self::Reach { .. } => "SK0232",
-            Self::Copy { source, .. } => source.id(),
-        }
-    }
+/// What to do about a JSON and an object that are of two builds.
+const APART: &str = "compile the sub-kernel again: its JSON and its object do not belong together";
 
-    fn solution(&self) -> String {
+impl Diagnostic for ObjectError {
+    fn advice(&self) -> Advice {
         match self {
-            Self::NoBinPath { .. } => "give the sub-kernel's object file or archive as `bin_path`".to_owned(),
-            Self::File { source, .. } => source.solution(),
-            Self::NotAFile { .. } => "give the path of an object file or archive".to_owned(),
-            Self::Elf { source, .. } | Self::Copy { source, .. } => source.solution(),
+            Self::NoBinPath { .. } => advice("SK0221", "give the sub-kernel's object file or archive as `bin_path`"),
+            Self::File { source, .. } => advice("SK0222", source.solution()),
+            Self::NotAFile { .. } => advice("SK0222", "give the path of an object file or archive"),
+            Self::Elf { source, .. } | Self::Copy { source, .. } => source.advice(),
             Self::SameFunction { .. } => {
-                "give the two sub-kernels different function names, or use one object for both".to_owned()
+                advice("SK0225", "give the two sub-kernels different function names, or use one object for both")
             }
-            Self::SharedSize { .. } => {
-                "compile the sub-kernels with one version of the headers: the super kernel or the loader sets this variable for all of them".to_owned()
+            Self::SharedSize { .. } => advice(
+                "SK0227",
+                "compile the sub-kernels with one version of the headers: the super kernel or the loader sets this variable for all of them",
+            ),
+            Self::BlockLocal { .. } => advice(
+                "SK0228",
+                "put fewer of these sub-kernels into one super kernel, or compile them without what needs the largest variables (checks of memory accesses, for one)",
+            ),
+            Self::Linked { twin: Some(twin), .. } => {
+                advice("SK0229", format!("give `{}` as `bin_path`", twin.display()))
             }
-            Self::BlockLocal { .. } => {
-                "put fewer of these sub-kernels into one super kernel, or compile them without what needs the largest variables (checks of memory accesses, for one)".to_owned()
-            }
-            Self::Linked { twin: Some(twin), .. } => format!("give `{}` as `bin_path`", twin.display()),
-            Self::Linked { twin: None, .. } => {
-                "give the object that was compiled for super kernels (`…_relocatable.o` of tiling-sink ops) as `bin_path`".to_owned()
-            }
-            Self::OtherTarget { .. } => "compile the sub-kernel for this SoC and core kind, or set the SoC it was compiled for (`soc`)".to_owned(),
-            Self::Stack { .. } => format!("compile the sub-kernel with `-mllvm -cce-aicore-stack-size={STACK_BYTES:#x}`"),
+            Self::Linked { twin: None, .. } => advice(
+                "SK0229",
+                "give the object that was compiled for super kernels (`…_relocatable.o` of tiling-sink ops) as `bin_path`",
+            ),
+            Self::OtherTarget { .. } => advice(
+                "SK0230",
+                "compile the sub-kernel for this SoC and core kind, or set the SoC it was compiled for (`soc`)",
+            ),
+            Self::Stack { .. } => advice(
+                "SK0231",
+                format!("compile the sub-kernel with `-mllvm -cce-aicore-stack-size={STACK_BYTES:#x}`"),
+            ),
             Self::Reach { .. } => {
-                "compile the sub-kernel with long calls (`--cce-long-call=true`), or in smaller parts".to_owned()
+                advice("SK0232", "compile the sub-kernel with long calls (`--cce-long-call=true`), or in smaller parts")
             }
-            Self::Digest { .. } | Self::NoFunction { .. } | Self::NoText { .. } => {
-                "compile the sub-kernel again: its JSON and its object do not belong together".to_owned()
-            }
+            Self::Digest { .. } => advice("SK0226", APART),
+            Self::NoFunction { .. } => advice("SK0223", APART),
+            Self::NoText { .. } => advice("SK0224", APART),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What can be wrong with an operator given to the builder.
 
 use super::complaint::Complaint;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::elf::ElfError;
 use crate::fs::FileError;
 use crate::link::LinkError;
@@ -80,52 +80,37 @@ pub enum OpBuildError {
 }
 
 impl Diagnostic for OpBuildError {
-    fn id(&self) -> &'static str {
-        match self {
-            Self::NoKernel { .. } => "SK0951",
-            Self::ParameterCount { .. } => "SK0952",
-            Self::Argument { .. } => "SK0953",
-            Self::NoHeaders { .. } => "SK0954",
-            Self::Launch { .. } => "SK0955",
-            Self::Source(_) => "SK0958",
-            Self::Model(error) => error.id(),
-            Self::File(error) => error.id(),
-            Self::Store(error) => error.id(),
-            Self::Toolchain(error) => error.id(),
-            Self::Elf(error) => error.id(),
-            Self::Link(error) => error.id(),
-        }
-    }
-
-    fn solution(&self) -> String {
+    fn advice(&self) -> Advice {
         match self {
             Self::NoKernel { .. } => {
-                "pass the name of an `extern \"C\" __global__ __aicore__ void` function of the source".to_owned()
+                advice("SK0951", "pass the name of an `extern \"C\" __global__ __aicore__ void` function of the source")
             }
-            Self::ParameterCount { .. } => {
-                "name every parameter of the function in order, or leave `params` out to take its names".to_owned()
-            }
-            Self::Argument { argument, .. } => format!("change or leave out `{argument}`"),
-            Self::NoHeaders { .. } => {
+            Self::ParameterCount { .. } => advice(
+                "SK0952",
+                "name every parameter of the function in order, or leave `params` out to take its names",
+            ),
+            Self::Argument { argument, .. } => advice("SK0953", format!("change or leave out `{argument}`")),
+            Self::NoHeaders { .. } => advice(
+                "SK0954",
                 "name an installed CANN toolkit or a checkout of its development kit with the setting `ascendc`, or take the \
-                 setting back to use the built-in subset"
-                    .to_owned()
-            }
-            Self::Launch { .. } => {
-                "write a launch as `kernel<<<blocks, memory, stream>>>(arguments)`, all of it in one file".to_owned()
-            }
-            Self::Source(complaint) if complaint.missing => {
+                 setting back to use the built-in subset",
+            ),
+            Self::Launch { .. } => advice(
+                "SK0955",
+                "write a launch as `kernel<<<blocks, memory, stream>>>(arguments)`, all of it in one file",
+            ),
+            Self::Source(complaint) if complaint.missing => advice(
+                "SK0958",
                 "the built-in subset of AscendC has nothing of that name: name a toolkit or a checkout of its development kit \
-                 with the setting `ascendc` (`--ascendc`, `SUPERKERNEL_ASCENDC`), or correct the source"
-                    .to_owned()
-            }
-            Self::Source(_) => "correct the source at the place named".to_owned(),
-            Self::Model(error) => error.solution(),
-            Self::File(error) => error.solution(),
-            Self::Store(error) => error.solution(),
-            Self::Toolchain(error) => error.solution(),
-            Self::Elf(error) => error.solution(),
-            Self::Link(error) => error.solution(),
+                 with the setting `ascendc` (`--ascendc`, `SUPERKERNEL_ASCENDC`), or correct the source",
+            ),
+            Self::Source(_) => advice("SK0958", "correct the source at the place named"),
+            Self::Model(error) => error.advice(),
+            Self::File(error) => error.advice(),
+            Self::Store(error) => error.advice(),
+            Self::Toolchain(error) => error.advice(),
+            Self::Elf(error) => error.advice(),
+            Self::Link(error) => error.advice(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::fs::FileError;
 use crate::model::ModelError;
 use crate::store::StoreError;
@@ -52,51 +52,38 @@ fn notes(lines: &[String]) -> String {
 }
 
 impl Diagnostic for OperatorError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self {
-            Self::NotAnOperator { .. } => "SK0980",
-            Self::OtherChip { .. } => "SK0981",
-            Self::Compile { .. } => "SK0982",
-            Self::MissingCall { .. } => "SK0983",
-            Self::NoTiling { .. } => "SK0984",
-            Self::NoShapes { .. } => "SK0985",
-            Self::Refused { .. } => "SK0986",
-            Self::Crashed { .. } => "SK0987",
-            Self::TimedOut { .. } => "SK0988",
-            Self::Argument { .. } => "SK0989",
-            Self::Model(error) => error.id(),
-            Self::File(error) => error.id(),
-            Self::Store(error) => error.id(),
-            Self::Toolchain(error) => error.id(),
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::NotAnOperator { .. } => {
-                "name the folder of one operator: the one with `op_host` (or its `*_def.cpp`) and `op_kernel`"
-                    .to_owned()
-            }
-            Self::OtherChip { .. } => "choose another chip (`--soc`)".to_owned(),
-            Self::Compile { .. } | Self::MissingCall { .. } => {
-                format!(
-                    "if a header of the operator's repository is missing, name its folder with `--include`; else {WAY_OUT}"
-                )
-            }
-            Self::NoTiling { .. } => WAY_OUT.to_owned(),
-            Self::NoShapes { .. } => "give the outputs with their shapes (`--output y=float16:16x1024`)".to_owned(),
-            Self::Refused { .. } => {
-                "look at the lines of the operator's host code; it names what it does not take".to_owned()
-            }
-            Self::Crashed { .. } => format!(
-                "look for an input it needs and did not get (values of an input, an optional one); or {WAY_OUT}"
+            Self::NotAnOperator { .. } => advice(
+                "SK0980",
+                "name the folder of one operator: the one with `op_host` (or its `*_def.cpp`) and `op_kernel`",
             ),
-            Self::TimedOut { .. } => format!("raise `timeout`, or {WAY_OUT}"),
-            Self::Argument { .. } => "change or leave out what the message names".to_owned(),
-            Self::Model(error) => error.solution(),
-            Self::File(error) => error.solution(),
-            Self::Store(error) => error.solution(),
-            Self::Toolchain(error) => error.solution(),
+            Self::OtherChip { .. } => advice("SK0981", "choose another chip (`--soc`)"),
+            Self::Compile { .. } => advice("SK0982", include_or_way_out()),
+            Self::MissingCall { .. } => advice("SK0983", include_or_way_out()),
+            Self::NoTiling { .. } => advice("SK0984", WAY_OUT),
+            Self::NoShapes { .. } => {
+                advice("SK0985", "give the outputs with their shapes (`--output y=float16:16x1024`)")
+            }
+            Self::Refused { .. } => {
+                advice("SK0986", "look at the lines of the operator's host code; it names what it does not take")
+            }
+            Self::Crashed { .. } => advice(
+                "SK0987",
+                format!(
+                    "look for an input it needs and did not get (values of an input, an optional one); or {WAY_OUT}"
+                ),
+            ),
+            Self::TimedOut { .. } => advice("SK0988", format!("raise `timeout`, or {WAY_OUT}")),
+            Self::Argument { .. } => advice("SK0989", "change or leave out what the message names"),
+            Self::Model(error) => error.advice(),
+            Self::File(error) => error.advice(),
+            Self::Store(error) => error.advice(),
+            Self::Toolchain(error) => error.advice(),
         }
     }
+}
+
+fn include_or_way_out() -> String {
+    format!("if a header of the operator's repository is missing, name its folder with `--include`; else {WAY_OUT}")
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::OptionName;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::shortened::Shortened;
 
 /// One thing that is wrong.
@@ -96,26 +96,19 @@ impl fmt::Display for OptionError {
 }
 
 impl Diagnostic for OptionError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self.problems.first().map(|located| &located.problem) {
-            Some(OptionProblem::Unknown { .. }) | None => "SK0101",
-            Some(OptionProblem::BadValue { .. }) => "SK0102",
-            Some(OptionProblem::Duplicate { .. }) => "SK0103",
-            Some(OptionProblem::EmptyName | OptionProblem::EmptyValue { .. }) => "SK0104",
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self.problems.first().map(|located| &located.problem) {
+            Some(OptionProblem::Unknown { .. }) | None => advice("SK0101", "`superkernel options` lists what there is"),
             Some(OptionProblem::BadValue { value, .. }) if joins_options(value) => {
-                "options are joined by `:`, as in `split-mode=2:profiling=1`".to_owned()
+                advice("SK0102", "options are joined by `:`, as in `split-mode=2:profiling=1`")
             }
-            Some(OptionProblem::BadValue { name, .. }) => format!("set `{name}` to {}", name.accepts()),
-            Some(OptionProblem::Duplicate { name }) => format!("keep one `{name}`"),
+            Some(OptionProblem::BadValue { name, .. }) => {
+                advice("SK0102", format!("set `{name}` to {}", name.accepts()))
+            }
+            Some(OptionProblem::Duplicate { name }) => advice("SK0103", format!("keep one `{name}`")),
             Some(OptionProblem::EmptyName | OptionProblem::EmptyValue { .. }) => {
-                "write every option as `name=value`, joined by `:`".to_owned()
+                advice("SK0104", "write every option as `name=value`, joined by `:`")
             }
-            Some(OptionProblem::Unknown { .. }) | None => "`superkernel options` lists what there is".to_owned(),
         }
     }
 }

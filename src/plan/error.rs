@@ -1,6 +1,6 @@
 //! Why no program can be made.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::model::OpName;
 use crate::program::Violation;
 
@@ -15,25 +15,18 @@ pub enum PlanError {
 }
 
 impl Diagnostic for PlanError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self {
-            Self::Cycle { .. } => "SK0309",
-            Self::Broken { .. } => "SK0501",
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::Cycle { .. } => {
+            Self::Cycle { .. } => advice(
+                "SK0309",
                 "remove one of the events, or change the order of the ops in `op_list`: ops of one core kind run in \
-                 that order"
-                    .to_owned()
-            }
-            Self::Broken { .. } => {
+                 that order",
+            ),
+            Self::Broken { .. } => advice(
+                "SK0501",
                 "this is a defect of the compiler: report it together with the inputs (`superkernel plan` shows the \
-                 program)"
-                    .to_owned()
-            }
+                 program)",
+            ),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::fs::FileError;
 use crate::json::JsonError;
 
@@ -36,23 +36,14 @@ pub enum ProfilingError {
 }
 
 impl Diagnostic for ProfilingError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self {
-            Self::File(error) => error.id(),
-            Self::Json(error) => error.id(),
-            Self::NoBuffer { .. } => "SK0940",
-            Self::OtherKernel { .. } => "SK0949",
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::File(error) => error.solution(),
-            Self::Json(error) => error.solution(),
+            Self::File(error) => error.advice(),
+            Self::Json(error) => error.advice(),
             Self::NoBuffer { .. } => {
-                "dump the whole buffer whose address is in the profiling slot, from its first byte".to_owned()
+                advice("SK0940", "dump the whole buffer whose address is in the profiling slot, from its first byte")
             }
-            Self::OtherKernel { .. } => "name the JSON of the kernel that ran, of the same build".to_owned(),
+            Self::OtherKernel { .. } => advice("SK0949", "name the JSON of the kernel that ran, of the same build"),
         }
     }
 }

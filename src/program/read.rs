@@ -10,7 +10,7 @@ use super::{
     Action, Cores, CrossNeed, Direction, EarlyStartConfig, Edge, FunctionId, FunctionRef, Kinds, OpFacts,
     OpRequirement, Part, Program, RequiredCode, Requirements, Round, Step, TableEntry,
 };
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::model::{
     ByPosition, Chip, CoreKind, KernelType, OpIndex, OpPosition, Slot, SlotLayout, SlotNumber, SlotRole, StreamForm,
     StreamId, SuperKernelType, SyncMode,
@@ -28,12 +28,8 @@ pub struct ReadError {
 }
 
 impl Diagnostic for ReadError {
-    fn id(&self) -> &'static str {
-        "SK0503"
-    }
-
-    fn solution(&self) -> String {
-        "write the line as `superkernel plan --text` prints such a line".to_owned()
+    fn advice(&self) -> Advice {
+        advice("SK0503", "write the line as `superkernel plan --text` prints such a line")
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::reason::Reason;
 use crate::cancel::Cancelled;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::fs::FileError;
 use crate::nearest::nearest;
 use crate::options::OptionError;
@@ -313,82 +313,60 @@ fn explained(error: &serde_json::Error, with_place: bool) -> String {
 }
 
 impl Diagnostic for ScopeError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self {
-            Self::File(error) => error.id(),
-            Self::Json(_) | Self::Part { .. } | Self::NoNodes | Self::OpListGiven => "SK1001",
-            Self::Dump { .. } | Self::DumpField { .. } => "SK1002",
-            Self::UnnamedNode { .. } | Self::DuplicateNode { .. } | Self::DuplicateBranch { .. } => "SK1003",
-            Self::IdRange { .. } | Self::IdOrder { .. } => "SK1004",
-            Self::DanglingEdge | Self::UnknownNode { .. } | Self::UnknownBranch { .. } => "SK1005",
-            Self::Attribute { .. } => "SK1006",
-            Self::CompileResult { .. } | Self::CompileResultField { .. } => "SK1007",
-            Self::StrictValue { .. } | Self::StrictMalformed { .. } => "SK1008",
-            Self::StrictConflict { .. } => "SK1009",
-            Self::StrictAbort { .. } => "SK1010",
-            Self::Options { .. } => "SK1011",
-            Self::OptionConflict { .. } => "SK1012",
-            Self::Event { .. } | Self::EventIds { .. } => "SK1013",
-            Self::BackwardEvent { .. } => "SK1014",
-            Self::WaitCycle { .. } => "SK1015",
-            Self::UnknownExcluded { .. } => "SK1022",
-            Self::Cancelled(_) => "SK1023",
-            Self::CyclicEdges { .. } => "SK1030",
-            Self::UncoveredData { .. } => "SK1031",
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::File(error) => error.solution(),
+            Self::File(error) => error.advice(),
             Self::Json(_) | Self::Part { .. } | Self::NoNodes => {
-                "see docs/scopes.md for the JSON form of a graph".to_owned()
+                advice("SK1001", "see docs/scopes.md for the JSON form of a graph")
             }
-            Self::OpListGiven => {
+            Self::OpListGiven => advice(
+                "SK1001",
                 "`superkernel compile` builds the super kernel of an op list, `superkernel plan` shows \
-                                  it; in Python: superkernel.compile"
-                    .to_owned()
-            }
-            Self::Dump { .. } | Self::DumpField { .. } => {
+                                  it; in Python: superkernel.compile",
+            ),
+            Self::Dump { .. } | Self::DumpField { .. } => advice(
+                "SK1002",
                 "give a graph dump in protobuf text (ge_proto_*.txt) or binary form (*.pb), or what TorchAir dumped \
-                 (dynamo_optimized_*), complete and unedited"
-                    .to_owned()
-            }
+                 (dynamo_optimized_*), complete and unedited",
+            ),
             Self::UnnamedNode { .. } | Self::DuplicateNode { .. } | Self::DuplicateBranch { .. } => {
-                "give every node and every nested graph a name of its own".to_owned()
+                advice("SK1003", "give every node and every nested graph a name of its own")
             }
             Self::IdRange { .. } | Self::IdOrder { .. } => {
-                "list the nodes in execution order, or leave the ids out".to_owned()
+                advice("SK1004", "list the nodes in execution order, or leave the ids out")
             }
-            Self::DanglingEdge | Self::UnknownNode { .. } => "name nodes that are in the list".to_owned(),
-            Self::UnknownBranch { .. } => "list the branches from the outside in".to_owned(),
-            Self::Attribute { expected, .. } => format!("make it {expected}"),
+            Self::DanglingEdge | Self::UnknownNode { .. } => advice("SK1005", "name nodes that are in the list"),
+            Self::UnknownBranch { .. } => advice("SK1005", "list the branches from the outside in"),
+            Self::Attribute { expected, .. } => advice("SK1006", format!("make it {expected}")),
             Self::CompileResult { .. } | Self::CompileResultField { .. } => {
-                "point json_path at the JSON the operator compiler wrote".to_owned()
+                advice("SK1007", "point json_path at the JSON the operator compiler wrote")
             }
             Self::StrictValue { .. } | Self::StrictMalformed { .. } => {
-                "write strict-scope-check=bypass or strict-scope-check=abort, without blanks".to_owned()
+                advice("SK1008", "write strict-scope-check=bypass or strict-scope-check=abort, without blanks")
             }
-            Self::StrictConflict { .. } => "use one value for the whole scope".to_owned(),
-            Self::StrictAbort { .. } => {
-                "take the node out of the scope (or the scope apart around it), or leave strict-scope-check away"
-                    .to_owned()
+            Self::StrictConflict { .. } => advice("SK1009", "use one value for the whole scope"),
+            Self::StrictAbort { .. } => advice(
+                "SK1010",
+                "take the node out of the scope (or the scope apart around it), or leave strict-scope-check away",
+            ),
+            Self::Options { source, .. } => advice("SK1011", source.solution()),
+            Self::OptionConflict { .. } => advice("SK1012", "give all blocks of one scope name the same options"),
+            Self::Event { .. } => advice(
+                "SK1013",
+                "an event is one send node with one producer and one recv node with one consumer, under one id",
+            ),
+            Self::EventIds { .. } => advice("SK1013", "use smaller ids for memory events"),
+            Self::BackwardEvent { .. } => advice("SK1014", "list the nodes in execution order"),
+            Self::UnknownExcluded { .. } => advice("SK1022", "exclude nodes of the graph, by their whole names"),
+            Self::Cancelled(_) => advice("SK1023", "start it again when you want to"),
+            Self::CyclicEdges { .. } => advice("SK1030", "give the graph as it was dumped"),
+            Self::UncoveredData { producer, consumer, .. } => advice(
+                "SK1031",
+                format!("let `{consumer}` wait for `{producer}` by an event, or put both on one stream"),
+            ),
+            Self::WaitCycle { node, .. } => {
+                advice("SK1015", format!("end the scope in front of `{node}`, or let the planner cut there"))
             }
-            Self::Options { source, .. } => source.solution(),
-            Self::OptionConflict { .. } => "give all blocks of one scope name the same options".to_owned(),
-            Self::Event { .. } => {
-                "an event is one send node with one producer and one recv node with one consumer, under one id"
-                    .to_owned()
-            }
-            Self::EventIds { .. } => "use smaller ids for memory events".to_owned(),
-            Self::BackwardEvent { .. } => "list the nodes in execution order".to_owned(),
-            Self::UnknownExcluded { .. } => "exclude nodes of the graph, by their whole names".to_owned(),
-            Self::Cancelled(_) => "start it again when you want to".to_owned(),
-            Self::CyclicEdges { .. } => "give the graph as it was dumped".to_owned(),
-            Self::UncoveredData { producer, consumer, .. } => {
-                format!("let `{consumer}` wait for `{producer}` by an event, or put both on one stream")
-            }
-            Self::WaitCycle { node, .. } => format!("end the scope in front of `{node}`, or let the planner cut there"),
         }
     }
 }

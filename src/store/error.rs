@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::fs::FileError;
 
 /// Why something cannot be stored or taken from store.
@@ -36,24 +36,15 @@ pub enum StoreError {
 }
 
 impl Diagnostic for StoreError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self {
-            Self::File(error) => error.id(),
-            Self::CacheEntry { .. } => "SK0804",
-            Self::ForeignCache { .. } => "SK0809",
-            Self::Cancelled { .. } => "SK0806",
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::File(error) => error.solution(),
-            Self::CacheEntry { .. } => "export it again, or run `superkernel cache clear`".to_owned(),
-            Self::ForeignCache { .. } => {
-                "take the permission from others, or trust them with `superkernel.configure(cache_shared=True)`"
-                    .to_owned()
-            }
-            Self::Cancelled { .. } => "start it again when you want to".to_owned(),
+            Self::File(error) => error.advice(),
+            Self::CacheEntry { .. } => advice("SK0804", "export it again, or run `superkernel cache clear`"),
+            Self::ForeignCache { .. } => advice(
+                "SK0809",
+                "take the permission from others, or trust them with `superkernel.configure(cache_shared=True)`",
+            ),
+            Self::Cancelled { .. } => advice("SK0806", "start it again when you want to"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::fs::FileError;
 
 /// Why a tool did not do its job.
@@ -109,32 +109,23 @@ impl ToolchainError {
 }
 
 impl Diagnostic for ToolchainError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self {
-            Self::NotFound { .. } | Self::NoDeviceCompiler { .. } => "SK0701",
-            Self::Start { .. } => "SK0702",
-            Self::Failed { .. } => "SK0703",
-            Self::TimedOut { .. } => "SK0704",
-            Self::Cancelled { .. } => "SK0705",
-            Self::ResponseFile { .. } => "SK0706",
-            Self::File(error) => error.id(),
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::NotFound { remedy, .. } => (*remedy).to_owned(),
+            Self::NotFound { remedy, .. } => advice("SK0701", (*remedy).to_owned()),
             Self::NoDeviceCompiler { .. } => {
-                "install the CANN toolkit and source its `set_env.sh`, or set `ASCEND_HOME_PATH`".to_owned()
+                advice("SK0701", "install the CANN toolkit and source its `set_env.sh`, or set `ASCEND_HOME_PATH`")
             }
-            Self::Start { program, .. } => format!("check that `{program}` is a program this user may run"),
-            Self::Failed { .. } => "read the tool's output in the message".to_owned(),
-            Self::TimedOut { .. } => {
-                "raise the limit with `superkernel.configure(tool_timeout=…)`, or look why the tool hangs".to_owned()
+            Self::Start { program, .. } => {
+                advice("SK0702", format!("check that `{program}` is a program this user may run"))
             }
-            Self::ResponseFile { .. } => "write the arguments themselves into `compile-options`".to_owned(),
-            Self::Cancelled { .. } => "start it again when you want to".to_owned(),
-            Self::File(error) => error.solution(),
+            Self::Failed { .. } => advice("SK0703", "read the tool's output in the message"),
+            Self::TimedOut { .. } => advice(
+                "SK0704",
+                "raise the limit with `superkernel.configure(tool_timeout=…)`, or look why the tool hangs",
+            ),
+            Self::ResponseFile { .. } => advice("SK0706", "write the arguments themselves into `compile-options`"),
+            Self::Cancelled { .. } => advice("SK0705", "start it again when you want to"),
+            Self::File(error) => error.advice(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::fs::FileError;
 
 /// Why a kernel cannot be built from its folder.
@@ -42,25 +42,15 @@ pub enum KernelError {
 }
 
 impl Diagnostic for KernelError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self {
-            Self::NoKernels { .. } => "SK0990",
-            Self::NoSource { .. } => "SK0991",
-            Self::NoFunction { .. } => "SK0992",
-            Self::DataType { .. } => "SK0993",
-            Self::File(error) => error.id(),
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::NoKernels { .. } => "name the folder that has `op_kernel`, `op_host` beside it".to_owned(),
+            Self::NoKernels { .. } => advice("SK0990", "name the folder that has `op_kernel`, `op_host` beside it"),
             Self::NoSource { .. } => {
-                "name the source in the definition (`opFile.value`), or give the operator's name".to_owned()
+                advice("SK0991", "name the source in the definition (`opFile.value`), or give the operator's name")
             }
-            Self::NoFunction { .. } => "look for macros around it, or name another source".to_owned(),
-            Self::DataType { .. } => "choose one of the types in the operator's definition".to_owned(),
-            Self::File(error) => error.solution(),
+            Self::NoFunction { .. } => advice("SK0992", "look for macros around it, or name another source"),
+            Self::DataType { .. } => advice("SK0993", "choose one of the types in the operator's definition"),
+            Self::File(error) => error.advice(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::elf::ElfError;
 use crate::shortened::Shortened;
 use crate::store::StoreError;
@@ -114,52 +114,37 @@ pub enum SimError {
 }
 
 impl Diagnostic for SimError {
-    fn id(&self) -> &'static str {
+    fn advice(&self) -> Advice {
         match self {
-            Self::Request(_) => "SK0901",
-            Self::Answer(_) => "SK0923",
-            Self::Argument { .. } | Self::Choice { .. } => "SK0902",
-            Self::Link { .. } => "SK0904",
-            Self::Load { .. } => "SK0905",
-            Self::MissingFunction { .. } => "SK0906",
-            Self::Memory { .. } => "SK0907",
-            Self::NestedLaunch { .. } => "SK0946",
-            Self::ForkedInLaunch { .. } => "SK0956",
-            Self::Stopped { .. } => "SK0957",
-            Self::NoMain { .. } => "SK0947",
-            Self::File(error) => error.id(),
-            Self::Excess { source, .. } => source.id(),
-            Self::Toolchain(error) => error.id(),
-            Self::Store(error) => error.id(),
-        }
-    }
-
-    fn solution(&self) -> String {
-        match self {
-            Self::Request(_) => "use the classes of superkernel.sim, which build the request".to_owned(),
-            Self::Answer(_) => "look for a kernel that writes to files it did not open, and launch again".to_owned(),
-            Self::Argument { .. } => "correct the argument".to_owned(),
-            Self::Choice { argument, allowed, .. } => format!("`{argument}` is one of '{}'", allowed.join("', '")),
-            Self::Link { .. } => {
+            Self::Request(_) => advice("SK0901", "use the classes of superkernel.sim, which build the request"),
+            Self::Answer(_) => {
+                advice("SK0923", "look for a kernel that writes to files it did not open, and launch again")
+            }
+            Self::Argument { .. } => advice("SK0902", "correct the argument"),
+            Self::Choice { argument, allowed, .. } => {
+                advice("SK0902", format!("`{argument}` is one of '{}'", allowed.join("', '")))
+            }
+            Self::Link { .. } => advice(
+                "SK0904",
                 "build the kernel with the host toolchain (position independent, against the package's \
-                 kernel_operator.h) and resolve the symbols named"
-                    .to_owned()
-            }
-            Self::Load { .. } => "check that the kernel was built for this machine".to_owned(),
-            Self::MissingFunction { .. } => "check the kernel's name and its JSON".to_owned(),
-            Self::Memory { .. } => {
-                "free memory, raise the limit of this process (`ulimit -v`), or use fewer or smaller buffers".to_owned()
-            }
-            Self::Stopped { .. } => "start it again when you want to".to_owned(),
+                 kernel_operator.h) and resolve the symbols named",
+            ),
+            Self::Load { .. } => advice("SK0905", "check that the kernel was built for this machine"),
+            Self::MissingFunction { .. } => advice("SK0906", "check the kernel's name and its JSON"),
+            Self::Memory { .. } => advice(
+                "SK0907",
+                "free memory, raise the limit of this process (`ulimit -v`), or use fewer or smaller buffers",
+            ),
+            Self::Stopped { .. } => advice("SK0957", "start it again when you want to"),
             Self::ForkedInLaunch { .. } => {
-                "use isolation=\"process\", in this process or in the one it was forked from".to_owned()
+                advice("SK0956", "use isolation=\"process\", in this process or in the one it was forked from")
             }
-            Self::NestedLaunch { .. } => "launch it from host code, or call a function of the device".to_owned(),
-            Self::NoMain { .. } => "name the source that has it, and the others with `--source`".to_owned(),
-            Self::File(error) => error.solution(),
-            Self::Excess { source, .. } => source.solution(),
-            Self::Toolchain(error) => error.solution(),
-            Self::Store(error) => error.solution(),
+            Self::NestedLaunch { .. } => advice("SK0946", "launch it from host code, or call a function of the device"),
+            Self::NoMain { .. } => advice("SK0947", "name the source that has it, and the others with `--source`"),
+            Self::File(error) => error.advice(),
+            Self::Excess { source, .. } => source.advice(),
+            Self::Toolchain(error) => error.advice(),
+            Self::Store(error) => error.advice(),
         }
     }
 }
