@@ -14,15 +14,15 @@ export CARGO_INCREMENTAL := 0
 endif
 
 .PHONY: demo quick test test-extra test-real extra-tools setup packages develop release tables wheel wheels dist lint rust-test python-test
-.PHONY: test-torch durations docs bench deny stress compare clean
+.PHONY: test-torch durations docs pictures bench deny stress compare clean
 
 .PHONY: help
 help:  ## lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' $(MAKEFILE_LIST) | sort | awk -F': ' '{ printf "make %-12s %s\n", $$1, $$2 }'
 
-# Builds two operators, fuses them, runs the result on the simulator.
-demo: develop setup  ## builds everything, runs the main job on the simulator
-	cd examples/minimal && python superkernel_runtime_ascendc_basic.py
+# Builds two operators, fuses them, runs the result on the simulator. On a fresh clone the build takes most of the time.
+demo:  ## builds the package, fuses two operators, runs the result on the simulator
+	@MAKE="$(MAKE)" VENV="$(VENV)" scripts/demo
 
 quick: setup  ## the inner loop after a small change
 	@scripts/quick
@@ -90,6 +90,11 @@ docs: $(VENV)/.docs-ready  ## the documentation site, in target/site
 $(VENV)/.docs-ready: requirements-docs.txt | setup
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
 	touch $@
+
+# Screenshots of the commands' pages, light and dark, in docs/images. Look at them before you commit them.
+pictures: develop setup  ## makes the screenshots of the documents anew, with a browser
+	@scripts/extra-tools browser
+	scripts/pictures
 
 # What needs a browser, an emulator, a cluster, wheels for other machines or the library as a crate of its own (examples
 # in its comments). `make test` needs none of these.

@@ -49,4 +49,7 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
         start = posixpath.dirname(page.file.src_uri)
         return f"[{text}]({posixpath.relpath(site, start or '.')}{anchor})"
 
+    # Pictures are written as HTML, which knows nothing of pages.
+    up = posixpath.relpath(".", posixpath.dirname(page.file.src_uri) or ".")
+    markdown = markdown.replace('="docs/images/', f'="{up}/images/')
     return _LINK.sub(linked, markdown)

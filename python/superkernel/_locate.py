@@ -7,13 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from superkernel import _core
+from superkernel._core import Location, StoppedCores
 from superkernel._errors import make_error
 from superkernel._files import PathLike, checked_path
 
 __all__ = ["Location", "StoppedCores", "locate", "locate_log"]
-
-Location = _core.Location
-StoppedCores = _core.StoppedCores
 
 
 def locate(

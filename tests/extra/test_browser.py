@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -368,6 +370,30 @@ def test_dark_mode(browser: webdriver.Chrome, tmp_path: Path) -> None:
 
     try:
         assert (paper("light"), paper("dark")) == ("rgb(255, 255, 255)", "rgb(20, 24, 31)")
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_the_site_follows_the_mode(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    build = [str(Path(sys.executable).parent / "mkdocs"), "build", "--quiet", "--strict", "--site-dir", str(tmp_path)]
+    subprocess.run(build, cwd=root, env=quiet, check=True)
+
+    def seen(mode: str) -> tuple[str, str]:
+        feature = {"features": [{"name": "prefers-color-scheme", "value": mode}]}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", feature)
+        browser.get("about:blank")
+        browser.get((tmp_path / "gallery.html").as_uri())
+        script = "return [document.body.dataset.mdColorScheme, document.querySelector('article img').currentSrc];"
+        wanted = {"light": "default", "dark": "slate"}[mode]
+        WebDriverWait(browser, 20).until(lambda found: found.execute_script(script)[0] == wanted)
+        scheme, picture = browser.execute_script(script)
+        return scheme, Path(picture).name
+
+    try:
+        assert seen("light") == ("default", "scope-light.png")
+        assert seen("dark") == ("slate", "scope-dark.png")
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from superkernel._core import ScopePiece as Piece
 from superkernel.scope._build import KernelResult, ModelBuild, compile_graph
 from superkernel.scope._cache import KernelCache, kernels
 from superkernel.scope._graph import Graph, Node
@@ -17,7 +18,7 @@ from superkernel.scope._marking import (
     op_never_timeout,
     super_kernel,
 )
-from superkernel.scope._plan import Piece, ScopePlan, plan
+from superkernel.scope._plan import ScopePlan, plan
 
 __all__ = [
     "Graph",

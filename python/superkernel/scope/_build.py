@@ -11,12 +11,13 @@ from superkernel import _core
 from superkernel._build import finished, leave_reproducer, settings
 from superkernel._config import BadValue, configure
 from superkernel._config import check as check_setting
+from superkernel._core import ScopePiece as Piece
 from superkernel._errors import SuperKernelError, make_error
 from superkernel._logging import logger
 from superkernel._scratch import ScratchFolder, own_temporary_folder
 from superkernel.scope._cache import kernels
 from superkernel.scope._graph import Graph, PathLike, as_graph
-from superkernel.scope._plan import Piece, ScopePlan, plan
+from superkernel.scope._plan import ScopePlan, plan
 
 #: Built now; there already; taken from the cache directory; the same kernel as an earlier piece of the model.
 State = Literal["compiled", "up to date", "from cache", "shared", "failed"]

@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from superkernel._core import ScopePiece as Piece
 from superkernel._errors import SuperKernelError, make_error
 from superkernel._logging import logger
 from superkernel.scope._graph import Graph
-from superkernel.scope._plan import Piece, ScopePlan
+from superkernel.scope._plan import ScopePlan
 
 __all__ = ["UNVERIFIED", "BuiltKernel", "Difference", "beside", "compare", "dumps_in", "kernels_of", "lines"]
 

@@ -8,13 +8,11 @@ from typing import Any, Literal
 
 from superkernel import _core
 from superkernel._build import settings
+from superkernel._core import ScopePiece as Piece
 from superkernel.scope._graph import Graph, PathLike, as_graph, names
 
 #: The order the ops of a graph from before compilation run in.
 Order = Literal["program", "engine", "both"]
-
-#: One super kernel of a plan.
-Piece = _core.ScopePiece
 
 
 class ScopePlan:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +15,7 @@ from superkernel.compare import COLUMNS, compare
 from superkernel.sim.durations import WorkPrices, simulated_profile
 
 SAMPLE = Path(__file__).parents[3] / "examples" / "compare"
+PAGE = Path(__file__).parents[3] / "docs" / "cost-model.md"
 
 
 def core(name: str, block: int, **counts: int) -> SimpleNamespace:
@@ -39,6 +42,16 @@ def test_durations_follow_from_what_cores_moved_and_computed() -> None:
     assert found == pytest.approx(expected)
 
 
+def documented(printed: str) -> None:
+    """The cost model's page has the figures that the sample prints; ``SUPERKERNEL_BLESS=1`` writes them anew."""
+    before, shown, after = re.split(r"(?<=```\n)(benefit .*?)(?=\n```)", PAGE.read_text(), maxsplit=1, flags=re.DOTALL)
+    wanted = printed[printed.index("benefit of super kernels") :].split("\n\n")[0]
+    if os.environ.get("SUPERKERNEL_BLESS"):
+        PAGE.write_text(before + wanted + after)
+    else:
+        assert shown == wanted, "`SUPERKERNEL_BLESS=1 pytest tests/python/cost/test_compare_sample.py` rewrites it"
+
+
 def test_the_whole_sample(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(SAMPLE / "superkernel_compare.py"), "-j", "2"],
@@ -53,6 +66,7 @@ def test_the_whole_sample(tmp_path: Path) -> None:
     assert "bit-equal with and without super kernels" in done.stdout
     assert "7 super kernels: 5 compiled, 2 shared, 0 failed" in done.stdout
     assert "PREDICTED" in done.stdout
+    documented(done.stdout)
     tables = sorted((tmp_path / "prof_result").rglob("op_statistic.csv"))
     assert [table.relative_to(tmp_path / "prof_result").parts[0] for table in tables] == ["no_sk_model", "sk_model"]
     for table in tables:

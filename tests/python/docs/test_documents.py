@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from doc_snippets import FRAGMENT, ROOT, Snippet, documents, run, snippets
 from kernel_library import KernelLibrary
+from superkernel.cli import COMMANDS
 
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 OTHERS = [path for path in documents() if path != TUTORIAL]
@@ -26,6 +29,8 @@ def prepared(library: KernelLibrary, tmp_path_factory: pytest.TempPathFactory) -
 
     folder = tmp_path_factory.mktemp("documents")
     (folder / "add.cpp").write_text(ADD)
+    program = next(one for one in snippets(ROOT / "docs" / "sim.md") if one.file == "double.cpp")
+    (folder / "double.cpp").write_text(program.text)
     one = library.op("one")
     infos = {"op_list": [one.entry(), one.entry()], "super_kernel_options": "split-mode=1"}
     (folder / "FILE.json").write_text(json.dumps(infos))
@@ -67,6 +72,15 @@ def test_the_tutorial_runs_from_an_empty_folder(tmp_path: Path) -> None:
     assert len(found) > 15 and not [snippet for snippet in found if snippet.is_fragment]
     for snippet in found:
         run(snippet, tmp_path)
+    # Its plan of two streams is one, and is what the document shows.
+    for flag, claim in (
+        ((), "two-stream form"),
+        (("--gantt",), TUTORIAL.read_text().split("```\n             cores ")[1]),
+    ):
+        command = [sys.executable, "-m", "superkernel", "plan", "streams.json", *flag]
+        wide = {**os.environ, "COLUMNS": "100"}
+        printed = subprocess.run(command, cwd=tmp_path, env=wide, capture_output=True, text=True, check=True).stdout
+        assert claim.split("\n```")[0] in printed
 
 
 @pytest.mark.parametrize(
@@ -91,6 +105,33 @@ def test_a_snippet_that_fails_is_noticed(tmp_path: Path) -> None:
     (broken,) = [snippet for snippet in snippets(document) if "python run.py" in snippet.text]
     with pytest.raises(AssertionError, match=r"tutorial.md:\d+"):
         run(broken, tmp_path)
+
+
+def test_every_command_is_documented() -> None:
+    """In the table of the README, and with an example or an explanation in another document."""
+    table = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| `superkernel ")]
+    others = "\n".join(path.read_text() for path in documents() if path.name != "README.md")
+    commands = {*COMMANDS}
+    named = {name for line in table for name in re.findall(r"`superkernel ([\w-]+)", line.split("|")[1])}
+    assert named == commands
+    assert [name for name in sorted(commands) if not re.search(rf"\bsuperkernel(?:-rs)? {name}\b", others)] == []
+
+
+def test_pictures_are_shown_in_both_modes_and_small() -> None:
+    """`make pictures` writes them."""
+    folder, used = ROOT / "docs" / "images", set()
+    for path in [*documents(), ROOT / "ARCHITECTURE.md"]:
+        for shown in re.findall(r"<picture>.*?</picture>|<img [^>]*>", path.read_text()):
+            files = re.findall(r'(?:src|srcset)="([^"]+)"', shown)
+            assert all((path.parent / file).exists() for file in files), f"{path}: {shown}"
+            assert len(re.search(r'alt="([^"]*)"', shown)[1]) > 20, f"{path}: {shown}"  # type: ignore[index]
+            # What cannot follow the reader's mode by itself is there twice.
+            names = {re.sub("-(light|dark).png$", "", file) for file in files}
+            assert len(names) == 1 and len(files) == (1 if files[0].endswith(".svg") else 2), f"{path}: {shown}"
+            used.update((path.parent / file).resolve() for file in files)
+    assert used == set(folder.iterdir())
+    assert "prefers-color-scheme: dark" in (folder / "architecture.svg").read_text()
+    assert sum(path.stat().st_size for path in used) < 1_000_000
 
 
 @pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))

@@ -7,6 +7,7 @@ is written by ``make tables`` and never by hand.
 from __future__ import annotations
 
 import functools
+import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -109,6 +110,15 @@ def migration_table() -> Iterable[str]:
             yield f"| `{module}` | `{name}` | ImportError: {instead} |"
 
 
+def recorded_ratios() -> Iterable[str]:
+    """The ratios that `make bench` compares with."""
+    yield "| ratio | value | better |"
+    yield "|---|---|---|"
+    for name, row in json.loads((ROOT / "benches" / "recorded.json").read_text()).items():
+        value = f"{row['value']:,.0f}" if row["value"] >= 100 else f"{row['value']:.2g}"
+        yield f"| {name} | {value} | {row['better']} |"
+
+
 def passed_on(module: str) -> Iterable[str]:
     """A module that only passes names on, as Python."""
     works, native = MODULES[module].works, MODULES[module].native
@@ -145,6 +155,7 @@ LISTINGS = {
     ("docs/configuration.md", "settings"): settings_table,
     ("docs/configuration.md", "variables"): variables_table,
     ("docs/migration.md", "names"): migration_table,
+    ("docs/performance.md", "recorded"): recorded_ratios,
     ("docs/simulator.md", "mistakes"): planted_mistakes,
     ("python/superkernel/super_kernel_constants.py", "switches"): switch_enums,
     ("python/superkernel/_config.py", "settings"): setting_arguments,
