@@ -58,9 +58,10 @@ def finish_package() -> Any:
 
 
 def test_published_packages_have_neither_dead_links_nor_folders(tmp_path: Path) -> None:
-    picture = b'<picture><source srcset="docs/a.png">\n<img src="docs/b.png"></picture>\n\n<img alt="x" src="docs/c.svg">\n'
-    readme = picture + b"See [the tutorial](docs/tutorial.md), [docs/cann.md](docs/cann.md#x), [`a`](https://example.org/a.md)."
+    picture = b'<picture><source srcset="a.png">\n<img src="b.png"></picture>\n\n<img alt="x" src="c.svg">\n'
+    readme = b"See [the tutorial](docs/tutorial.md), [docs/cann.md](docs/cann.md#x), [`a`](https://example.org/a.md)."
     plain = b"See the tutorial (docs/tutorial.md), docs/cann.md, [`a`](https://example.org/a.md)."
+    readme = picture + readme
     sbom = b'{"bom-ref": "path+file:///home/me/sk#0.3.0", "purl": "pkg:cargo/sk@0.3.0?download_url=file:///home/me/sk"}'
     wheel = tmp_path / "sk-1-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
