@@ -105,14 +105,31 @@ def started(program: str, *arguments: object, **more: Any) -> subprocess.Popen[s
     )
 
 
+def whereabouts(process: int) -> str:
+    """What the system knows about the threads of a process and about the processes it has started."""
+
+    def line(folder: Path) -> str:
+        try:
+            known = [folder.name, *((folder / name).read_text().strip() for name in ("comm", "wchan", "syscall"))]
+            status = (folder / "status").read_text().splitlines()
+        except OSError:
+            return f"{folder.name} has ended"
+        return " ".join([*known, *(" ".join(line.split()) for line in status if line.startswith(("Sig", "Shd")))])
+
+    tasks = sorted(Path(f"/proc/{process}/task").iterdir())
+    children = [child for task in tasks for child in (task / "children").read_text().split()]
+    return "\n".join([*map(line, tasks), "children:", *(line(Path("/proc", child)) for child in children)])
+
+
 def told(process: subprocess.Popen[str], limit: float) -> Any:
     """What it prints, after a good end; a process that hangs is ended, with its forks, and says where they were."""
     try:
         printed, errors = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
+        threads = whereabouts(process.pid)
         os.killpg(process.pid, signal.SIGABRT)
         printed, errors = process.communicate()
-        raise AssertionError(f"not at its end after {limit} s: {printed}\n{errors}") from None
+        raise AssertionError(f"not at its end after {limit} s: {printed}\n{errors}\n{threads}") from None
     assert process.returncode == 0, errors
     return json.loads(printed)
 
@@ -255,9 +272,15 @@ def test_builds_in_handlers_tasks_and_pools(request_file: Path, tmp_path: Path) 
 
         atexit.register(at_exit)
         handled = []
-        signal.signal(signal.SIGALRM, lambda *_: handled.append(build("same")))
+
+        def at_alarm(*_):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            handled.append(build("same"))
+
+        signal.signal(signal.SIGALRM, at_alarm)
+        # Until it meets a build, however short builds are.
+        signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
         while not handled:
-            signal.setitimer(signal.ITIMER_REAL, 0.05)
             build("same", 1)
         told.append(handled[0])
 
