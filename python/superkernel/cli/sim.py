@@ -58,7 +58,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add_settings(command, "soc", "aic_num", "aiv_num", "op_debug_config", "ascendc", "tool_timeout", "jobs")
     command.add_argument("file", metavar="FILE", help="the source that has `main`")
     command.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="arguments of the program")
-    command.set_defaults(run=run)
+    flags = {flag for action in command._actions for flag in action.option_strings if flag.startswith("--")}
+    command.set_defaults(run=run, own_flags=flags - {"--help", "--verbose"})
 
 
 def run(options: argparse.Namespace) -> int:
@@ -72,6 +73,7 @@ def run(options: argparse.Namespace) -> int:
     from superkernel.sim.program import build_program, run_program
 
     launch, accepted = _launch(options), _accepted(options)
+    _note_misplaced(options)
     check.seconds("timeout", options.timeout)
     if options.keep:
         _refuse_to_overwrite(options.keep, [options.file, *options.source, *options.library])
@@ -96,6 +98,18 @@ def run(options: argparse.Namespace) -> int:
         print(f"superkernel: the program was ended by {signal.Signals(-done.returncode).name}", file=sys.stderr)
         return 128 - done.returncode
     return done.returncode
+
+
+def _note_misplaced(options: argparse.Namespace) -> None:
+    """Says so where the program gets a flag that looks as if it was meant for this command."""
+    import sys
+
+    found = [word for word in options.arguments if word.split("=", 1)[0] in options.own_flags]
+    if found:
+        words = ", ".join(f"`{word}`" for word in found)
+        end = "is an argument of the program" if len(found) == 1 else "are arguments of the program"
+        message = f"superkernel: note: {words} after {options.file} {end}; flags of this command come before the file"
+        print(message, file=sys.stderr)
 
 
 def _launch(options: argparse.Namespace) -> dict[str, Any]:

@@ -193,7 +193,7 @@ def _kernel(events: Mapping[str, list[Mapping[str, Any]]], about: Mapping[str, A
         "ops": list(ops.values()),
         "path": [number for part in path for number in part],
         "along": along,
-        "shares": _shares(along, names.values, kinds.values),
+        "shares": _shares(along, names.values, kinds.values, path[0][2] if path else 0),
         "end": end,
     }
 
@@ -286,11 +286,13 @@ def _along(tracks: Sequence[Mapping[str, Any]], path: Iterable[tuple[int, int, i
     return [number for row in sorted(found) for number in row]
 
 
-def _shares(along: Sequence[int], names: Sequence[str], kinds: Sequence[str]) -> list[list[Any]]:
-    """What a path spends its time in: ops by name, all else by its kind; the largest first."""
+def _shares(along: Sequence[int], names: Sequence[str], kinds: Sequence[str], whole: int) -> list[list[Any]]:
+    """What a path spends its time in: ops by name, all else by its kind, the largest first; then the rest."""
     spent: dict[str, int] = {}
     for at in range(0, len(along), FIELDS):
         _, length, name, kind = along[at : at + 4]
         label = names[name] if kinds[kind] == _OP else kinds[kind] or names[name]
         spent[label] = spent.get(label, 0) + length
-    return [[label, nanos] for label, nanos in sorted(spent.items(), key=lambda item: -item[1])]
+    shares = [[label, nanos] for label, nanos in sorted(spent.items(), key=lambda item: -item[1])]
+    rest = whole - sum(spent.values())
+    return [*shares, ["nothing recorded", rest]] if rest > 0 else shares

@@ -146,6 +146,11 @@ int main(int argc, char **argv) {
     crash = write(tmp_path, "int main() { __builtin_trap(); }", "crash.cpp")
     assert main(["sim", "--ascendc", "", str(crash)]) == 128 + 4
     assert "ended by SIGILL" in capfd.readouterr().err
+    # Flags of the command that stand where those of the program do are given to the program, with a note.
+    both = ["-D", "VALUE=5", "--source", str(second), str(first)]
+    assert main(["sim", "--ascendc", "", *both, "--verbose", "--tool=pipe"]) == 13
+    note = f"superkernel: note: `--tool=pipe` after {first} is an argument of the program; "
+    assert note in capfd.readouterr().err
 
 
 def test_modes_of_the_core(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -126,6 +126,17 @@ def test_a_set_that_was_there_before_holds_nobody_up() -> None:
     (kernel,) = timeline.parsed(json.dumps(shorter).encode(), "t.json")
     assert kernel["path"] == [1, 31_000, 72_000, 0, 0, 31_000]
     assert kernel["shares"][:2] == [["2 c", 40_000], ["0 a", 30_000]]
+    # Where the set is noticed later than it was made, the time between is part of the path.
+    for event in shorter["traceEvents"]:
+        if (
+            event.get("tid") == 2
+            and event["name"] in ("2 c", "released by AIV0", "set to wait")
+            and event["ph"] in "Xf"
+        ):
+            event["ts"] += 5
+    (kernel,) = timeline.parsed(json.dumps(shorter).encode(), "t.json")
+    assert kernel["shares"][-1] == ["nothing recorded", 5_000]
+    assert sum(nanos for _, nanos in kernel["shares"]) == kernel["end"] == 77_000
 
 
 def test_two_runs_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
