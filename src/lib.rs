@@ -87,7 +87,6 @@ mod py;
 pub use diagnostic::{Advice, Diagnostic};
 pub use error::Error;
 pub use phases::Plan;
-pub use sim::explore;
 
 use build::model::{Failure, Kernels, ModelObserver, ModelPiece, ModelRequest};
 use cancel::Cancel;

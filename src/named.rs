@@ -12,6 +12,9 @@ pub(crate) trait Named: Copy {
 
     /// The value with this name.
     fn named(name: &str) -> Option<Self>;
+
+    /// The name of the value.
+    fn name(self) -> &'static str;
 }
 
 /// Reads a name.
@@ -66,6 +69,10 @@ macro_rules! named {
 
             fn named(name: &str) -> Option<Self> {
                 Self::from_name(name)
+            }
+
+            fn name(self) -> &'static str {
+                self.as_str()
             }
         }
 

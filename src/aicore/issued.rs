@@ -77,6 +77,19 @@ impl Pipe {
         }
     }
 
+    /// What an instruction takes: start-up cycles, and bytes per cycle. Round numbers of a plausible order, not
+    /// measurements; whatever speaks of the time of instructions takes it from here.
+    pub(crate) fn price(self) -> (u64, u64) {
+        match self {
+            Self::S => (1, 8),
+            Self::V => (8, 256),
+            Self::M => (16, 1024),
+            Self::Mte1 => (16, 256),
+            Self::Mte2 | Self::Mte3 => (64, 64),
+            Self::Fix => (32, 128),
+        }
+    }
+
     /// As events spell it.
     pub(crate) fn name(self) -> &'static str {
         match self {

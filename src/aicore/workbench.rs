@@ -8,9 +8,6 @@ use super::{Core, Fault, Instruction, Issued, LocalMemory, Memory};
 /// FB must start at a multiple of this (kernels put its addresses into words with other fields).
 const ALIGNMENT: usize = 4 << 20;
 
-/// Sizes of all local memories at once: the workbench is a core of both kinds.
-const SIZES: [u64; 7] = [196_608, 524_288, 65_536, 65_536, 131_072, 1024, 7168];
-
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Workbench {
@@ -26,8 +23,8 @@ unsafe impl Send for Workbench {}
 unsafe impl Sync for Workbench {}
 
 impl Workbench {
-    /// Zeroed memories, and `global` bytes of global memory.
-    pub(crate) fn new(global: u64) -> Self {
+    /// Zeroed local memories of these sizes, and `global` bytes of global memory.
+    pub(crate) fn new(sizes: [u64; 7], global: u64) -> Self {
         let mut blocks = Vec::new();
         let mut place = |size: u64| {
             let Ok(layout) = Layout::from_size_align(size.max(1) as usize, ALIGNMENT) else {
@@ -41,7 +38,7 @@ impl Workbench {
             blocks.push((base, layout));
             LocalMemory { base, size }
         };
-        let memories = SIZES.map(&mut place);
+        let memories = sizes.map(&mut place);
         let global = place(global);
         Self { core: Core::new(memories), global, blocks, operands: Operands::default() }
     }

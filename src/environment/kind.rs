@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::fs::absolute;
 use crate::model::Soc;
+use crate::named::Named;
 
 /// A value as somebody gave it: a caller, an environment variable, CANN.
 #[derive(Debug, Clone, PartialEq)]
@@ -265,6 +266,48 @@ pub(crate) trait SettingType: Sized {
     fn to_json(&self) -> serde_json::Value;
 }
 
+/// Types that are a value of their kind as it is.
+macro_rules! taken_as_it_is {
+    ($($type:ty: $kind:ident,)+) => {$(
+        impl SettingType for $type {
+            const KIND: Kind = Kind::$kind;
+
+            fn from_value(value: Option<Value>) -> Option<Self> {
+                match value {
+                    Some(Value::$kind(value)) => Some(value),
+                    _ => None,
+                }
+            }
+
+            fn to_json(&self) -> serde_json::Value {
+                json!(self)
+            }
+        }
+    )+};
+}
+
+taken_as_it_is! {
+    String: Text,
+    u64: Size,
+    bool: Switch,
+}
+
+/// A choice is one of its names.
+impl<T: Named> SettingType for T {
+    const KIND: Kind = Kind::Choice(T::NAMES);
+
+    fn from_value(value: Option<Value>) -> Option<Self> {
+        match value {
+            Some(Value::Text(name)) => T::named(&name),
+            _ => None,
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self.name())
+    }
+}
+
 /// The name of a SoC, its short version where it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SocName(pub(crate) String);
@@ -288,21 +331,6 @@ impl SettingType for SocName {
 
     fn to_json(&self) -> serde_json::Value {
         json!(self.0)
-    }
-}
-
-impl SettingType for String {
-    const KIND: Kind = Kind::Text;
-
-    fn from_value(value: Option<Value>) -> Option<Self> {
-        match value {
-            Some(Value::Text(text)) => Some(text),
-            _ => None,
-        }
-    }
-
-    fn to_json(&self) -> serde_json::Value {
-        json!(self)
     }
 }
 
@@ -336,36 +364,6 @@ impl SettingType for Option<Duration> {
 
     fn to_json(&self) -> serde_json::Value {
         json!(self.map(|time| time.as_secs_f64()))
-    }
-}
-
-impl SettingType for u64 {
-    const KIND: Kind = Kind::Size;
-
-    fn from_value(value: Option<Value>) -> Option<Self> {
-        match value {
-            Some(Value::Size(bytes)) => Some(bytes),
-            _ => None,
-        }
-    }
-
-    fn to_json(&self) -> serde_json::Value {
-        json!(self)
-    }
-}
-
-impl SettingType for bool {
-    const KIND: Kind = Kind::Switch;
-
-    fn from_value(value: Option<Value>) -> Option<Self> {
-        match value {
-            Some(Value::Switch(on)) => Some(on),
-            _ => None,
-        }
-    }
-
-    fn to_json(&self) -> serde_json::Value {
-        json!(self)
     }
 }
 

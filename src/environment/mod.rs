@@ -51,8 +51,6 @@ named! {
 }
 
 impl ToolchainChoice {
-    const NAMES: &'static [&'static str] = &[Self::Auto.as_str(), Self::Cann.as_str(), Self::Host.as_str()];
-
     /// The family of tools that it means where `search` looks: with `auto` the device compiler decides.
     pub(crate) fn kind(self, search: &CannSearch) -> ToolchainKind {
         match self {
@@ -60,21 +58,6 @@ impl ToolchainChoice {
             Self::Auto if search.has_compiler() => ToolchainKind::Cann,
             Self::Auto | Self::Host => ToolchainKind::Host,
         }
-    }
-}
-
-impl SettingType for ToolchainChoice {
-    const KIND: Kind = Kind::Choice(Self::NAMES);
-
-    fn from_value(value: Option<Value>) -> Option<Self> {
-        match value {
-            Some(Value::Text(name)) => Self::from_name(&name),
-            _ => None,
-        }
-    }
-
-    fn to_json(&self) -> serde_json::Value {
-        json!(self.as_str())
     }
 }
 
@@ -92,29 +75,12 @@ named! {
 }
 
 impl LinkerChoice {
-    const NAMES: &'static [&'static str] = &[Self::Vendor.as_str(), Self::Own.as_str(), Self::Both.as_str()];
-
     /// Is the vendor's linker needed?
     pub(crate) fn of_vendor(self) -> LinkerUse {
         match self {
             Self::Vendor | Self::Both => LinkerUse::Needed,
             Self::Own => LinkerUse::None,
         }
-    }
-}
-
-impl SettingType for LinkerChoice {
-    const KIND: Kind = Kind::Choice(Self::NAMES);
-
-    fn from_value(value: Option<Value>) -> Option<Self> {
-        match value {
-            Some(Value::Text(name)) => Self::from_name(&name),
-            _ => None,
-        }
-    }
-
-    fn to_json(&self) -> serde_json::Value {
-        json!(self.as_str())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The kinds of value an option can have: how each is read, printed and shown to other software.
 
-use crate::named::named;
+use crate::named::{Named, named};
 use std::ops::Deref;
 
 use crate::arguments::arguments;
@@ -47,6 +47,34 @@ impl SharedValue {
     }
 }
 
+/// An option that is one of its names.
+pub(crate) trait Choice: Named {
+    /// Its names, for messages and listings.
+    const ACCEPTS: &'static str;
+
+    /// The value as software that shares the option string with us sees it, if not as it is written.
+    fn member(self) -> Option<SharedValue> {
+        None
+    }
+}
+
+impl<T: Choice> OptionType for T {
+    const ACCEPTS: &'static str = <T as Choice>::ACCEPTS;
+    const SAMPLES: &'static [&'static str] = T::NAMES;
+
+    fn read(text: &str) -> Option<Self> {
+        T::named(text)
+    }
+
+    fn text(&self) -> String {
+        self.name().to_owned()
+    }
+
+    fn shared(&self, _stem: &str, written: &str) -> SharedValue {
+        self.member().unwrap_or_else(|| SharedValue::Text(written.to_owned()))
+    }
+}
+
 named! {
     /// Instruction-cache preload.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,25 +88,16 @@ named! {
     }
 }
 
-impl OptionType for PreloadMode {
+impl Choice for PreloadMode {
     const ACCEPTS: &'static str = "one of `max`, `none`, `per-func`";
-    const SAMPLES: &'static [&'static str] = &["max", "none", "per-func"];
 
-    fn read(text: &str) -> Option<Self> {
-        Self::from_name(text)
-    }
-
-    fn text(&self) -> String {
-        self.as_str().to_owned()
-    }
-
-    fn shared(&self, _stem: &str, _written: &str) -> SharedValue {
+    fn member(self) -> Option<SharedValue> {
         let member = match self {
             Self::Whole => "PreLoadByWhole",
             Self::Never => "PreloadNA",
             Self::PerFunction => "PreloadByAdanvanceStep",
         };
-        SharedValue::member("SuperKernelPreLoadMode", member)
+        Some(SharedValue::member("SuperKernelPreLoadMode", member))
     }
 }
 
@@ -93,17 +112,8 @@ named! {
     }
 }
 
-impl OptionType for DynamicCores {
+impl Choice for DynamicCores {
     const ACCEPTS: &'static str = "one of `all`, `tiled`";
-    const SAMPLES: &'static [&'static str] = &["all", "tiled"];
-
-    fn read(text: &str) -> Option<Self> {
-        Self::from_name(text)
-    }
-
-    fn text(&self) -> String {
-        self.as_str().to_owned()
-    }
 }
 
 named! {
@@ -129,25 +139,16 @@ impl EarlyStartMode {
     }
 }
 
-impl OptionType for EarlyStartMode {
+impl Choice for EarlyStartMode {
     const ACCEPTS: &'static str = "one of `0`, `1`, `2`";
-    const SAMPLES: &'static [&'static str] = &["0", "1", "2"];
 
-    fn read(text: &str) -> Option<Self> {
-        Self::from_name(text)
-    }
-
-    fn text(&self) -> String {
-        self.as_str().to_owned()
-    }
-
-    fn shared(&self, _stem: &str, _written: &str) -> SharedValue {
+    fn member(self) -> Option<SharedValue> {
         let member = match self {
             Self::Off => "EarlyStartDisable",
             Self::On => "EarlyStartEnableV2",
             Self::OnOutsideSubKernels => "EarlyStartV2DisableSubKernel",
         };
-        SharedValue::member("SuperKernelEarlyStartMode", member)
+        Some(SharedValue::member("SuperKernelEarlyStartMode", member))
     }
 }
 
@@ -162,17 +163,8 @@ named! {
     }
 }
 
-impl OptionType for SyncMode {
+impl Choice for SyncMode {
     const ACCEPTS: &'static str = "`contract` or `proven`";
-    const SAMPLES: &'static [&'static str] = &["contract", "proven"];
-
-    fn read(text: &str) -> Option<Self> {
-        Self::from_name(text)
-    }
-
-    fn text(&self) -> String {
-        self.as_str().to_owned()
-    }
 }
 
 /// A switch: `0` or `1`.

@@ -5,10 +5,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::aicore::workbench::Workbench;
-use crate::aicore::{ElementType, Issued, Memory, OpCode, Register};
+use crate::aicore::{ElementType, Issued, Memory, OpCode, Pipe, Register};
+use crate::model::Chip;
+use crate::sim::machine::core_state::memory_sizes;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(instruction_numbers, module)?)?;
+    module.add_function(wrap_pyfunction!(memories, module)?)?;
     module.add_class::<AiCore>()
 }
 
@@ -22,7 +25,17 @@ fn instruction_numbers() -> Vec<(&'static str, Vec<(&'static str, u32)>)> {
     ]
 }
 
-/// One core with all memories.
+/// Every memory of the chip: its name and size, and the bytes per cycle that pass in and out of it.
+#[pyfunction]
+fn memories() -> Vec<(&'static str, u64, u64)> {
+    let row = |(memory, size): (Memory, u64)| (memory.name(), size, Pipe::V.price().1);
+    let mut rows: Vec<_> = Memory::LOCAL.into_iter().zip(memory_sizes(Chip::C220)).map(row).collect();
+    // As much as a kernel may ask for.
+    rows.push((Memory::Gm.name(), 1 << 40, Pipe::Mte2.price().1));
+    rows
+}
+
+/// One core with all memories: it is one of both kinds.
 #[pyclass(module = "superkernel._core")]
 struct AiCore {
     bench: Workbench,
@@ -46,7 +59,7 @@ impl AiCore {
     #[new]
     #[pyo3(signature = (global_bytes = 0))]
     fn new(global_bytes: u64) -> Self {
-        Self { bench: Workbench::new(global_bytes) }
+        Self { bench: Workbench::new(memory_sizes(Chip::C220), global_bytes) }
     }
 
     /// The address of the first byte of a memory.

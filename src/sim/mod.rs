@@ -7,11 +7,8 @@
 //! The engine (`launch`) resumes the fiber of the core whose turn it is; at the end `outcome` makes the report.
 //! [`launch::program`] runs host code that launches kernels of its own image.
 
-#[cfg(test)]
-mod agreement;
 pub(crate) mod code;
 mod drive;
-pub mod explore;
 pub(crate) mod interface;
 pub(crate) mod launch;
 pub(crate) mod machine;

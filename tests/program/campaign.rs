@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use superkernel::explore::{Found, Orders, explore};
 use superkernel::program::launch::Accounting;
 use superkernel::program::{Program, Violation, verify};
 
+use super::explore::{Found, Orders, explore};
 use super::mutants::{Mutation, mutate, programs_of, source};
 use super::oracle;
 use crate::integration::support::KernelBuilder;

@@ -1,8 +1,10 @@
 //! The device program: rules of the plan, and random programs played on the flag model.
 
+mod agreement;
 mod broken;
 mod campaign;
 mod cost;
+mod explore;
 mod forecast;
 mod guards;
 mod minimal;

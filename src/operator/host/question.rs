@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 
 use super::super::definition::{Definition, RawDefinition, Value};
+use crate::aicore::Pipe;
 use crate::artifact::{DataType, Format};
-use crate::model::{Chip, CoreCounts, CoreKind, Soc};
-use crate::sim::machine::core_state::local_memory_sizes;
+use crate::model::{Chip, CoreCounts, Soc};
+use crate::sim::machine::core_state::memory_sizes;
 use crate::sim::machine::memory::SystemWorkspace;
 
 /// One tensor of an invocation.
@@ -166,13 +167,13 @@ impl Writer {
 
     /// What host code is told about the chip: the sizes of the simulated core, and its description by name.
     fn platform(&mut self, soc: Soc, cores: CoreCounts) {
-        let [ub, ..] = local_memory_sizes(soc.chip(), CoreKind::Aiv);
-        let [_, l1, l0a, l0b, l0c, bt, fb] = local_memory_sizes(soc.chip(), CoreKind::Aic);
+        let [ub, l1, l0a, l0b, l0c, bt, fb] = memory_sizes(soc.chip());
         // L2 and HBM belong to the device; nothing here runs out of them.
         let (l2, hbm) = (192 << 20, 64_u64 << 30);
         self.words(format_args!("{l0a} {l0b} {l0c} {l1} {l2} {ub} {hbm} {fb} {bt}"));
-        // Bytes per cycle of the model that prices instructions (src/sim/pipes/timeline.rs), not measured.
-        self.words("256 64");
+        // Bytes per cycle inside the core, and from and to the device's memory.
+        let [inside, outside] = [Pipe::V, Pipe::Mte2].map(|pipe| pipe.price().1);
+        self.words(format_args!("{inside} {outside}"));
         let facts = [
             ("version", "SoC_version", soc.as_str().to_owned()),
             ("version", "Short_SoC_version", soc.as_str().to_owned()),

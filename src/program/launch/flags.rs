@@ -1,7 +1,7 @@
 //! The counters of all cores, and sets that are not complete yet.
 //!
 //! The simulator has a model of the same flags (`src/sim/machine/flags.rs`) that shares no code with this one, on purpose: a
-//! mistake about the hardware in a shared model would let a wrong program pass both. `src/sim/agreement.rs` plays
+//! mistake about the hardware in a shared model would let a wrong program pass both. `tests/program/agreement.rs` plays
 //! random programs in both and compares; `docs/decisions/two-flag-models.md` tells more.
 
 use std::collections::VecDeque;

@@ -51,6 +51,12 @@ pub(crate) fn local_memory_sizes(chip: Chip, kind: CoreKind) -> [u64; 7] {
     }
 }
 
+/// The same of the whole chip: a memory belongs to one kind of core, the other one has nothing of it.
+pub(crate) fn memory_sizes(chip: Chip) -> [u64; 7] {
+    let [cube, vector] = CoreKind::BOTH.map(|kind| local_memory_sizes(chip, kind));
+    std::array::from_fn(|number| cube[number].max(vector[number]))
+}
+
 impl CoreState {
     /// Where the local memories lie.
     pub(crate) fn set_memories(&mut self, memories: [LocalMemory; 7]) {

@@ -224,12 +224,14 @@ impl FlagBank {
         self.counters[core][flag as usize].raised.pop_front()
     }
 
-    /// Value of a counter.
+    /// Value of a counter, for those who compare.
+    #[cfg(test)]
     pub(crate) fn value(&self, core: CoreIndex, flag: u32) -> usize {
         self.counters[core][flag as usize].raised.len()
     }
 
-    /// Value of an in-block counter.
+    /// Value of an in-block counter, for those who compare.
+    #[cfg(test)]
     pub(crate) fn value_in_block(&self, core: CoreIndex, id: u32) -> usize {
         self.in_block[core].get(id as usize).map_or(0, |counter| counter.raised.len())
     }

@@ -1,7 +1,7 @@
 //! When instructions would run: a rough model of the pipes in cycles, for timelines and prices.
 //!
 //! An instruction starts when the scalar unit has issued it, its pipe is free and the flags it waits for are raised. What it
-//! takes is a start-up time and a time per byte of its pipe: round numbers of a plausible order, not measurements.
+//! takes is a start-up time and a time per byte of its pipe ([`Pipe::price`]).
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,18 +10,6 @@ use crate::sim::machine::event::Flag;
 
 /// Cycles the scalar unit needs to issue one instruction.
 const ISSUE: u64 = 2;
-
-/// Start-up cycles, and bytes per cycle.
-fn price(pipe: Pipe) -> (u64, u64) {
-    match pipe {
-        Pipe::S => (1, 8),
-        Pipe::V => (8, 256),
-        Pipe::M => (16, 1024),
-        Pipe::Mte1 => (16, 256),
-        Pipe::Mte2 | Pipe::Mte3 => (64, 64),
-        Pipe::Fix => (32, 128),
-    }
-}
 
 /// The pipes of one core, in cycles since its start.
 #[derive(Debug, Default)]
@@ -35,7 +23,7 @@ impl CoreTime {
     pub(crate) fn issue(&mut self, pipe: Pipe, bytes: u64) -> (u64, u64) {
         self.free[Pipe::S.index()] += ISSUE;
         let start = self.free[pipe.index()].max(self.free[Pipe::S.index()]);
-        let (start_up, rate) = price(pipe);
+        let (start_up, rate) = pipe.price();
         let cycles = start_up + bytes.div_ceil(rate);
         self.free[pipe.index()] = start + cycles;
         (start, cycles)

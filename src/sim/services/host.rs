@@ -10,13 +10,13 @@ use serde::Deserialize;
 
 use crate::aicore::Memory;
 use crate::diagnostic::Diagnostic;
-use crate::model::{CoreKind, KernelType, ModelError, Platform, Soc};
+use crate::model::{KernelType, ModelError, Platform, Soc};
 use crate::sim::interface::error::SimError;
 use crate::sim::interface::report::{Report, Unchecked};
 use crate::sim::interface::request::{BufferSpec, Entries, OpSpec, Request};
 use crate::sim::interface::tools::Tool;
 use crate::sim::machine::arena::{self, Space};
-use crate::sim::machine::core_state::local_memory_sizes;
+use crate::sim::machine::core_state::memory_sizes;
 use crate::sim::machine::memory::{self, SystemWorkspace};
 
 /// What a program is run with.
@@ -322,7 +322,5 @@ pub(crate) extern "C" fn memory(number: u32) -> u64 {
         return SystemWorkspace::BYTES;
     }
     let chip = locked().as_ref().map(|program| program.settings.platform.soc.chip());
-    let of_kind = |kind| chip.and_then(|chip| local_memory_sizes(chip, kind).get(number).copied());
-    // A memory belongs to one kind of core; the other one has nothing of it.
-    [CoreKind::Aic, CoreKind::Aiv].into_iter().filter_map(of_kind).max().unwrap_or(0)
+    chip.and_then(|chip| memory_sizes(chip).get(number).copied()).unwrap_or(0)
 }

@@ -89,6 +89,19 @@ def instruction_numbers() -> Iterable[str]:
         yield "};"
 
 
+def memory_sizes() -> Iterable[str]:
+    """Sizes of a core's memories in the order in which CPU mode numbers them, as C++."""
+    sizes = {name: size for name, size, _ in _core.memories()}
+    order = ("GM", "UB", "L1", "L0A", "L0B", "L0C", "BT", "FB")
+    yield f"constexpr uint64_t sizes[] = {{{', '.join(f'{sizes[name]}' for name in order)}}};"
+
+
+def memory_rates() -> Iterable[str]:
+    """Bytes per cycle, of the model that prices instructions and not measured, as C++."""
+    rates = {name: rate for name, _, rate in _core.memories()}
+    yield f"bytesPerCycle = isDevice ? {rates['GM']} : {rates['UB']};"
+
+
 def planted_mistakes() -> Iterable[str]:
     """The mistakes that tests plant in kernels, with what finds them."""
     yield "| kind | mistake | tool | id | command |"
@@ -160,6 +173,8 @@ LISTINGS = {
     ("python/superkernel/super_kernel_constants.py", "switches"): switch_enums,
     ("python/superkernel/_config.py", "settings"): setting_arguments,
     ("python/superkernel/include/sk_core/issue.h", "numbers"): instruction_numbers,
+    ("python/superkernel/include/sk_cpu/definitions.h", "memories"): memory_sizes,
+    ("python/superkernel/include/sk_program/platform_definitions.h", "rates"): memory_rates,
     **{(f"python/superkernel/{module}.py", "names"): functools.partial(passed_on, module) for module in PASSED_ON},
 }
 

@@ -59,7 +59,9 @@ namespace check {
 
 // GM, UB, L1, L0A, L0B, L0C, BT, FB, whatever kind this core is of.
 uint64_t GetHardWarebufferSize(uint8_t index) {
-    constexpr uint64_t sizes[] = {1ull << 40, 196608, 524288, 65536, 65536, 131072, 1024, 7168};
+    // table: memories (make tables writes it)
+    constexpr uint64_t sizes[] = {1099511627776, 196608, 524288, 65536, 65536, 131072, 1024, 7168};
+    // end of table
     return index < sizeof(sizes) / sizeof(sizes[0]) ? sizes[index] : 0;
 }
 

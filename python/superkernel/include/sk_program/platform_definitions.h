@@ -132,10 +132,11 @@ void PlatformAscendC::GetCoreMemSize(const CoreMemType &memory, uint64_t &bytes)
     bytes = 0;
 }
 
-// Of the model that prices instructions (src/sim/pipes/timeline.rs), not measured.
 void PlatformAscendC::GetCoreMemBw(const CoreMemType &memory, uint64_t &bytesPerCycle) const {
     const bool isDevice = memory == CoreMemType::L2 || memory == CoreMemType::HBM;
+    // table: rates (make tables writes it)
     bytesPerCycle = isDevice ? 64 : 256;
+    // end of table
 }
 
 SocVersion PlatformAscendC::GetSocVersion() const { return SocVersion::ASCEND910B; }

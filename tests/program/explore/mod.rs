@@ -12,13 +12,13 @@ mod script;
 
 use std::collections::HashSet;
 
-use super::machine::clock::Moment;
-use super::machine::flags::{Arrivals, FlagBank};
-use super::machine::topology::{CoreIndex, Topology};
 use crate::model::{CoreKind, OpPosition, SlotNumber};
 use crate::program::launch::Accounting;
 use crate::program::launch::micro::Flag;
 use crate::program::{CoreId, Program, RequiredCode};
+use crate::sim::machine::clock::Moment;
+use crate::sim::machine::flags::{Arrivals, FlagBank};
+use crate::sim::machine::topology::{CoreIndex, Topology};
 use script::{Deed, Look, Mark, Scripts, Turn};
 
 /// In-block flags of the second vector core of a block.
