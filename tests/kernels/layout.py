@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass, field
 
 from kernels.library import TILING_WORDS, N
@@ -11,7 +10,6 @@ from kernels.programs import DATA_BUFFERS, WORKSPACES, Program
 #: Bytes per core in the profiling buffer, and how many areas it has: cube cores are numbered from 50.
 PROFILING_AREA = 64 * 1024
 PROFILING_CORES = 64
-PROFILING_MAGIC = 0xBDCA8756
 
 
 @dataclass
@@ -61,21 +59,3 @@ def layout_of(program: Program, workspace_size: int) -> Layout:
     for number in range(WORKSPACES):
         layout.sizes.setdefault(f"workspace{number}", 4 * N)
     return layout
-
-
-def profiling_buffer(address: int) -> bytes:
-    """A profiling buffer that starts at `address`, ready to be written to."""
-    content = bytearray(64 + PROFILING_CORES * PROFILING_AREA)
-    struct.pack_into("<I", content, 12, PROFILING_AREA)
-    for core in range(PROFILING_CORES):
-        area = 64 + core * PROFILING_AREA
-        struct.pack_into("<QQQ", content, area, PROFILING_MAGIC, address + area + 32, address + area + PROFILING_AREA)
-    return bytes(content)
-
-
-def profiling_records(content: bytes, address: int, core: int) -> list[tuple[int, int]]:
-    """(info, cycle) of every record of a core."""
-    area = 64 + core * PROFILING_AREA
-    _, following, _ = struct.unpack_from("<QQQ", content, area)
-    count = (following - (address + area + 32)) // 16
-    return [struct.unpack_from("<QQ", content, area + 32 + 16 * number) for number in range(count)]

@@ -7,10 +7,12 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import durations
 import pytest
 from kernel_library import KernelLibrary
+from superkernel.sim import Device
 
 # A shell starts background jobs with Ctrl-C ignored, and `nohup` ignores hanging up: programs started from here would
 # inherit both.
@@ -36,6 +38,19 @@ def library(host_library: KernelLibrary) -> KernelLibrary:
 def device_library(tmp_path_factory: pytest.TempPathFactory) -> KernelLibrary:
     """The same, in the shape of objects for a device."""
     return KernelLibrary(tmp_path_factory.mktemp("device_library"), for_device=True)
+
+
+@pytest.fixture(scope="module")
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For what the tests of a file share."""
+    return tmp_path_factory.mktemp(Path(str(request.node.name)).stem.removeprefix("test_"))
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[Device]:
+    """The device of a file's tests, unless the file says otherwise."""
+    with Device("Ascend910_93") as device:
+        yield device
 
 
 @pytest.fixture

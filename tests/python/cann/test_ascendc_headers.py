@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -70,12 +69,6 @@ extern "C" __global__ __aicore__ void own_operator(GM_ADDR x, GM_ADDR y, GM_ADDR
 }
 """
 NAMES = {np.float16: "half", np.float32: "float", np.int32: "int32_t", np.int8: "int8_t"}
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[sim.Device]:
-    with sim.Device("Ascend910_93") as device:
-        yield device
 
 
 def run(

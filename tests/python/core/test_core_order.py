@@ -5,7 +5,6 @@ A word of the launch chooses the case, so that each kernel is compiled once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +12,6 @@ import numpy as np
 import pytest
 import sim_kernels
 from superkernel.sim import Device, Finding, Kernel, Report
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("order")
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device("Ascend910_93") as device:
-        yield device
 
 
 def launch(device: Device, kernel: Kernel, case: int, data: np.ndarray, **options: Any) -> tuple[Report, np.ndarray]:

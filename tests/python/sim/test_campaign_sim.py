@@ -12,7 +12,7 @@ import os
 import random
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,6 @@ from superkernel.sim import Agent, Device, ProfilingBuffer
 COUNT = int(os.environ.get("SUPERKERNEL_SIM_DAMAGE", "150"))
 
 pytestmark = pytest.mark.timeout(7200 if COUNT > 1000 else 300)
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device("Ascend910_93") as device:
-        yield device
 
 
 def outcome(action: Callable[[], Any]) -> tuple[str, Any]:

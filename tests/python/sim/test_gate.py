@@ -72,11 +72,6 @@ def _map(folder: Path, name: str, value: str, kind: str = "AIV", later: str = ""
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("gate")
-
-
-@pytest.fixture(scope="module")
 def ops(folder: Path) -> dict[str, dict[str, Any]]:
     return {
         "plus": _map(folder, "plus", "in.GetValue(i) + 1", "AIC"),

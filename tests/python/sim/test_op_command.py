@@ -21,12 +21,6 @@ SOC = "Ascend910_93"
 CHIP = ["--soc", SOC]
 
 
-@pytest.fixture(scope="module")
-def device() -> Iterator[sim.Device]:
-    with sim.Device(SOC) as device:
-        yield device
-
-
 @pytest.fixture(autouse=True)
 def _built_in_headers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.delenv("SUPERKERNEL_ASCENDC", raising=False)

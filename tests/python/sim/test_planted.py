@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +17,6 @@ SOC = "Ascend910_93"
 #: Enough for every mode.
 SEEDS = 12
 EVERYTHING = list(Tool)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("planted")
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device(SOC) as device:
-        yield device
 
 
 def _kernel(device: Device, folder: Path, planted: Planted, *, wrong: bool) -> Kernel:

@@ -31,11 +31,6 @@ extern "C" __global__ __aicore__ void NAME(GM_ADDR x, GM_ADDR y)
 """
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("regions")
-
-
 @pytest.fixture(scope="module", autouse=True)
 def on_the_host(folder: Path) -> Iterator[None]:
     with superkernel.configure(soc=SOC, toolchain="host", kernel_meta_parent_dir=folder):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,21 +35,10 @@ extern "C" __global__ __aicore__ void tiled(GM_ADDR x, GM_ADDR y) {
 """
 
 
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device(SOC) as device:
-        yield device
-
-
 def _fused(device: Device, folder: Path, entries: list[dict[str, Any]], options: str, name: str) -> Kernel:
     with superkernel.configure(soc=SOC, toolchain="host", kernel_meta_parent_dir=folder):
         superkernel.compile({"op_list": entries, "super_kernel_options": options}, name)
     return device.load(folder / "kernel_meta" / f"{name}.json")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("arguments")
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -42,17 +41,6 @@ static AscendC::GlobalTensor<float> *out() {
 }
 """
 TAKE = "__ubuf__ float *q = (__ubuf__ float *)b.GetPhyAddr()"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("bounds")
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device("Ascend910_93") as device:
-        yield device
 
 
 def launch(device: Device, folder: Path, what: str) -> Report:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import multiprocessing
 import shlex
-from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -51,23 +50,12 @@ def _op(folder: Path, name: str, kind: str, blocks: int, later: str = "") -> dic
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("check")
-
-
-@pytest.fixture(scope="module")
 def entries(folder: Path) -> dict[str, dict[str, Any]]:
     return {
         "vector": _op(folder, "vector", "AIV", 4),
         "cube": _op(folder, "cube", "AIC", 4),
         "clock": _op(folder, "clock", "AIV", 4, CLOCK),
     }
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device(SOC) as device:
-        yield device
 
 
 def _entry(entry: dict[str, Any], stream: int, sends: tuple[int, ...] = (), receives: tuple[int, ...] = ()) -> Any:

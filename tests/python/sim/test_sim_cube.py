@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pytest
 import superkernel
 from cube_model import quantisation_word, quantised
 from superkernel import sim
@@ -171,17 +169,6 @@ extern "C" __global__ __aicore__ void bytes(GM_ADDR h, GM_ADDR q) {{
     out.FreeTensor(bytes);
 }}
 """
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[sim.Device]:
-    with sim.Device(SOC) as device:
-        yield device
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cube")
 
 
 def fused(device: sim.Device, folder: Path) -> sim.Kernel:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,17 +10,6 @@ import sim_kernels
 from superkernel.sim import Device, Report
 
 COUNT = 64
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("documented")
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device("Ascend910_93") as device:
-        yield device
 
 
 def run(

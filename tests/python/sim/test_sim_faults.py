@@ -72,11 +72,6 @@ if platform.machine() == "aarch64":
     EXPECTED[10] = EXPECTED[13] = ("crash", "SIGTRAP")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("faults")
-
-
 @pytest.fixture(scope="module", params=["process", "in-process"])
 def device(request: pytest.FixtureRequest) -> Iterator[Device]:
     with Device("Ascend910_93", isolation=request.param) as device:

@@ -56,11 +56,6 @@ static void body() {
 """
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("feed")
-
-
 @pytest.fixture(scope="module", params=["Ascend910_93", "Ascend950"])
 def device(request: pytest.FixtureRequest) -> Iterator[Device]:
     with Device(request.param) as device:

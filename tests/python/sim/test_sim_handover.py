@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,17 +61,6 @@ static void body() {
 FLAG_OF_ITS_PIPE, FLAG_OF_V, FLAG_OF_MTE2, FLAG_OF_V_THAT_WAITED = range(4)
 WORD, WORD_THAT_WAITED, VOLATILE_WORD, TENSOR, EARLY_START, EARLY_START_OF_V = range(4, 10)
 AROUND_THE_CACHE, AROUND_THE_CACHE_THAT_WAITED, WORD_AFTER_A_BARRIER = range(10, 13)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("handover")
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device("Ascend910_93") as device:
-        yield device
 
 
 def launch(device: Device, folder: Path, how: int, **options: Any) -> Report:

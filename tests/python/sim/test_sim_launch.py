@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,18 +11,6 @@ import pytest
 import sim_kernels
 from superkernel import SuperKernelError
 from superkernel.sim import Agent, Device, ProfilingBuffer, Word, aicpu_tiling, build_op, event_partner
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("launch")
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device("Ascend910_93") as device:
-        yield device
-
 
 # -- files -----------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +19,6 @@ import sim_kernels
 from superkernel import SuperKernelError
 from superkernel.sim import Agent, Device, ProfilingBuffer
 from superkernel.sim.memory import PAGE
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("lifetime")
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device("Ascend910_93") as device:
-        yield device
-
 
 COPY = "static void body() { for (int i = 0; i < 4; ++i) { ((int32_t *)slot(1))[i] = ((int32_t *)slot(0))[i] + 1; } }"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,6 @@ import pytest
 from special_files import SPECIAL
 from superkernel import SuperKernelError
 from superkernel.sim import Device
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device("Ascend910_93") as device:
-        yield device
 
 
 def _entry(name: str, kernel_type: str, offset: int) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,18 +9,6 @@ import pytest
 import sim_kernels
 from superkernel import SuperKernelError
 from superkernel.sim import Agent, Device, Report
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("order")
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device("Ascend910_93") as device:
-        yield device
-
 
 # write: every vector core fills its part of `y`; read: every core sums all of `y` into its own word of `z`.
 TWO_OPS = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +10,6 @@ import pytest
 import sim_kernels
 import trace_reader
 from superkernel.sim import Device, Finding, Report
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("pipes")
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device("Ascend910_93") as device:
-        yield device
-
 
 #: Adds 1 to 256 floats: in, compute, out. Every line may be left out by a define.
 ADD = """

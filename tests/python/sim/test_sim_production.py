@@ -18,12 +18,6 @@ AIV = "KERNEL_TYPE_AIV_ONLY"
 X = np.arange(8, dtype=np.int32)
 
 
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device("Ascend910_93") as device:
-        yield device
-
-
 @pytest.fixture(autouse=True)
 def _built_in_headers() -> Iterator[None]:
     with superkernel.configure(ascendc=""):

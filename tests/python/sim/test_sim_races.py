@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -85,17 +84,6 @@ static void body() {
     SK_OP_END(0);
 }
 """
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device("Ascend910_93") as device:
-        yield device
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("races")
 
 
 @pytest.fixture(scope="module")

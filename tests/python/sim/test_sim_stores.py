@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +73,6 @@ extern "C" __global__ __aicore__ void add_up(GM_ADDR places, GM_ADDR values, GM_
     dcci((__gm__ WORD *)sums + line, SINGLE_CACHE_LINE, CACHELINE_OUT);
 }
 """
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[sim.Device]:
-    with sim.Device("Ascend910_93") as device:
-        yield device
 
 
 def build(folder: Path, source: str, tree: str, **options: Any) -> sim.BuiltOp:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +9,6 @@ import numpy as np
 import pytest
 import sim_kernels
 from superkernel.sim import Device, Finding, Report
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("strict")
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with Device("Ascend910_93") as device:
-        yield device
-
 
 # Core 0 produces a word with the scalar unit, core 1 consumes it; operators 0 and 1, a barrier between them.
 HAND_OVER = """

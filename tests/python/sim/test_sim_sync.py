@@ -15,11 +15,6 @@ SEEDS = range(6)
 SOCS = ["Ascend910_93", "Ascend950"]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("sync")
-
-
 @pytest.fixture(scope="module", params=SOCS)
 def device(request: pytest.FixtureRequest) -> Iterator[Device]:
     with Device(request.param) as device:

@@ -51,11 +51,6 @@ def at_once(work: Callable[[int], Any]) -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("threads")
-
-
-@pytest.fixture(scope="module")
 def paths(folder: Path) -> list[str]:
     """Operators of one name; number n multiplies by n + 2."""
 
