@@ -102,7 +102,7 @@ PLANTED = [
     one(
         "a-wait-without-an-event",
         "events",
-        "an event is waited for that nobody raises",
+        "an event is waited for that is never raised",
         "bounds",
         "SK0915",
         BUFFERS
@@ -215,7 +215,7 @@ PLANTED = [
     one(
         "never-enqueued",
         "queues",
-        "a tensor is dequeued that nobody enqueued",
+        "a tensor is dequeued that was not enqueued",
         "bounds",
         "SK0915",
         QUEUES + QUEUED.replace("    ins.EnQue(t);", "    RIGHT(ins.EnQue(t);)"),

@@ -57,7 +57,7 @@ AMONG_CORES = [
     one(
         "a-flag-nobody-sets",
         "cores",
-        "a core waits for a flag that nobody sets",
+        "a core waits for a flag that no core sets",
         "order",
         "SK0910",
         """    if ASCEND_IS_AIC { RIGHT(CrossCoreSetFlag<2, PIPE_FIX>(3);) }
@@ -108,7 +108,7 @@ AMONG_CORES = [
     one(
         "behind-the-end-of-a-buffer",
         "bounds",
-        "a store behind the end of a parameter",
+        "a store past the end of a parameter",
         "bounds",
         "SK0922",
         "for (int i = 0; i < N WRONG(+ 1); ++i) { result[i] = source[i % N]; }\nFLUSH_ALL;\n",
@@ -124,7 +124,7 @@ AMONG_CORES = [
     one(
         "an-index-behind-the-end",
         "bounds",
-        "an index behind the end of a tensor",
+        "an index past the end of a tensor",
         "bounds",
         "SK0915",
         "for (int i = 0; i < N WRONG(+ 1); ++i) { out.SetValue(i, i); }\nFLUSH_ALL;\n",
@@ -156,7 +156,7 @@ AMONG_CORES = [
     one(
         "never-written",
         "workspaces",
-        "local memory is read that nobody has written",
+        "local memory is read that was not written",
         "init",
         "SK0933",
         BUFFERS + "RIGHT(DataCopy(a, in, N);)\n" + TO_V + ADD + TO_OUT + MOVE_OUT,
@@ -172,7 +172,7 @@ AMONG_CORES = [
     one(
         "scratch-taken-for-zero",
         "workspaces",
-        "scratch memory is read that nobody has written",
+        "scratch memory is read that was not written",
         "init",
         "SK0933",
         """    RIGHT(for (int i = 0; i < 16; ++i) { scratch[i] = 0; })

@@ -146,7 +146,7 @@ STYLES = [
     one(
         "no-set-before-the-loop",
         "events",
-        "a loop waits for what the round before it sets, and nobody does for the first round",
+        "a loop waits for what the round before it sets, which is missing for the first round",
         "bounds",
         "SK0915",
         BUFFERS
@@ -276,7 +276,7 @@ STYLES = [
     one(
         "told-before-the-results",
         "cores",
-        "a flag is set behind the multiplication, not behind the move of its results",
+        "a flag is set after the multiplication, not after the move of its results",
         "race",
         "SK0932",
         "if ASCEND_IS_AIC {"
@@ -347,7 +347,7 @@ STYLES = [
     one(
         "added-to-anything",
         "workspaces",
-        "moves add to scratch memory that nobody has cleared",
+        "moves add to scratch memory that was not cleared",
         "init",
         "SK0933",
         BUFFERS
@@ -419,7 +419,7 @@ STYLES = [
     one(
         "chosen-by-nobodys-bits",
         "masks",
-        "a selection by the bits of a comparison with what nobody wrote",
+        "a selection by the bits of a comparison with values that were not written",
         "init",
         "SK0933",
         BUFFERS.replace("int32_t", "float")
