@@ -9,6 +9,8 @@ use serde::de::{Error, Visitor};
 pub(crate) trait Named: Copy {
     /// All names.
     const NAMES: &'static [&'static str];
+    /// What each value means, as the documents say it.
+    const MEANINGS: &'static [&'static str];
 
     /// The value with this name.
     fn named(name: &str) -> Option<Self>;
@@ -32,15 +34,17 @@ impl<T: Named> Visitor<'_> for Reader<T> {
     }
 }
 
-/// An enum with a name for each value. `ALL`, `as_str`, `from_name`, `Display` and how it stands in JSON
-/// follow from the one list.
+/// An enum with a name for each value. `ALL`, `as_str`, `from_name`, `Display`, how it stands in JSON, and what documents say
+/// about a value (its comment) follow from the one list.
 macro_rules! named {
     (
         $(#[$attribute:meta])*
-        $visibility:vis enum $name:ident { $($(#[$variant_attribute:meta])* $variant:ident = $text:literal,)+ }
+        $visibility:vis enum $name:ident { $(
+            $(#[doc = $meaning:literal])* $(#[default] $($never:literal)?)? $variant:ident = $text:literal,
+        )+ }
     ) => {
         $(#[$attribute])*
-        $visibility enum $name { $($(#[$variant_attribute])* $variant,)+ }
+        $visibility enum $name { $($(#[doc = $meaning])* $(#[default] $($never)?)? $variant,)+ }
 
         #[allow(dead_code, reason = "not every enum is listed, printed and read")]
         impl $name {
@@ -66,6 +70,7 @@ macro_rules! named {
 
         impl $crate::named::Named for $name {
             const NAMES: &'static [&'static str] = &[$($text),+];
+            const MEANINGS: &'static [&'static str] = &[$(concat!($($meaning),*).trim_ascii()),+];
 
             fn named(name: &str) -> Option<Self> {
                 Self::from_name(name)

@@ -59,6 +59,10 @@ macro_rules! actions {
                 match self { $(Self::$variant { .. } => $name,)+ }
             }
 
+            /// Name and meaning of every action, as the documents list them.
+            pub(crate) const DOCUMENTED: &'static [(&'static str, &'static str)] =
+                &[$(($name, concat!($($documentation),+).trim_ascii()),)+];
+
             /// Is it such a step?
             pub(crate) fn is(&self, property: Property) -> bool {
                 match self { $(Self::$variant { .. } => [$($(Property::$property),+)?].contains(&property),)+ }
@@ -165,14 +169,14 @@ actions! {
         /// The wait it is meant for.
         pair: Pair = "sender",
     } => Synchronises Flags Common BothKinds;
-    /// Waits for such a flag.
+    /// Waits for a flag of the other kind's cores in the same block.
     WaitFlag "wait-flag" {
         /// The direction, which fixes the flag.
         direction: Direction = "direction",
         /// The set it waits for.
         pair: Pair = "sender",
     } => Synchronises Flags Common BothKinds;
-    /// `SetNextTaskStart`.
+    /// Lets the next op start early (`SetNextTaskStart`).
     EarlyStartSet "early-start-set" {
         /// The hand-over it belongs to.
         round: Round = "round",
@@ -182,7 +186,7 @@ actions! {
         /// `previous << 2 | current`.
         config: EarlyStartConfig = "config",
     } => Synchronises Common;
-    /// `WaitPreTaskEndImpl`.
+    /// Waits until the op before lets this one start (`WaitPreTaskEndImpl`).
     EarlyStartWait "early-start-wait" {
         /// `previous << 2 | current`.
         config: EarlyStartConfig = "config",
@@ -215,7 +219,7 @@ actions! {
         /// Where their records are. Few steps are this one, and with the offsets in it all would be longer by a third.
         records: Box<SyncAllRecords> = "aic_offset",
     };
-    /// They will not, or no longer.
+    /// Idle cores will not follow `SyncAll` calls, or no longer.
     DisableSyncAll "disable-sync-all" => Common;
     /// Announces the end of the op to the idle cores.
     EndSyncAll "end-sync-all" => Duty Common;

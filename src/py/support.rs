@@ -9,10 +9,15 @@ use super::errors::to_python;
 use crate::documentation;
 use crate::environment::Variables;
 use crate::model::Soc;
+use crate::named::Named;
+use crate::program::Action;
+use crate::sim::interface::status::Status;
+use crate::sim::interface::tools::Tool;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(default_cores, module)?)?;
     module.add_function(wrap_pyfunction!(error_documentation, module)?)?;
+    module.add_function(wrap_pyfunction!(documented_words, module)?)?;
     module.add_function(wrap_pyfunction!(nearest, module)?)?;
     module.add_function(wrap_pyfunction!(open_file, module)?)?;
     module.add_function(wrap_pyfunction!(write_file, module)?)?;
@@ -49,6 +54,17 @@ fn open_file(py: Python<'_>, path: PathBuf) -> PyResult<i32> {
 #[pyfunction]
 fn write_file(py: Python<'_>, path: PathBuf, data: &[u8]) -> PyResult<()> {
     py.detach(|| crate::fs::write_output(&path, data)).map_err(|error| to_python(py, error))
+}
+
+/// What there is of statuses, tools and steps: which of them it is, its name, what it means, and the id of a status.
+#[pyfunction]
+fn documented_words() -> Vec<(&'static str, &'static str, &'static str, Option<&'static str>)> {
+    let statuses = Status::ALL.into_iter().zip(Status::MEANINGS);
+    let statuses =
+        statuses.map(|(status, meaning)| ("status", status.as_str(), *meaning, status.error().map(|(id, _)| id)));
+    let tools = Tool::NAMES.iter().zip(Tool::MEANINGS).map(|(name, meaning)| ("tool", *name, *meaning, None));
+    let steps = Action::DOCUMENTED.iter().map(|(name, meaning)| ("step", *name, *meaning, None));
+    statuses.chain(tools).chain(steps).collect()
 }
 
 /// Id, area, what is wrong, what to do, and an example of wrong and right.

@@ -20,13 +20,14 @@ LATEST = 2000
 class Tool(str, Enum):
     """Something a check looks for. Whatever ends a run, such as a deadlock or a crash, is found whichever is chosen."""
 
+    # table: tools (make tables writes it)
     #: Two ops that share memory without an order; results that differ from those of the ops alone.
     ORDER = "order"
     #: Two cores of one op that share memory without an order.
     RACE = "race"
     #: Instructions of a core that nothing orders; events and queues left in use.
     PIPE = "pipe"
-    #: Data that stays in the data cache of a core.
+    #: Data that stays in the data cache of a core, or destroys what is beside it.
     CACHE = "cache"
     #: Memory that is read before somebody wrote it.
     INIT = "init"
@@ -34,6 +35,7 @@ class Tool(str, Enum):
     BOUNDS = "bounds"
     #: What only the barriers and waits that device compilers put in keep in order. Not among the usual ones.
     AUTOSYNC = "autosync"
+    # end of table
 
     def __str__(self) -> str:
         return self.value

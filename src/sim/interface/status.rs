@@ -14,35 +14,35 @@ named! {
     pub(crate) enum Status {
         /// All cores finished, all flags are down, no two operators raced.
         Ok = "ok",
-        /// Nobody can go on.
+        /// No core can go on and no agent can act. Per core: flag or word, counters, operator, and who has not set the flag.
         Deadlock = "deadlock",
-        /// A flag counter exceeded 15.
+        /// A flag counter would exceed 15.
         Overflow = "overflow",
-        /// A flag stayed raised, or an arrival pending, at the end.
+        /// A flag is still raised, or an arrival still pending, at the end.
         Leak = "leak",
-        /// `trap()`.
+        /// The kernel gave up by `trap()`: core, operator, source line where known.
         Trap = "trap",
-        /// An assertion of the kernel failed.
+        /// An assertion of the kernel failed: core, operator, source line where known.
         Assert = "assert",
-        /// A call broke a rule of the programming interface.
+        /// A call broke a rule (alignment, size, bounds, a queue used wrongly, flags in a launch without them): source line.
         Api = "api",
-        /// A null function pointer was called.
+        /// A null function pointer was called: core, operator.
         NullCall = "null-call",
-        /// Kernel code crashed: a bad address, a division by zero, an abort.
+        /// Bad address, division by zero, abort, stack overflow: operator, and what the address is near to.
         Crash = "crash",
-        /// More steps than allowed.
+        /// It did not end within the steps it had.
         StepLimit = "step-limit",
-        /// It did not come back in the time it had.
+        /// It did not end in the time it had.
         Timeout = "timeout",
-        /// The run finished, but the order of two operators that share memory was luck.
+        /// The run finished, but two operators that share memory were in order by luck only.
         Hazard = "hazard",
         /// An agent that had to act never could.
         Agent = "agent",
-        /// The run finished, but a core's own instructions were in order by luck, or an event or a queue was left in use.
+        /// The run finished, but instructions of a core were in order by luck only, or an event or a queue was left in use: see `findings`.
         Pipe = "pipe",
-        /// The run finished, but data stayed in a cache that others needed.
+        /// The run finished, but data stayed in a cache that others needed: see `findings`.
         Cache = "cache",
-        /// Something was written behind the end of a buffer.
+        /// Something was written past the end of a buffer.
         Overrun = "overrun",
     }
 }

@@ -5,19 +5,19 @@ named! {
     /// One of the things to look for. Whatever ends a run, such as a deadlock or a crash, is found by every one.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub(crate) enum Tool {
-        /// Two operators that share memory without an order.
+        /// Two ops that share memory without an order; results that differ from those of the ops alone.
         Order = "order",
-        /// Two cores of one operator that do.
+        /// Two cores of one op that share memory without an order.
         Race = "race",
-        /// Instructions of a core that nothing orders.
+        /// Instructions of a core that nothing orders; events and queues left in use.
         Pipe = "pipe",
-        /// Data that stays in the cache of a core.
+        /// Data that stays in the data cache of a core, or destroys what is beside it.
         Cache = "cache",
         /// Memory that is read before somebody wrote it.
         Init = "init",
         /// Accesses outside of the memory they are meant for.
         Bounds = "bounds",
-        /// What only the barriers and waits that compilers put in keep in order.
+        /// What only the barriers and waits that device compilers put in keep in order. Not among the usual ones.
         Autosync = "autosync",
     }
 }

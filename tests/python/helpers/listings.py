@@ -1,4 +1,4 @@
-"""The listings that follow from the tables of the native core: options, settings, numbers of instructions.
+"""The listings that follow from the tables of the native core: options, settings, statuses, steps, instructions, ...
 
 A listing stands in its file between two comment lines, ``table: <key> (...)`` and ``end of table``. What stands there
 is written by ``make tables`` and never by hand.
@@ -102,6 +102,39 @@ def memory_rates() -> Iterable[str]:
     yield f"bytesPerCycle = isDevice ? {rates['GM']} : {rates['UB']};"
 
 
+def words(kind: str) -> list[tuple[str, str, str | None]]:
+    """Name and meaning of every word of a kind, and the id of a status."""
+    rows = _core.documented_words()
+    return [(name, meaning.removesuffix("."), error) for what, name, meaning, error in rows if what == kind]
+
+
+def statuses_table() -> Iterable[str]:
+    """How a run ends, for the documents."""
+    yield "| status | id | what it means |"
+    yield "|---|---|---|"
+    yield from (f"| `{name}` | {error or ''} | {meaning} |" for name, meaning, error in words("status"))
+
+
+def tools_table() -> Iterable[str]:
+    """What can be looked for, for the documents."""
+    yield "| tool | finds |"
+    yield "|---|---|"
+    yield from (f"| `{name}` | {meaning} |" for name, meaning, _ in words("tool"))
+
+
+def tool_members() -> Iterable[str]:
+    """The same as members of an enum, as Python."""
+    for name, meaning, _ in words("tool"):
+        yield from (f"#: {meaning}.", f'{name.upper()} = "{name}"')
+
+
+def steps_table() -> Iterable[str]:
+    """The steps of a program, for the documents."""
+    yield "| step | what it does |"
+    yield "|---|---|"
+    yield from (f"| `{name}` | {meaning} |" for name, meaning, _ in words("step"))
+
+
 def planted_mistakes() -> Iterable[str]:
     """The mistakes that tests plant in kernels, with what finds them."""
     yield "| kind | mistake | tool | id | command |"
@@ -170,6 +203,10 @@ LISTINGS = {
     ("docs/migration.md", "names"): migration_table,
     ("docs/performance.md", "recorded"): recorded_ratios,
     ("docs/simulator.md", "mistakes"): planted_mistakes,
+    ("docs/simulator.md", "statuses"): statuses_table,
+    ("docs/simulator.md", "tools"): tools_table,
+    ("docs/device-program.md", "steps"): steps_table,
+    ("python/superkernel/sim/variation.py", "tools"): tool_members,
     ("python/superkernel/super_kernel_constants.py", "switches"): switch_enums,
     ("python/superkernel/_config.py", "settings"): setting_arguments,
     ("python/superkernel/include/sk_core/issue.h", "numbers"): instruction_numbers,
