@@ -1,6 +1,7 @@
 //! What can be wrong with an operator given to the builder.
 
-use super::complaint::Complaint;
+use super::complaint::{Complaint, about_source};
+use super::scan::Foreign;
 use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::elf::ElfError;
 use crate::fs::FileError;
@@ -77,6 +78,16 @@ pub enum OpBuildError {
     /// The compiled functions cannot be joined.
     #[error(transparent)]
     Link(#[from] LinkError),
+}
+
+impl OpBuildError {
+    /// A failure of the compiler, told by its place in the source where it is the source's.
+    pub(crate) fn of_source(error: ToolchainError, foreign: &Foreign, subset: bool) -> Self {
+        match about_source(error, foreign, subset) {
+            Ok(complaint) => Self::Source(Box::new(complaint)),
+            Err(error) => error.into(),
+        }
+    }
 }
 
 impl Diagnostic for OpBuildError {

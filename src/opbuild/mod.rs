@@ -167,10 +167,7 @@ fn foreign(request: &OpRequest, host: &HostToolchain) -> Foreign {
 }
 
 fn complaint(request: &OpRequest, host: &HostToolchain, error: ToolchainError) -> OpBuildError {
-    match complaint::about_source(error, &foreign(request, host), request.headers.is_none()) {
-        Ok(complaint) => OpBuildError::Source(Box::new(complaint)),
-        Err(error) => error.into(),
-    }
+    OpBuildError::of_source(error, &foreign(request, host), request.headers.is_none())
 }
 
 fn look(request: &OpRequest, host: &HostToolchain, texts: &[Text]) -> Findings {

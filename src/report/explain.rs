@@ -7,8 +7,10 @@ use serde::Serialize;
 use super::lint::{Lint, lints};
 use super::picture::{CoreNumbers, cores};
 use super::synchronisation::{StepPrice, Synchronisation, synchronisation};
-use crate::model::{CoreKind, KernelType, OpIndex, OpPosition, StreamForm, StreamId, SubKernelCode, SuperKernel};
-use crate::model::{SuperKernelType, TaskType};
+use crate::model::{
+    CoreKind, EventId, EventUse, KernelType, OpIndex, OpPosition, OtherEnd, StreamForm, StreamId, SubKernelCode,
+    SuperKernel, SuperKernelType, TaskType,
+};
 use crate::objects::{BlockLocalUse, TextSizes};
 use crate::options::{OptionName, PreloadMode};
 use crate::program::{Action, Program, Reason, Round, Step};
@@ -61,6 +63,15 @@ struct ExplainedOp {
     /// Cores that have nothing to do meanwhile. With several streams the other kind has work of its own.
     idle: CoreNumbers,
     functions: Vec<ExplainedFunction>,
+    sends: Vec<ExplainedEvent>,
+    receives: Vec<ExplainedEvent>,
+}
+
+#[derive(Debug, Serialize)]
+struct ExplainedEvent {
+    id: EventId,
+    /// The op at the other end; `None` for an event of the outside.
+    other_end: Option<OpIndex>,
 }
 
 #[derive(Debug, Serialize)]
@@ -225,7 +236,17 @@ fn explained_op(kernel: &SuperKernel, sizes: &TextSizes, position: OpPosition) -
         idle: CoreNumbers { aic: idle(CoreKind::Aic), aiv: idle(CoreKind::Aiv) },
         cores: used,
         functions,
+        sends: explained_events(kernel, &op.send_events),
+        receives: explained_events(kernel, &op.recv_events),
     }
+}
+
+fn explained_events(kernel: &SuperKernel, events: &[EventUse]) -> Vec<ExplainedEvent> {
+    let other_end = |event: &EventUse| match event.other_end {
+        OtherEnd::Outside => None,
+        OtherEnd::Op(position) => Some(kernel.ops[position].index),
+    };
+    events.iter().map(|event| ExplainedEvent { id: event.id, other_end: other_end(event) }).collect()
 }
 
 fn early_start(kernel: &SuperKernel, program: &Program) -> EarlyStart {

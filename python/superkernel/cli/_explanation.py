@@ -61,9 +61,13 @@ def lines(explanation: Mapping[str, Any]) -> Iterable[str]:
     yield f"  form: {sides}: {form['because']}"
     cores = f"{shape['cores']['aic']} cube and {shape['cores']['aiv']} vector cores"
     yield f"  type: {_type(shape['kernel_type'])}, {_count(shape['block_num'], 'block')}, {cores}: {shape['because']}"
+    hints = explanation["lints"]
+    yield f"hints: {len(hints) or 'none'}"
+    for hint in hints:
+        yield f"  {hint['kind']}: {hint['text']}"
     yield ""
     yield "ops"
-    yield from map(_op, ops)
+    yield from _ops(ops)
     yield ""
     yield from _synchronisation(explanation["synchronisation"])
     yield from _early_start(explanation["early_start"])
@@ -73,10 +77,6 @@ def lines(explanation: Mapping[str, Any]) -> Iterable[str]:
     yield from _feed_sync_all(explanation["feed_sync_all"])
     yield from _sizes(explanation["sizes"], built)
     yield from _block_local(explanation["block_local"], built)
-    hints = explanation["lints"]
-    yield f"hints: {len(hints) or 'none'}"
-    for hint in hints:
-        yield f"  {hint['kind']}: {hint['text']}"
     for warning in explanation["warnings"]:
         yield f"warning: {warning}"
 
@@ -89,6 +89,15 @@ def _type(kernel_type: str) -> str:
     return kernel_type.replace("KERNEL_TYPE_", "")
 
 
+def _ops(ops: Iterable[Mapping[str, Any]]) -> Iterable[str]:
+    """A line per op; ops that have all of it in common share one."""
+    alike: dict[str, list[str]] = {}
+    for op in ops:
+        alike.setdefault(_op(op), []).append(str(op["index"]))
+    for text, indices in alike.items():
+        yield f"  {_named(indices)} {text}"
+
+
 def _op(op: Mapping[str, Any]) -> str:
     used, idle = _cores(op["cores"]), _cores(op["idle"])
     cores = "cores picked at run time" if op["dynamic"] else f"on {used}" + (f", idle {idle}" if idle else "")
@@ -98,7 +107,16 @@ def _op(op: Mapping[str, Any]) -> str:
         if function["text_size"] is not None and function["preload"] is not None
     ]
     where = f"{_type(op['kernel_type'])}, stream {op['stream_id']}"
-    return "; ".join((f"  {op['index']} {op['kernel_name']} ({where}): {cores}", *code))
+    events = (*_events("sends", "to", op["sends"]), *_events("receives", "from", op["receives"]))
+    return "; ".join((f"{op['kernel_name']} ({where}): {cores}", *code, *events))
+
+
+def _events(verb: str, towards: str, events: Iterable[Mapping[str, Any]]) -> Iterable[str]:
+    """Events with the op at the other end."""
+    ends = ("outside" if event["other_end"] is None else f"op {event['other_end']}" for event in events)
+    shown = [f"{event['id']} {towards} {end}" for event, end in zip(events, ends)]
+    if shown:
+        yield f"{verb} {_named(shown)}"
 
 
 def _cores(cores: Mapping[str, int]) -> str:

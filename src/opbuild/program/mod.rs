@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use super::OpBuildError;
 use super::headers::HeaderTree;
 use super::precompiled::{Prelude, agree_to_checks};
+use super::scan::Foreign;
 use crate::cancel::Cancel;
 use crate::fs::{self, FileError};
 use crate::store::folders::FolderCache;
@@ -108,7 +109,10 @@ pub(crate) fn compile(
             command = command.arg("-include").arg(header);
         }
         command = command.args(&request.options);
-        command.arg("-c").file(&file).arg("-o").file(&object).run(cancel)?;
+        command.arg("-c").file(&file).arg("-o").file(&object).run(cancel).map_err(|error| {
+            let foreign = Foreign { directories: includes.clone(), wrapper: file.clone() };
+            OpBuildError::of_source(error, &foreign, request.headers.is_none())
+        })?;
         if ready.is_some() {
             agree_to_checks(&object)?;
         }

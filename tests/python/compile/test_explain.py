@@ -86,6 +86,23 @@ def test_many_alike_are_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert len(data["early_start"]["pairs"]) == 39 and "  0 -> 1, 1 -> 2, " in text and " and 27 more" in text
 
 
+def test_hints_come_first_and_equal_ops_share_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ops = OpList(tmp_path).op(AIC, 24, send_event_list=[5]).op(AIV, 48, stream_id=1, recv_event_list=[5, 9])
+    ops.op(AIV, 48, stream_id=1).op(AIC, 24, send_event_list=[12]).op(AIV, 48, stream_id=1)
+    path = ops.write("stream-fusion=1:early-start=1")
+    document = json.loads(path.read_text())
+    document["op_list"][4] = {**document["op_list"][2], "stream_id": 1}
+    path.write_text(json.dumps(document))
+    data, text = explained(capsys, path)
+    assert text.index("\nhints: ") < text.index("\nops\n") < text.index("\nsynchronisation: ")
+    told = [([*event.values()] for event in op["receives"]) for op in data["ops"]]
+    assert [list(events) for events in told] == [[], [[5, 0], [9, None]], [], [], []]
+    first, second, equal, last = text[text.index("\nops\n") :].splitlines()[2:6]
+    assert first.startswith("  0 ") and first.endswith("; sends 5 to op 1")
+    assert second.startswith("  1 ") and second.endswith("; receives 5 from op 0, 9 from outside")
+    assert equal.startswith("  2, 4 ") and last.startswith("  3 ") and last.endswith("; sends 12 to outside")
+
+
 def test_several_streams(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ops = OpList(tmp_path).op(AIC, 24, send_event_list=[1]).op(AIV, 48, stream_id=1)
     ops.op(AIV, 48, stream_id=1, recv_event_list=[1])

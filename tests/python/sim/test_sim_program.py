@@ -595,3 +595,16 @@ def test_device_memory_that_nobody_wrote(tmp_path: Path, capfd: pytest.CaptureFi
         assert "GM at `memory0`" in told and "nothing has written since it was allocated" in told, told
     for what in ("2", "3"):
         assert main(["sim", "--ascendc", "", "--tool", "init", "--seed", "5", str(source), what]) == 0, what
+
+
+def test_a_name_that_the_subset_does_not_have_names_the_setting(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = write(tmp_path, '#include "kernel_operator.h"\nint main() { return AscendC::NotThere<int>(1); }\n')
+    assert main(["sim", str(source)]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"superkernel: error [SK0958]: {source}:2: ") and "`SUPERKERNEL_ASCENDC`" in told
+    source.write_text("int main() { return 1 }\n")
+    assert main(["sim", str(source)]) == 1
+    told = capsys.readouterr().err
+    assert "SK0958" in told and "correct the source at the place named" in told
