@@ -16,6 +16,22 @@ impl fmt::Display for Shortened<'_> {
     }
 }
 
+/// Prints a whole name on one line: line ends, tabs and other control characters as they are written in source code.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OneLine<'a>(pub &'a str);
+
+impl fmt::Display for OneLine<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for letter in self.0.chars() {
+            match letter.is_control() {
+                true => write!(formatter, "{}", letter.escape_default())?,
+                false => fmt::Write::write_char(formatter, letter)?,
+            }
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -24,5 +40,10 @@ mod tests {
     fn long_and_unprintable_values_can_be_shown() {
         assert_eq!(Shortened("a\nb").to_string(), "a\u{fffd}b");
         assert_eq!(Shortened(&"x".repeat(500)).to_string().chars().count(), 121);
+    }
+
+    #[test]
+    fn a_name_stays_on_its_line() {
+        assert_eq!(OneLine("a\n\"b\"\t层\u{7f}").to_string(), "a\\n\"b\"\\t层\\u{7f}");
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::graph::Origin;
 use super::outcome::{Piece, ScopePlan, ScopeReport, Status};
+use crate::shortened::OneLine;
 
 /// `1 op`, `2 ops`.
 fn counted(count: usize, thing: &str) -> String {
@@ -21,7 +22,8 @@ pub(crate) fn text(plan: &ScopePlan) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(
         out,
-        "{title}: {}, {}, mode {}",
+        "{}: {}, {}, mode {}",
+        OneLine(title),
         counted(plan.scopes.len(), "scope"),
         counted(plan.pieces.len(), "super kernel"),
         plan.mode
@@ -37,7 +39,9 @@ pub(crate) fn text(plan: &ScopePlan) -> String {
         let _ = writeln!(
             out,
             "\nmistake in the options of scope `{}` [{}]: {}",
-            mistake.scope, mistake.id, mistake.message
+            OneLine(&mistake.scope),
+            mistake.id,
+            mistake.message
         );
         let _ = writeln!(out, "  {}", mistake.solution);
     }
@@ -66,8 +70,8 @@ fn scope_text(out: &mut String, scope: &ScopeReport, pieces: &[&Piece]) {
         (_, 0) => "no super kernel".to_owned(),
         (_, count) => counted(count, "super kernel"),
     };
-    let branch = if scope.branch.is_empty() { String::new() } else { format!(" in graph {}", scope.branch) };
-    let _ = writeln!(out, "scope {}{branch}: {fate}{strict}", scope.name);
+    let branch = if scope.branch.is_empty() { String::new() } else { format!(" in graph {}", OneLine(&scope.branch)) };
+    let _ = writeln!(out, "scope {}{branch}: {fate}{strict}", OneLine(&scope.name));
     for piece in pieces {
         piece_text(out, piece);
     }
@@ -109,14 +113,15 @@ fn scope_text(out: &mut String, scope: &ScopeReport, pieces: &[&Piece]) {
 }
 
 fn piece_text(out: &mut String, piece: &Piece) {
-    let options = if piece.options.is_empty() { String::new() } else { format!(", options {}", piece.options) };
+    let options =
+        if piece.options.is_empty() { String::new() } else { format!(", options {}", OneLine(&piece.options)) };
     let limits = piece
         .core_limits
         .map_or_else(String::new, |(aic, aiv)| format!(", limited to {aic} cube and {aiv} vector cores"));
     let _ = writeln!(
         out,
         "  piece {}: {}, main stream {}{limits}{options}",
-        piece.name,
+        OneLine(&piece.name),
         counted(piece.ops.len(), "op"),
         piece.main_stream
     );
@@ -159,10 +164,12 @@ fn told(origin: Option<&Origin>) -> String {
 
 /// Left-aligned columns, as wide as their widest cell up to a limit; no blanks at line ends.
 fn table(out: &mut String, header: &[&str], rows: &[Vec<String>]) {
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| OneLine(cell).to_string()).collect()).collect();
     let is_shown = |column: usize| header[column] != FROM || rows.iter().any(|row| !row[column].is_empty());
     let columns: Vec<usize> = (0..header.len()).filter(|column| is_shown(*column)).collect();
     let mut widths: Vec<usize> = header.iter().map(|cell| cell.chars().count()).collect();
-    for row in rows {
+    for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count().min(WIDEST));
         }
@@ -176,7 +183,7 @@ fn table(out: &mut String, header: &[&str], rows: &[Vec<String>]) {
         let _ = writeln!(out, "{}", text.trim_end());
     };
     line(&|column| header[column].to_owned());
-    for row in rows {
+    for row in &rows {
         line(&|column| row[column].clone());
     }
 }
@@ -193,5 +200,8 @@ mod tests {
         let lines: Vec<&str> = out.lines().collect();
         assert_eq!(lines[1], format!("    {long}  1"));
         assert_eq!(lines[2].len(), 4 + WIDEST + 2 + 1, "other rows are not padded to it");
+        let mut out = String::new();
+        table(&mut out, &["a", "b"], &[vec!["x\ny".to_owned(), "1".to_owned()]]);
+        assert_eq!(out.lines().collect::<Vec<_>>(), ["    a     b", "    x\\ny  1"]);
     }
 }

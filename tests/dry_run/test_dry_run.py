@@ -161,6 +161,20 @@ def test_operators_whose_overloads_have_changed_are_converted() -> None:
     assert "Mul" in [op["type"] for op in kernel.ops]
 
 
+def test_attention_is_made_of_parts() -> None:
+    prepare(WHEEL)
+    import torch
+    import torchair
+
+    def model(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        with torchair.scope.super_kernel("attention"):
+            return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+    (kernel,) = dry_run(model, tuple(torch.ones(2, 4, 16, 8) for _ in range(3))).pieces
+    types = [op["type"] for op in kernel.ops]
+    assert sum("MatMul" in found for found in types) == 2 and "SoftmaxV2" in types, types
+
+
 def test_marked_collectives_run_inside() -> None:
     prepare(WHEEL)
     import torch

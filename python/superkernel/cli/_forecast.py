@@ -54,7 +54,7 @@ def read_model(options: argparse.Namespace) -> OpList:
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1, *, last: int = 0) -> Iterable[str]:
     """Columns; the first ``left`` and the ``last`` ones are text, the rest numbers."""
-    lines = [tuple(header), *(tuple(row) for row in rows)]
+    lines = [tuple(header), *(tuple(map(one_line, row)) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     for line in lines:
         cells = (
@@ -64,6 +64,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1, *
         yield "  " + "  ".join(cells).rstrip()
 
 
+def one_line(name: str) -> str:
+    """A name on one line: control characters as they are written in source code."""
+    return "".join(letter if letter >= " " and letter != "\x7f" else ascii(letter)[1:-1] for letter in name)
+
+
 def origin_of(origins: dict[str, dict[str, str]], name: str) -> str:
     """Where an op comes from, in the user's words: torch operator, node of the traced graph, line of Python."""
     return ", ".join(filter(None, origins.get(name, {}).values()))
@@ -71,7 +76,8 @@ def origin_of(origins: dict[str, dict[str, str]], name: str) -> str:
 
 def us(value: float) -> str:
     """Microseconds with two digits."""
-    return f"{value:.2f}"
+    # Adding zero makes -0.0 a plain one.
+    return f"{round(value, 2) + 0.0:.2f}"
 
 
 def interval(estimate: dict[str, float]) -> str:
@@ -81,7 +87,7 @@ def interval(estimate: dict[str, float]) -> str:
 
 def reasons(kernel: Mapping[str, Any], most: int = 3) -> str:
     """The largest reasons of a gain, signed."""
-    return ", ".join(f"{reason['what']} {reason['us']:+.2f}" for reason in kernel["reasons"][:most])
+    return ", ".join(f"{reason['what']} {round(reason['us'], 2) + 0.0:+.2f}" for reason in kernel["reasons"][:most])
 
 
 def total(kernels: Sequence[Mapping[str, Any]]) -> str:

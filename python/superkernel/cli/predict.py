@@ -85,7 +85,7 @@ def lines(found: Predicted, with_ops: bool) -> Iterable[str]:
         yield f"  all: {_forecast.total(kernels)}"
     yield ""
     for kernel in kernels:
-        yield f"{kernel['name']}: {_forecast.reasons(kernel)}"
+        yield f"{_forecast.one_line(kernel['name'])}: {_forecast.reasons(kernel)}"
         for note in kernel["notes"]:
             yield f"  note: {note}"
         if with_ops:
@@ -117,4 +117,4 @@ def lines(found: Predicted, with_ops: bool) -> Iterable[str]:
                 last=1,
             )
     for skipped in found["skipped"]:
-        yield f"{skipped['name']}: left out: {skipped['why']}"
+        yield f"{_forecast.one_line(skipped['name'])}: left out: {skipped['why']}"

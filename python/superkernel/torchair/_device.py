@@ -52,6 +52,8 @@ def install(source: Source, device: str, soc: int) -> None:
     torch.nn.Module.npu = stay
     _stay_on_the_host(torch.Tensor)
     _stay_on_the_host(torch.nn.Module)
+    # On hosts torch has an attention of its own, which no device has and TorchAir does not convert.
+    torch.backends.cuda.enable_flash_sdp(False)
     for factory in ("empty", "zeros", "ones", "full", "rand", "randn", "randint", "tensor", "arange", "as_tensor"):
         _make_on_the_host(torch, factory)
 

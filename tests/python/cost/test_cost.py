@@ -420,3 +420,18 @@ def test_ops_of_a_dump_are_told_in_the_words_of_the_user(tmp_path: Path, capsys:
     told = capsys.readouterr().out
     assert f"  from `QuantBatchMatmulV3`: {origin}\n" in told
     assert f"    ...  # `QuantBatchMatmulV3` ({origin}) to `DequantSwigluQuant` (npu.npu_dequant_swiglu_quant" in told
+
+
+def test_names_stay_on_their_lines_and_nothing_is_minus_zero(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile = tmp_path / "p.csv"
+    ops = (("MatMul_2", "MatMul", "AI_CORE", 30, 20), ("Exp_1", "Exp", "AI_VECTOR_CORE", 9, 40))
+    profile.write_text(HEADER + "".join(f"{name},{kind},{core},{us},1,{n},0\n" for name, kind, core, us, n in ops))
+    graph = str(Path(__file__).parents[2] / "graphs" / "torchair" / "mistakes.pbtxt")
+    main(["predict", graph, "--ops", "--profile", str(profile)])
+    out = capsys.readouterr().out
+    assert out.count("  q\"uo'te\\n ") == 1 and "\nq\"uo'te\\n: " in out and "Exp_1" in out
+    assert "-0.00" not in out
+    main(["scope", graph])
+    assert "\nscope q\"uo'te\\n: 1 super kernel\n" in capsys.readouterr().out
