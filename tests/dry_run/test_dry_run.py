@@ -115,6 +115,30 @@ def test_mistakes_and_the_engines_order_are_told() -> None:
     assert sum(len(piece.ops) for piece in engine.pieces) < 4
 
 
+ORDERED = """
+import sys, torch, torchair
+
+def model(x, w):
+    with torchair.scope.super_kernel("cut"):
+        product = torch.mm(x, w)
+        outer = torch.tanh(torch.exp(torch.relu(product)))
+    return outer, torch.abs(product)
+
+config = torchair.CompilerConfig()
+config.experimental_config.topology_sorting_strategy = sys.argv[1]
+backend = torchair.get_npu_backend(compiler_config=config)
+torch.compile(model, backend=backend, dynamic=False)(torch.ones(8, 8), torch.ones(8, 8))
+"""
+
+
+def test_the_order_that_a_script_asks_for(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(ORDERED)
+    for strategy, findings in (("DFS", 1), ("StableRDFS", 0)):
+        done = command(*OF_WHEEL, str(tmp_path / "script.py"), strategy)
+        assert done.returncode == 0 and "1 super kernel" in done.stdout, done.stderr
+        assert done.stdout.count("finding: ") == findings, done.stdout
+
+
 def test_dynamic_shapes_are_told() -> None:
     prepare(WHEEL)
     import torch

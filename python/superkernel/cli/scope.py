@@ -10,8 +10,10 @@ from superkernel.cli._parser import text
 from superkernel.cli._settings import add_settings, given_settings
 
 if TYPE_CHECKING:
+    from superkernel._errors import SuperKernelError
     from superkernel.scope import Graph, Piece, ScopePlan
     from superkernel.scope._built import BuiltKernel
+    from superkernel.scope._dumps import Dump
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -145,16 +147,18 @@ def run(options: argparse.Namespace) -> int:
     import os
     from pathlib import Path
 
-    from superkernel.scope import _built
-    from superkernel.scope._dumps import graphs_in, nothing_in, read
+    from superkernel._errors import SuperKernelError
+    from superkernel.cli import report
+    from superkernel.scope import Graph, _built
+    from superkernel.scope._dumps import exclusions, graphs_in, nothing_in
 
     if not os.path.isdir(options.file):
         kernels = None if options.built is None else _built.read(Path(options.built))
-        graph = read_graph(options)
-        if _built.kernels_of([graph]):
+        single = read_graph(options)
+        if _built.kernels_of([single]):
             _print(_told_of_kernels(options, _built.read(Path(options.file))))
             return 0
-        status, told = _run_one(options, graph, options.html, kernels)
+        status, told = _run_one(options, single, options.html, kernels, planning(options))
         _print(told)
         return status
     folder = Path(options.file)
@@ -167,20 +171,40 @@ def run(options: argparse.Namespace) -> int:
         return 0
     worst = 0
     documents = []
-    for number, dump in enumerate(found, 1):
+    graphs = [_read_or_error(dump, options) for dump in found]
+    excluded = exclusions(options.exclude, [graph for graph in graphs if isinstance(graph, Graph)])
+    for number, (dump, graph) in enumerate(zip(found, graphs), 1):
         if not (options.json or options.graph):
-            print(f"{'' if number == 1 else chr(10)}{dump.title}: {dump.path}")
+            print(f"{'' if number == 1 else chr(10)}{dump.title}: {dump.path}", flush=True)
         page = options.html
         if page is not None and number > 1:
             page = str(Path(page).with_name(f"{Path(page).stem}_{number}{Path(page).suffix}"))
-        status, told = _run_one(options, read(dump, compile_results=options.compile_results), page, kernels)
+        try:
+            if isinstance(graph, SuperKernelError):
+                raise graph
+            status, told = _run_one(options, graph, page, kernels, {**planning(options), "exclude": next(excluded)})
+        except SuperKernelError as error:
+            # The others are shown all the same.
+            report(error)
+            status, told = 1, {"error": error.errorinfo}
         worst = max(worst, status)
-        documents.append(told)
         if isinstance(told, str):
             _print(told)
+        elif isinstance(told, dict):
+            documents.append({"title": dump.title, "path": str(dump.path), **told})
     if options.json or options.graph:
         _print({"graphs": documents})
     return worst
+
+
+def _read_or_error(dump: Dump, options: argparse.Namespace) -> Graph | SuperKernelError:
+    from superkernel._errors import SuperKernelError
+    from superkernel.scope._dumps import read
+
+    try:
+        return read(dump, compile_results=options.compile_results)
+    except SuperKernelError as error:
+        return error
 
 
 def _told_of_kernels(options: argparse.Namespace, kernels: list[BuiltKernel]) -> object:
@@ -200,7 +224,11 @@ def _print(told: object) -> None:
 
 
 def _run_one(
-    options: argparse.Namespace, graph: Graph, page: str | None, kernels: list[BuiltKernel] | None
+    options: argparse.Namespace,
+    graph: Graph,
+    page: str | None,
+    kernels: list[BuiltKernel] | None,
+    arguments: dict[str, object],
 ) -> tuple[int, object]:
     """The exit status, and what to print."""
     import superkernel
@@ -209,7 +237,7 @@ def _run_one(
     if options.graph:
         return 0, graph.to_dict()
     with superkernel.configure(**given_settings(options)):
-        planned = plan(graph, **planning(options))  # type: ignore[arg-type]
+        planned = plan(graph, **arguments)  # type: ignore[arg-type]
     if page is not None:
         from superkernel import pictures
         from superkernel.cli import _streams

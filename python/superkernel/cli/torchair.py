@@ -61,21 +61,33 @@ def run(options: argparse.Namespace) -> int:
     import sys
 
     import superkernel
-    from superkernel import scope
+    from superkernel._errors import SuperKernelError
+    from superkernel.cli import report
     from superkernel.cli.scope import planning
-    from superkernel.torchair import COARSE, DryRun, PlannedGraph, graphs_of, prepare
+    from superkernel.scope._dumps import exclusions
+    from superkernel.torchair import COARSE, DryRun, graph_of, plan_of, prepare
 
     with superkernel.configure(**given_settings(options)):
         process = prepare(options.wheel, backend=options.backend)
         print(f"{_REAL}\n{COARSE}" if process.is_coarse else _ZEROS, file=sys.stderr)
         status = _run_script(options.file, options.arguments)
-        graphs = graphs_of(process.engine.graphs)
-        planned = (PlannedGraph(graph, scope.plan(graph, **planning(options))) for graph in graphs)  # type: ignore[arg-type]
-        found = DryRun(planned, coarse=process.is_coarse)
+        captured = process.engine.graphs
+        graphs = [graph_of(entry) for entry in captured]
+        found = DryRun((), coarse=process.is_coarse)
+        arguments = []
+        for entry, graph, excluded in zip(captured, graphs, exclusions(options.exclude, graphs)):
+            asked: dict[str, Any] = {**planning(options), "exclude": excluded}
+            try:
+                found.graphs.append(plan_of(entry, graph, **asked))
+                arguments.append(asked)
+            except SuperKernelError as error:
+                # The others are shown all the same.
+                report(error)
+                status = 1
         if options.json:
             print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
         else:
-            _print(found, options)
+            _print(found, options, arguments)
         _write(found, options)
     if not found.graphs:
         print(
@@ -114,16 +126,15 @@ def _run_script(path: str, arguments: list[str]) -> int:
     return 0
 
 
-def _print(found: DryRun, options: argparse.Namespace) -> None:
+def _print(found: DryRun, options: argparse.Namespace, arguments: list[dict[str, Any]]) -> None:
     from superkernel import cost
     from superkernel._errors import SuperKernelError
     from superkernel.cli import predict, suggest
-    from superkernel.cli.scope import planning
     from superkernel.torchair import COARSE
 
     if found.coarse:
         print(COARSE)
-    for number, planned in enumerate(found.graphs):
+    for number, (planned, planning) in enumerate(zip(found.graphs, arguments)):
         if number:
             print()
         print(str(planned.plan), end="")
@@ -136,7 +147,7 @@ def _print(found: DryRun, options: argparse.Namespace) -> None:
         for name, ask, lines in asked:
             print(f"\n{name}:")
             try:
-                answer = ask(planned.graph, options.profile, **planning(options))
+                answer = ask(planned.graph, options.profile, **planning)
                 print("\n".join(lines(answer)))
             except SuperKernelError as error:
                 print(f"  {error}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,6 +69,15 @@ def _ops(graph: Graph) -> dict[tuple[str, str], dict[str, str]]:
     """Where each op comes from, by name and type."""
     nodes: list[dict[str, Any]] = graph.to_dict()["nodes"]
     return {(node["name"], node["type"]): node.get("origin", {}) for node in nodes if node["type"] not in _SOURCES}
+
+
+def exclusions(exclude: Iterable[str], graphs: Sequence[Graph]) -> Iterator[list[str]]:
+    """The nodes to leave out of each of several graphs: one that is in any of them need not be in the others."""
+    exclude = list(exclude)
+    names: list[set[str]] = [{node["name"] for node in graph.nodes} if exclude else set() for graph in graphs]
+    known = set().union(*names)
+    for own in names:
+        yield [name for name in exclude if name in own or name not in known]
 
 
 def nothing_in(folder: Path) -> Exception:

@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 from superkernel._errors import make_error
 from superkernel.scope import Graph, Piece, ScopePlan
 from superkernel.scope import plan as plan_graph
+from superkernel.scope._dumps import exclusions
+from superkernel.scope._plan import Order
 from superkernel.torchair._engine import Captured
 from superkernel.torchair._fx import COARSE
 from superkernel.torchair._process import Backend, prepare
 
-__all__ = ["COARSE", "DryRun", "PlannedGraph", "dry_run", "graphs_of", "prepare"]
+__all__ = ["COARSE", "DryRun", "PlannedGraph", "dry_run", "graph_of", "plan_of", "prepare"]
 
 
 class PlannedGraph(NamedTuple):
@@ -115,15 +117,21 @@ def dry_run(
             "TorchAir made no graph of this model: nothing in it is traced",
             "look for graph breaks: set TORCH_LOGS=graph_breaks",
         )
-    planned = (PlannedGraph(graph, plan_graph(graph, **planning)) for graph in graphs_of(captured))
+    graphs = [graph_of(entry) for entry in captured]
+    excluded = exclusions(planning.pop("exclude", ()), graphs)
+    parts = zip(captured, graphs, excluded)
+    planned = (plan_of(entry, graph, exclude=names, **planning) for entry, graph, names in parts)
     return DryRun(planned, coarse=process.is_coarse)
 
 
-def graphs_of(captured: Iterable[Captured]) -> list[Graph]:
-    """Graphs as they were handed over, each op with the line of Python it comes from."""
-    found = []
-    for entry in captured:
-        graph = Graph.parse(entry.model)
-        graph.add_origins(entry.origins)
-        found.append(graph)
-    return found
+def graph_of(captured: Captured) -> Graph:
+    """The graph as it was handed over, each op with the line of Python it comes from."""
+    graph = Graph.parse(captured.model)
+    graph.add_origins(captured.origins)
+    return graph
+
+
+def plan_of(captured: Captured, graph: Graph, *, order: Order = "both", **planning: Any) -> PlannedGraph:
+    """Its plan. Where the script asks the engine to keep the order of the program, no other order is looked at."""
+    kept = captured.keeps_order and order == "both"
+    return PlannedGraph(graph, plan_graph(graph, order="program" if kept else order, **planning))

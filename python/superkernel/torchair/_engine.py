@@ -30,6 +30,9 @@ _TYPES = {
 }
 
 
+#: `experimental_config.topology_sorting_strategy = "StableRDFS"`, as the engine gets it.
+_STABLE = "3"
+
 #: Files whose lines say little to the user.
 _LIBRARIES = re.compile(r"[/\\](?:site-packages|dist-packages)[/\\]torch[/\\]|torch_npu[/\\]dynamo[/\\]torchair[/\\]")
 
@@ -41,6 +44,8 @@ class Captured(NamedTuple):
     model: bytes
     #: Per op: torch operator, node of the traced graph, line of Python.
     origins: dict[str, dict[str, str]]
+    #: The engine is asked to keep the order of the program.
+    keeps_order: bool = False
 
 
 class Engine:
@@ -64,7 +69,8 @@ class Engine:
 
             def load(self, model: bytes, options: Any = None, placements: Any = None, types: Any = (), *_: Any) -> None:
                 self._types = list(types)
-                engine.graphs.append(Captured(bytes(model), engine._origins))
+                keeps_order = (options or {}).get("ge.topoSortingMode") == _STABLE
+                engine.graphs.append(Captured(bytes(model), engine._origins, keeps_order))
                 # Names of ops begin anew in the next graph.
                 engine._origins = {}
 

@@ -35,6 +35,28 @@ def test_the_newest_per_graph_and_rank_is_planned(tmp_path: Path, capsys: pytest
     assert [len(plan["pieces"]) for plan in json.loads(capsys.readouterr().out)["graphs"]] == [1, 1, 4]
 
 
+def test_one_graph_that_cannot_be_read_hides_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = dump(tmp_path, 1, 0, 100, "quant_swiglu.txt")
+    broken.write_text("op {{")
+    dump(tmp_path, 1, 1, 100, "quant_swiglu.txt")
+    assert main(["scope", str(tmp_path)]) == 1
+    told = capsys.readouterr()
+    assert "SK1002" in told.err and "scope sp1: 1 super kernel" in told.out
+    assert main(["scope", str(tmp_path), "--json"]) == 1
+    first, second = json.loads(capsys.readouterr().out)["graphs"]
+    assert (first["path"], first["error"]["errId"]) == (str(broken), "SK1002")
+    assert second["title"] == "graph_1, rank 1" and len(second["pieces"]) == 1
+
+
+def test_a_node_to_leave_out_is_in_one_graph_of_several(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dump(tmp_path, 1, 0, 100, "quant_swiglu.txt")
+    dump(tmp_path, 2, 0, 100, "decoder.pbtxt")
+    assert main(["scope", str(tmp_path), "--exclude", "DequantSwigluQuant", "--json"]) == 0
+    assert [len(plan["pieces"]) for plan in json.loads(capsys.readouterr().out)["graphs"]] == [0, 4]
+    assert main(["scope", str(tmp_path), "--exclude", "Nowhere"]) == 1
+    assert "SK1022" in capsys.readouterr().err
+
+
 def test_the_folder_of_a_debug_run(tmp_path: Path) -> None:
     inside = tmp_path / "run_1" / "torchair" / "model__0" / "forward"
     inside.mkdir(parents=True)
