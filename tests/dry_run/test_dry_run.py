@@ -52,6 +52,49 @@ def test_a_script_of_six_fragments_with_arguments(tmp_path: Path) -> None:
     assert plans(str(HERE / "six_fragments.py"), str(tmp_path / "profile")) == [[], expected]
 
 
+PARALLEL = """
+import argparse, os, torch, torch_npu, torchair
+import torch.distributed as dist
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--processes", type=int)
+device = torch.device(f"npu:{os.environ.get('LOCAL_RANK', 0)}" if torch.npu.is_available() else "cpu")
+torch.npu.set_device(device)
+dist.init_process_group("hccl", rank=1, world_size=parser.parse_args().processes)
+torch.set_default_device(device)
+
+class Layer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(32, 16, device=device))
+        self.inner = torch.nn.Linear(16, 16, device="npu")
+
+    def forward(self, x):
+        with torchair.scope.super_kernel("parallel"):
+            y = x @ self.weight
+            dist.all_reduce(y)
+            return torch.relu(self.inner(y) + torch.zeros(4, 16, device=x.device) + torch.ones(16, device="npu:0"))
+
+model = torch.compile(Layer().to(device).eval(), backend=torchair.get_npu_backend(), dynamic=False, fullgraph=True)
+begin, end = torch.npu.Event(enable_timing=True), torch.npu.Event(enable_timing=True)
+with torch.no_grad(), torch.npu.stream(torch.npu.Stream()):
+    print(model(torch.rand(4, 32).to(device)).shape, isinstance(x := begin, torch.npu.Stream))
+time = begin.elapsed_time(end)
+print(f"{time:.1f} ms, {torch.npu.max_memory_allocated() / 1024**2:.1f} MB", 4 / time)
+dist.barrier(group=dist.new_group([0, 1], backend="hccl"))
+print(dist.get_rank(), "of", dist.get_world_size())
+dist.destroy_process_group()
+"""
+
+
+def test_a_script_of_many_processes_on_devices(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(PARALLEL)
+    done = command(*OF_WHEEL, str(tmp_path / "script.py"), "--processes", "4")
+    assert done.returncode == 0, done.stderr
+    assert "torch.Size([4, 16]) False\n0.0 ms, 0.0 MB 0.0\n1 of 4\n" in done.stdout
+    assert "scope parallel: 1 super kernel" in done.stdout and "HcomAllReduce" in done.stdout
+
+
 def test_a_picture_per_graph(tmp_path: Path) -> None:
     done = command(*OF_WHEEL, "--html", str(tmp_path / "out.html"), str(HERE / "quant_swiglu.py"))
     assert done.returncode == 0 and "prediction" in done.stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from superkernel.torchair import _host
 from superkernel.torchair._silent import Silent, SilentModule
 from superkernel.torchair._source import NO_VERSION, Source
 
@@ -42,20 +43,12 @@ def install(source: Source, device: str, soc: int) -> None:
     torch.npu = npu
     sys.modules["torch.npu"] = npu
 
-    def stay(self: Any, *_: Any, **__: Any) -> Any:
-        return self
-
-    torch.Tensor.npu = stay
     # TorchAir asks formats of what is on a device.
-    torch.Tensor.is_npu = False
+    torch.Tensor.is_npu = property(lambda tensor: False)
     package.get_npu_format = lambda tensor: 2
-    torch.nn.Module.npu = stay
-    _stay_on_the_host(torch.Tensor)
-    _stay_on_the_host(torch.nn.Module)
+    _host.install()
     # On hosts torch has an attention of its own, which no device has and TorchAir does not convert.
     torch.backends.cuda.enable_flash_sdp(False)
-    for factory in ("empty", "zeros", "ones", "full", "rand", "randn", "randint", "tensor", "arange", "as_tensor"):
-        _make_on_the_host(torch, factory)
 
 
 def _npu_module(device: str) -> Any:
@@ -93,30 +86,3 @@ def _error_code(package: Any) -> None:
     module.ErrCode = Silent("ErrCode")
     sys.modules[module.__name__] = module
     package.utils._error_code = module
-
-
-def _is_npu(device: Any) -> bool:
-    return str(device).split(":")[0] in ("npu", "privateuseone")
-
-
-def _stay_on_the_host(owner: Any) -> None:
-    original = owner.to
-
-    def to(self: Any, *arguments: Any, **more: Any) -> Any:
-        kept = ["cpu" if isinstance(value, str) and _is_npu(value) else value for value in arguments]
-        if _is_npu(more.get("device")):
-            more["device"] = "cpu"
-        return original(self, *kept, **more)
-
-    owner.to = to
-
-
-def _make_on_the_host(torch: Any, name: str) -> None:
-    original = getattr(torch, name)
-
-    def make(*arguments: Any, **more: Any) -> Any:
-        if _is_npu(more.get("device")):
-            more["device"] = "cpu"
-        return original(*arguments, **more)
-
-    setattr(torch, name, make)

@@ -1,7 +1,12 @@
-"""Stand-ins for what a device would do: they can be called, entered and asked for anything, and do nothing."""
+"""Stand-ins for what a device would do: they can be called, entered and asked for anything, and do nothing.
+
+As numbers they are zero, as collections empty, as types nobody's.
+"""
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -38,8 +43,53 @@ class Silent:
     def __bool__(self) -> bool:
         return False
 
+    def __int__(self) -> int:
+        return 0
+
+    __index__ = __len__ = __int__
+
+    def __float__(self) -> float:
+        return 0.0
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+    def __getitem__(self, key: object) -> Silent:
+        return self
+
+    def __or__(self, other: object) -> Silent:
+        return self
+
+    __ror__ = __or__
+
+    def __instancecheck__(self, instance: object) -> bool:
+        return False
+
+    __subclasscheck__ = __instancecheck__
+
+    def __format__(self, form: str) -> str:
+        return format(0.0, form) if form else repr(self)
+
     def __repr__(self) -> str:
         return f"<{self._name}: not there in a dry run>"
+
+
+def _as_zero(operation: Callable[[Any, Any], Any], is_reflected: bool) -> Callable[[Silent, Any], Any]:
+    def of_zero(self: Silent, other: Any) -> Any:
+        other = 0.0 if isinstance(other, Silent) else other
+        try:
+            return operation(other, 0.0) if is_reflected else operation(0.0, other)
+        except ZeroDivisionError:
+            # Rates of what took no time.
+            return 0.0
+
+    return of_zero
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "lt", "le", "gt", "ge"):
+    setattr(Silent, f"__{_name}__", _as_zero(getattr(operator, _name), is_reflected=False))
+    if _name not in ("lt", "le", "gt", "ge"):
+        setattr(Silent, f"__r{_name}__", _as_zero(getattr(operator, _name), is_reflected=True))
 
 
 class SilentModule(ModuleType):
