@@ -92,8 +92,8 @@ def run(options: argparse.Namespace) -> int:
     if not found.graphs:
         print(
             "superkernel: the script handed no graph to the engine: does it call a model that was compiled with the "
-            "backend of torchair.get_npu_backend(), in mode max-autotune? (captured graphs, of other modes and backends, do "
-            "not go through the engine)",
+            "backend of torchair.get_npu_backend(), in mode max-autotune? (captured graphs, of other modes and "
+            "backends, do not go through the engine)",
             file=sys.stderr,
         )
     return 1 if status or not found.graphs or found.blocked or found.mistakes else 0

@@ -61,4 +61,9 @@ def test_stand_ins_take_everything_and_are_nothing() -> None:
         assert not profile.step().anything
     assert module.a == module.a and module.a != module.b
     with pytest.raises(AttributeError):
-        _ = Silent("device").__iter__
+        _ = Silent("device").__fspath__
+    measured = module.measured()
+    assert [*measured] == [] and len(measured) == 0 and int(measured) == 0 and [5][measured] == 5
+    assert measured / 1024**2 == 0 and 100 / measured == 0 and 3 - measured == 3 and not measured > 0.5
+    assert f"{measured:.2f}" == "0.00" and "device.measured" in f"{measured}" and measured[3] is measured
+    assert not isinstance(3, module.Stream) and module.Stream | None is not None
