@@ -93,6 +93,7 @@ __all__ = [
     "open_file",
     "operator_kernel",
     "option_table",
+    "options_with_sync",
     "parse_options",
     "plan",
     "plan_explained",
@@ -141,6 +142,7 @@ def write_file(path: str | PathLike[str], data: bytes) -> None: ...
 # -- options ---------------------------------------------------------------------------------------------------------
 
 def parse_options(text: str, underscores: bool) -> tuple[dict[str, object], list[str]]: ...
+def options_with_sync(text: str, mode: str) -> str: ...
 def option_table() -> list[dict[str, Any]]: ...
 
 # -- settings --------------------------------------------------------------------------------------------------------

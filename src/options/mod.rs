@@ -9,6 +9,7 @@ mod values;
 
 pub use error::OptionError;
 pub(crate) use error::{Located, OptionProblem};
+pub(crate) use parse::with;
 pub use parse::{Separator, parse};
 pub use table::{GivenOption, Options};
 pub(crate) use table::{Influence, OptionName};

@@ -48,6 +48,14 @@ pub fn parse(input: &str, separator: Separator) -> Result<Options, OptionError> 
     if problems.is_empty() { Ok(options) } else { Err(OptionError { input: input.to_owned(), problems }) }
 }
 
+/// The option string with `name=value` in the place of what it says of `name`, if anything. Everything else stays, also
+/// what is wrong.
+pub(crate) fn with(input: &str, name: OptionName, value: &str) -> String {
+    let is_other = |part: &&str| part.split_once('=').is_none_or(|(given, _)| given.trim() != name.as_str());
+    let others = parts(input).map(|part| &input[part]).filter(is_other);
+    others.chain([&*format!("{}={value}", name.as_str())]).collect::<Vec<_>>().join(":")
+}
+
 /// The trimmed, non-empty parts between the colons.
 fn parts(input: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut whole = trim(input, 0..input.len());
@@ -133,6 +141,18 @@ mod tests {
         let options = parse("\" compile-options = -DX=1,-g : early-start=2 \"", Separator::Hyphen).unwrap();
         assert_eq!(*options.compile_options, ["-DX=1", "-g"]);
         assert!(options.early_start.is_on());
+    }
+
+    #[test]
+    fn one_option_is_set_and_the_others_stay() {
+        for (input, wanted) in [
+            ("", "sync=contract"),
+            ("split-mode=2", "split-mode=2:sync=contract"),
+            ("\" sync = proven : junk:split-mode=2\"", "junk:split-mode=2:sync=contract"),
+            ("synch=1", "synch=1:sync=contract"),
+        ] {
+            assert_eq!(with(input, OptionName::Sync, "contract"), wanted);
+        }
     }
 
     #[test]

@@ -4,10 +4,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::errors::to_python;
-use crate::options::{OptionName, Separator, SharedValue, parse};
+use crate::options::{OptionName, Separator, SharedValue, parse, with};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_options, module)?)?;
+    module.add_function(wrap_pyfunction!(options_with_sync, module)?)?;
     module.add_function(wrap_pyfunction!(option_table, module)?)
 }
 
@@ -26,6 +27,12 @@ fn parse_options<'py>(py: Python<'py>, text: &str, underscores: bool) -> PyResul
         }
     }
     Ok((given, options.warnings))
+}
+
+/// The option string with another value of `sync`.
+#[pyfunction]
+fn options_with_sync(text: &str, mode: &str) -> String {
+    with(text, OptionName::Sync, mode)
 }
 
 /// Every option: its name, what it accepts, its default and its effect in words, and some values.

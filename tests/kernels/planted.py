@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernels.planted_cores import AMONG_CORES
+from kernels.planted_kernels import KERNELS
 from kernels.planted_styles import STYLES
 from kernels.planting import (
     ADD,
@@ -311,4 +312,5 @@ PLANTED = [
     ),
     *AMONG_CORES,
     *STYLES,
+    *KERNELS,
 ]

@@ -49,8 +49,8 @@ _QUEUED_ROUNDS = """    TPipe pipe;
         %s
     }
 """
-#: A 16 x 16 multiplication: after the moves into L1, after the loads, after the multiplication.
-_CUBE = """    TPipe pipe;
+#: What a 16 x 16 multiplication needs.
+CUBE_BUFFERS = """    TPipe pipe;
     TBuf<TPosition::A1> l1a;
     TBuf<TPosition::B1> l1b;
     TBuf<TPosition::A2> l0a;
@@ -72,9 +72,13 @@ _CUBE = """    TPipe pipe;
     once.repeatTimes = 1;
     MmadParams shape;
     shape.m = shape.n = shape.k = 16;
-    shape.cmatrixInitVal = true;
     FixpipeParamsV220 way;
     way.nSize = way.mSize = way.srcStride = way.dstStride = 16;
+"""
+#: One: after the moves into L1, after the multiplication.
+_CUBE = (
+    CUBE_BUFFERS
+    + """    shape.cmatrixInitVal = true;
     DataCopy(near_a, halves, 256);
     DataCopy(near_b, halves[256], 256);
     %s
@@ -85,6 +89,7 @@ _CUBE = """    TPipe pipe;
     %s
     Fixpipe(floats, sums, way);
 """
+)
 _HERE, _ARRIVED, _COMPUTED = _CUBE.replace("TARGET", "y"), "FLAG(MTE2_MTE1, 0)", "FLAG(M_FIX, 0)"
 #: What both vector cores of a block leave in the workspace, and what the cube core does with it.
 _HALVES = """    GlobalTensor<int32_t> kept;
@@ -107,7 +112,7 @@ _HALVES = """    GlobalTensor<int32_t> kept;
     }
 """
 #: Floats instead of integers.
-_FLOATS = """    GlobalTensor<float> from, to;
+FLOATS = """    GlobalTensor<float> from, to;
     from.SetGlobalBuffer((__gm__ float *)x, N);
     to.SetGlobalBuffer((__gm__ float *)y, N);
     TBuf<TPosition::VECCALC> mask_buffer;
@@ -423,7 +428,7 @@ STYLES = [
         "init",
         "SK0933",
         BUFFERS.replace("int32_t", "float")
-        + _FLOATS
+        + FLOATS
         + """    DataCopy(a, from, N WRONG(- 128));
     FLAG(MTE2_V, 0)
     CompareScalar(bits, a, (float)3, CMPMODE::LT, N);

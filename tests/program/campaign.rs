@@ -54,6 +54,8 @@ struct Counts {
     programs: u32,
     undecided: u32,
     unsafe_refused: BTreeMap<&'static str, u32>,
+    /// The same by what is wrong.
+    unsafe_kinds: BTreeMap<Mutation, u32>,
     requirement_refused: u32,
     safe_accepted: u32,
     safe_refused: BTreeMap<(Mutation, &'static str, String), u32>,
@@ -68,7 +70,10 @@ impl Counts {
         let accepted = |why: &str| panic!("accepted though {why}: {mutation:?} of {action}\n{}", mutant.text());
         match (explored(mutant), oracle::difference(good, mutant), verify(mutant)) {
             (Found::TooMany, ..) => self.undecided += 1,
-            (Found::Wrong(what), _, Err(_)) => *self.unsafe_refused.entry(what).or_default() += 1,
+            (Found::Wrong(what), _, Err(_)) => {
+                *self.unsafe_refused.entry(what).or_default() += 1;
+                *self.unsafe_kinds.entry(mutation).or_default() += 1;
+            }
             (Found::Wrong(what), _, Ok(())) => accepted(&format!("unsafe ({what})")),
             (Found::Nothing, Some(_), Err(_)) => self.requirement_refused += 1,
             (Found::Nothing, Some(what), Ok(())) => accepted(&format!("it does not do what is required ({what})")),
@@ -100,7 +105,7 @@ fn no_unsafe_mutant_is_accepted_and_few_safe_ones_are_refused() {
         }
         for _ in 0..MUTANTS {
             let mutation = Mutation::ALL[dice.below(Mutation::ALL.len())];
-            let place = dice.below(program.steps.len());
+            let Some(place) = mutation.place(&program, &mut dice) else { continue };
             let Some(mutant) = mutate(&program, mutation, place, &mut dice) else { continue };
             counts.note(&program, &mutant, mutation, program.steps[place].action.name());
         }
@@ -110,6 +115,7 @@ fn no_unsafe_mutant_is_accepted_and_few_safe_ones_are_refused() {
     let share = 100.0 * f64::from(refused) / f64::from(safe.max(1));
     println!("{} programs; {} mutants too large to decide", counts.programs, counts.undecided);
     println!("unsafe: 0 of {} accepted; refused for {:?}", counts.unsafe_mutants(), counts.unsafe_refused);
+    println!("unsafe ones by what is wrong: {:?}", counts.unsafe_kinds);
     println!(
         "a requirement or a step's form broken, nothing to see in any order: {} refused",
         counts.requirement_refused
@@ -122,6 +128,10 @@ fn no_unsafe_mutant_is_accepted_and_few_safe_ones_are_refused() {
     for what in expected {
         assert!(counts.unsafe_refused.contains_key(what), "no mutant shows {what}");
     }
+    let kinds: &[Mutation] = if wanted() >= 400 { &Mutation::ALL } else { &[] };
+    for mutation in kinds {
+        assert!(counts.unsafe_kinds.contains_key(mutation), "no mutant of {mutation:?} is unsafe");
+    }
 }
 
 /// Leaving out orders that must show the same changes no verdict.
@@ -130,8 +140,8 @@ fn telling_orders_tell_what_all_orders_tell() {
     let (mut runner, mut dice) = source(5);
     let mut compared = [0, 0];
     for program in programs_of(&mut runner, 2, small).filter(|program| program.cores(0..program.block_num).len() <= 3) {
-        let place = dice.below(program.steps.len());
         let mutation = Mutation::ALL[dice.below(Mutation::ALL.len())];
+        let Some(place) = mutation.place(&program, &mut dice) else { continue };
         let Some(mutant) = mutate(&program, mutation, place, &mut dice) else { continue };
         let all = explored_in(&mutant, Orders::All, MOST_STATES);
         if all == Found::TooMany {

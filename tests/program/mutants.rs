@@ -36,11 +36,50 @@ pub(super) enum Mutation {
     Part,
     /// Another function, table, slot, event, flag, configuration or barrier.
     Value,
+    /// Pipes are not waited for, or a barrier follows another pipe.
+    Pipe,
+    /// Other cores wait for the tiling or for the outside, or sooner or later.
+    Poller,
+    /// Other cores clear a word, or sooner or later.
+    Clearing,
+    /// An event is told sooner or later.
+    NotifyOrder,
 }
 
 impl Mutation {
-    pub(super) const ALL: [Self; 7] =
-        [Self::Drop, Self::Duplicate, Self::Move, Self::Retarget, Self::Kinds, Self::Part, Self::Value];
+    pub(super) const ALL: [Self; 11] = [
+        Self::Drop,
+        Self::Duplicate,
+        Self::Move,
+        Self::Retarget,
+        Self::Kinds,
+        Self::Part,
+        Self::Value,
+        Self::Pipe,
+        Self::Poller,
+        Self::Clearing,
+        Self::NotifyOrder,
+    ];
+
+    /// Can this be wrong with such a step?
+    fn concerns(self, action: &Action) -> bool {
+        match self {
+            Self::Pipe => {
+                matches!(action, Action::PipeBarrier | Action::Barrier(Barrier::Aic | Barrier::AicAfterMte3))
+            }
+            Self::Poller => matches!(action, Action::Switch { .. } | Action::WaitEvent { .. }),
+            Self::Clearing => matches!(action, Action::ReleaseLock { .. } | Action::ClearEvent { .. }),
+            Self::NotifyOrder => matches!(action, Action::Notify { .. }),
+            Self::Drop | Self::Duplicate | Self::Move | Self::Retarget | Self::Kinds | Self::Part | Self::Value => true,
+        }
+    }
+
+    /// A step of the program with which this can be wrong.
+    pub(super) fn place(self, program: &Program, dice: &mut Dice) -> Option<usize> {
+        let steps = program.steps.iter().enumerate();
+        let places: Vec<usize> = steps.filter(|(_, step)| self.concerns(&step.action)).map(|(at, _)| at).collect();
+        (!places.is_empty()).then(|| places[dice.below(places.len())])
+    }
 }
 
 /// Numbers for choices.
@@ -102,8 +141,27 @@ pub(super) fn mutate(program: &Program, mutation: Mutation, place: usize, dice: 
         }
         Mutation::Part => mutant.steps[place].cores = other_part(program.steps[place].cores, dice),
         Mutation::Value => mutant.steps[place].action = other_value(program, &program.steps[place], dice)?,
+        Mutation::Pipe => match &mut mutant.steps[place].action {
+            Action::Barrier(barrier @ Barrier::Aic) => *barrier = Barrier::AicAfterMte3,
+            Action::Barrier(barrier @ Barrier::AicAfterMte3) => *barrier = Barrier::Aic,
+            _ => drop(mutant.steps.remove(place)),
+        },
+        Mutation::Poller | Mutation::Clearing => match dice.below(3) {
+            0 => mutant.steps[place].cores = other_part(program.steps[place].cores, dice),
+            1 => mutant.steps[place].cores.kinds = Kinds::Only(CoreKind::BOTH[dice.below(2)]),
+            _ => shift(&mut mutant, place, dice),
+        },
+        Mutation::NotifyOrder => shift(&mut mutant, place, dice),
     }
     (mutant != *program).then_some(mutant)
+}
+
+/// A step stands a few places earlier or later.
+fn shift(program: &mut Program, place: usize, dice: &mut Dice) {
+    let step = program.steps.remove(place);
+    let reach = 1 + dice.below(6);
+    let to = if dice.below(2) == 0 { place.saturating_sub(reach) } else { place + reach };
+    program.steps.insert(to.min(program.steps.len()), step);
 }
 
 fn other_part(cores: Cores, dice: &mut Dice) -> Cores {
@@ -223,14 +281,23 @@ fn no_required_step_can_be_left_out_or_changed() {
         for place in 0..program.steps.len() {
             let action = program.steps[place].action.name();
             for mutation in [Mutation::Drop, Mutation::Value, Mutation::ALL[dice.below(Mutation::ALL.len())]] {
+                if !mutation.concerns(&program.steps[place].action) {
+                    continue;
+                }
                 let Some(mutant) = mutate(&program, mutation, place, &mut dice) else { continue };
                 let accepted = verify(&mutant).is_ok();
                 counts.entry((mutation, action)).or_default()[usize::from(accepted)] += 1;
                 let must_refuse = match mutation {
                     Mutation::Drop | Mutation::Value => REQUIRED.contains(&action),
-                    Mutation::Duplicate | Mutation::Move | Mutation::Retarget | Mutation::Kinds | Mutation::Part => {
-                        false
-                    }
+                    Mutation::Duplicate
+                    | Mutation::Move
+                    | Mutation::Retarget
+                    | Mutation::Kinds
+                    | Mutation::Part
+                    | Mutation::Pipe
+                    | Mutation::Poller
+                    | Mutation::Clearing
+                    | Mutation::NotifyOrder => false,
                 };
                 assert!(!(must_refuse && accepted), "{mutation:?} of step {place} ({action}):\n{}", mutant.text());
                 if accepted {

@@ -13,7 +13,7 @@ fn reading_is_the_inverse_of_printing() {
         let text = program.text();
         assert_eq!(Program::read(&text).as_ref(), Ok(&program), "{text}");
         let mutation = Mutation::ALL[dice.below(Mutation::ALL.len())];
-        let place = dice.below(program.steps.len());
+        let Some(place) = mutation.place(&program, &mut dice) else { continue };
         let Some(mutant) = mutate(&program, mutation, place, &mut dice) else { continue };
         let text = mutant.text();
         let read = Program::read(&text).unwrap();

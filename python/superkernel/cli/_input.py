@@ -25,6 +25,12 @@ def add_kernel_infos(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--options", type=text, metavar="STRING", help="use these options instead of those of the file"
     )
+    command.add_argument(
+        "--sync",
+        choices=("contract", "proven"),
+        help="set this option alone: `contract` has every step of the replaced software, `proven` leaves out what the "
+        "checker proves to be unnecessary",
+    )
 
 
 #: What a kernel is called that nobody has named.
@@ -57,8 +63,14 @@ def read_op_list(options: argparse.Namespace) -> OpList:
 
 def with_options(read: OpList, options: argparse.Namespace) -> OpList:
     """With the options of the command line in place of its own."""
-    if options.options is not None and isinstance(read.kernel_infos, dict):
-        read.kernel_infos["super_kernel_options"] = options.options
+    from superkernel import _core
+
+    infos = read.kernel_infos
+    if isinstance(infos, dict):
+        if options.options is not None:
+            infos["super_kernel_options"] = options.options
+        if options.sync is not None and isinstance(given := infos.get("super_kernel_options") or "", str):
+            infos["super_kernel_options"] = _core.options_with_sync(given, options.sync)
     return read
 
 

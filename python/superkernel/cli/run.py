@@ -181,8 +181,9 @@ def _kernels(options: argparse.Namespace) -> Iterator[tuple[Kernel, dict[str, st
         graph = _graphs.graph_of(options)
         if graph is not None:
             for piece in _graphs.pieces(graph, options):
+                infos, name, _ = _input.with_options(_input.OpList(piece.kernel_infos, piece.kernel_name, {}), options)
                 with Device() as device:
-                    kernel = _built(device, piece.kernel_infos, piece.kernel_name, folder)
+                    kernel = _built(device, infos, name, folder)
                     yield kernel, _graphs.shared(graph, piece, kernel.parameters)
             return
         kernel_infos = _input.read_written(options.file)
@@ -287,7 +288,7 @@ def _repeat(options: argparse.Namespace, finding: Any) -> str:
         words += ["--tool", ",".join(str(tool) for tool in finding.again_with)]
     if options.piece is not None:
         words += ["--piece", options.piece]
-    for flag in ("name", "input_seed", "others", "timeout", "options", "rtol", "atol"):
+    for flag in ("name", "input_seed", "others", "timeout", "options", "sync", "rtol", "atol"):
         if getattr(options, flag) not in (None, _USUAL_VALUES[flag]):
             words += [f"--{flag.replace('_', '-')}", str(getattr(options, flag))]
     for flag in ("input", "expect", "tiling_key", "ignore"):
@@ -306,6 +307,7 @@ _USUAL_VALUES: dict[str, Any] = {
     "others": _USUAL,
     "timeout": _TIMEOUT,
     "options": None,
+    "sync": None,
     "rtol": 0.0,
     "atol": 0.0,
 }

@@ -32,6 +32,9 @@ pub(crate) struct RawLog {
     latest: [u32; 256],
     idle: [u64; 256],
     scrambled: u64,
+    stared_at: u64,
+    starer: u64,
+    stares: u64,
 }
 
 /// Accesses of one place in the code to bytes in a row.
@@ -72,6 +75,9 @@ impl AccessLog {
             latest: [0; 256],
             idle: [0; 256],
             scrambled: 0,
+            stared_at: 0,
+            starer: 0,
+            stares: 0,
         };
         Self { raw: Box::new(raw), _entries: entries }
     }
@@ -88,6 +94,12 @@ impl AccessLog {
             // SAFETY: fields of our own box; volatile because kernel code reads them behind the compiler's back.
             unsafe { place.write_volatile(value) };
         }
+    }
+
+    /// What is read again from now on may have changed.
+    pub(crate) fn looks_anew(&mut self) {
+        // SAFETY: a field of our own box; volatile because kernel code counts in it behind the compiler's back.
+        unsafe { (&raw mut self.raw.stares).write_volatile(0) };
     }
 
     /// Has code run, since the last call, that only fills memory with anything?

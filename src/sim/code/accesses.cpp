@@ -22,13 +22,29 @@ struct SkAccessLog {
     uint32_t latest[256]; // by code address: its latest run
     uint64_t idle[256];   // by code address: code whose accesses mean nothing
     uint64_t scrambled;   // such code has run
+    uint64_t stared_at;   // the address of global memory that was read last, if nothing else was accessed since,
+    uint64_t starer;      // the code that read it,
+    uint64_t stares;      // and how often
 };
+// After so many reads of one address in a row, others get their turn: what is waited for is what they write.
+static const uint64_t kStaringPatience = 256;
 
 // In a section of its own: there are kernels of which all data is exchanged between cores.
 __attribute__((visibility("default"), section("sk_shim_state"))) SkAccessLog *sk_shim_log = nullptr;
 
 static __attribute__((noinline)) void sk_log_watched(SkAccessLog *log, uint64_t at, uint64_t bytes, uint64_t kind,
                                                      uint64_t code) {
+    if ((kind == 0 || kind == 3) && at == log->stared_at && code == log->starer) {
+        log->stares += 1;
+        if (log->stares == kStaringPatience) {
+            log->stares = 0;
+            sk_shim_table.stare(at, code, *static_cast<void *const *>(__builtin_frame_address(0)));
+        }
+    } else {
+        log->stared_at = (kind == 0 || kind == 3) && at - log->base[0] < log->size[0] ? at : 0;
+        log->starer = code;
+        log->stares = 0;
+    }
     if (log->tells != 0) {
         // Before the access, so that it finds what a cache holds. The frame is that of the kernel's function: the hook
         // between it and us has none.
@@ -45,8 +61,12 @@ static __attribute__((noinline)) void sk_log_watched(SkAccessLog *log, uint64_t 
             kind = 4;
         }
     }
-    // Words that cores exchange are in no order before they are read.
-    if (log->keeps == 0 || kind == 3 || at - log->base[0] >= log->size[0]) {
+    if (log->keeps == 0 || at - log->base[0] >= log->size[0]) {
+        return;
+    }
+    // Words that cores exchange are in no order before they are read; who sees what another one has left hears of it.
+    if (kind == 3) {
+        sk_shim_table.look(at);
         return;
     }
     uint32_t &latest = log->latest[(code ^ code >> 8) & 255];

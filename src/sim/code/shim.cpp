@@ -48,6 +48,8 @@ struct SkShimTable {
     void (*drain)(void);
     uint32_t (*access)(uint64_t, uint64_t, uint32_t, uint64_t, const void *);
     uint64_t (*bypass)(const volatile void *, uint32_t, uint32_t, uint64_t);
+    void (*stare)(uint64_t, uint64_t, const void *);
+    void (*look)(uint64_t);
     void *end;
 };
 

@@ -152,7 +152,7 @@ fn can_go(core: &Core, activity: u64, steps: u64) -> bool {
         Progress::Ready => match &core.poll {
             None => true,
             Some(Poll::Line(view, seen)) => !view.is(seen),
-            Some(Poll::Whole(seen)) => activity != *seen,
+            Some(Poll::Whole(seen) | Poll::Stare(seen, _)) => activity != *seen,
         },
         Progress::Delayed(until) => steps >= until,
         Progress::Flag(_) | Progress::InBlock(_) | Progress::Finished => false,

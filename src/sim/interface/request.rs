@@ -1,6 +1,7 @@
 //! What a launch is asked to do. Handed to the worker process as JSON, which only the core writes and reads.
 
 use crate::named::{Named, named};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -76,6 +77,17 @@ pub(crate) struct Request {
 }
 
 impl Request {
+    /// The lock of a dynamic op that is another lock, too: who waits for one would see the other.
+    pub(crate) fn shared_lock(&self) -> Option<(&str, &str)> {
+        let locks = || self.parameters.iter().zip(&self.slots).filter(|(slot, word)| slot.is_lock() && **word != 0);
+        let mut owners: HashMap<u64, &ParameterSpec> = HashMap::new();
+        locks().find_map(|(slot, word)| {
+            let other = owners.insert(*word, slot)?;
+            // Two ops may wait for one event.
+            (slot.is_tiling_lock() || other.is_tiling_lock()).then_some((&*other.name, &*slot.name))
+        })
+    }
+
     /// A launch in which everything else is as usual.
     pub(crate) fn new(
         library: std::path::PathBuf,
@@ -156,10 +168,23 @@ pub(crate) struct ParameterSpec {
     pub op: Option<usize>,
 }
 
+/// How names of words begin that are waited for.
+const LOCK: &str = "__ac_wait_lock_";
+
 impl ParameterSpec {
     /// It holds the address of the number of blocks of its op, which is decided at run time.
     pub(crate) fn is_run_time_block_num(&self) -> bool {
         self.name.starts_with("__ac_dynamic_block_num_")
+    }
+
+    /// It holds the address of the word that says that the tiling of its op is ready.
+    fn is_tiling_lock(&self) -> bool {
+        self.op.is_some_and(|op| self.name.strip_prefix(LOCK).is_some_and(|rest| rest == op.to_string()))
+    }
+
+    /// It holds the address of such a word, or of one of an event.
+    fn is_lock(&self) -> bool {
+        self.name.starts_with(LOCK) || self.name.starts_with("__ac_notify_lock_")
     }
 
     /// Memory of which an op may not know what it holds when it begins, and of which nobody looks at what it leaves.

@@ -62,6 +62,11 @@ pub(crate) fn launch(request: Request, cancel: &Cancel) -> Result<Report, SimErr
     if request.blocks == 0 || request.blocks > 4096 {
         return Err(argument_error(format!("{} blocks; 1 to 4096 are possible", request.blocks)));
     }
+    if let Some((lock, other)) = request.shared_lock() {
+        return Err(argument_error(format!(
+            "`{lock}` and `{other}` are one word: the lock of a dynamic op is its own"
+        )));
+    }
     let topology = Topology::new(request.kernel_type, request.blocks);
     let mut entries = Vec::with_capacity(topology.core_count());
     for kind in CoreKind::BOTH.into_iter().filter(|kind| !topology.of_kind(*kind).is_empty()) {

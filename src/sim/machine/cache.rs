@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 use super::access::{ScalarAccess, Site};
 use super::clock::{Clock, Mark, Moment};
-use super::memory::{GlobalMemory, LINE};
+use super::memory::{GlobalMemory, LINE, LineView};
 use super::topology::CoreIndex;
 use crate::aicore::operand::Access;
 use crate::model::OpPosition;
@@ -96,10 +96,27 @@ struct Line {
     other: Content,
     /// A bit for every byte that the core has stored.
     stored: u64,
+    /// A bit for every byte that a `dcci` has taken out and that nothing has brought back.
+    gone: u64,
     /// The last scalar write of the core.
     written: Option<Toucher>,
     /// Who changed memory since the line entered.
     changed: Option<Toucher>,
+}
+
+impl Line {
+    /// The core, which runs and has heard of `moment`, brings back what a `dcci` took out. What it sees now.
+    fn enters_again(&mut self, view: &LineView, moment: Moment) -> Content {
+        let mut now = view.content();
+        for at in (0..now.len()).filter(|at| self.gone >> at & 1 != 0) {
+            self.filled[at] = self.other[at];
+            now[at] = self.other[at];
+        }
+        self.gone = 0;
+        self.since = moment;
+        view.store(&now);
+        now
+    }
 }
 
 /// What reached memory in a part of a line.
@@ -256,9 +273,10 @@ impl StrictCache {
             let now = view.content();
             let line = own.entry(address).or_insert_with(|| {
                 let since = moment.clone();
-                Line { filled: now, since, other: now, stored: 0, written: None, changed: None }
+                Line { filled: now, since, other: now, stored: 0, gone: 0, written: None, changed: None }
             });
             let mut places = part(&bytes, address);
+            let now = if line.gone & bits(&places) == 0 { now } else { line.enters_again(&view, moment.clone()) };
             if is_write {
                 line.written = Some(toucher);
                 line.stored |= bits(&places);
@@ -332,6 +350,7 @@ impl StrictCache {
             seen[..from].copy_from_slice(&now[..from]);
             line.filled[from..].copy_from_slice(&after[from..]);
             line.stored &= !stored;
+            line.gone |= goes;
             line.since = Rc::new(clock.clone());
             line.other = after;
             view.store(&seen);

@@ -47,7 +47,7 @@ pub(crate) enum Unwritten {
 
 /// More of a buffer is not filled, nor looked at: filling gigabytes would take longer than the launch.
 const MOST_SCRATCH: u64 = 16 << 20;
-const WORD: u64 = 8;
+pub(crate) const WORD: u64 = 8;
 
 /// What the word at `address`, a multiple of 8, held at the beginning.
 fn word(seed: u64, address: u64) -> [u8; WORD as usize] {

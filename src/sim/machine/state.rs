@@ -13,7 +13,7 @@ use super::event::EventSet;
 use super::flags::{FlagBank, SetError};
 use super::instructions::Prepared;
 use super::lines::Lines;
-use super::memory::{GlobalMemory, LINE, LineView, LocalMemories, POISON, SystemWorkspace};
+use super::memory::{GlobalMemory, LINE, LineView, LocalMemories, POISON, SystemWorkspace, WORD};
 use super::pipe_clock::PipeClock;
 use super::topology::{CoreIndex, Topology};
 use crate::aicore::operand::{Operand, Operands};
@@ -42,6 +42,8 @@ pub(crate) enum Poll {
     Line(LineView, [u8; LINE as usize]),
     /// The whole cache: worth another look once anything happened since.
     Whole(u64),
+    /// One address without a flush between: worth another look once anything happened since.
+    Stare(u64, u64),
 }
 
 /// The last cache maintenance call of a core, if nothing else came after it.
@@ -51,6 +53,15 @@ pub(crate) struct LastFlush {
     pub(crate) address: u64,
     /// What the line held when the core went on.
     pub(crate) seen: Option<[u8; LINE as usize]>,
+}
+
+/// What a core may be looking at again and again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Looking {
+    /// The line.
+    pub(crate) line: u64,
+    /// Most bytes of a look.
+    pub(crate) most: u64,
 }
 
 /// One simulated core.
@@ -276,13 +287,23 @@ impl Machine {
         }
     }
 
-    /// The line, if the current core has just looked at it and is about to do so again.
-    pub(crate) fn looks_again(&mut self, extent: Extent) -> Option<u64> {
-        let last = self.core().last_flush?;
-        match extent {
-            Extent::Line(address) if last.address == address => Some(address & !(LINE - 1)),
-            Extent::Line(_) | Extent::Whole => None,
+    /// The current core reads a word around its cache: it hears of the past of who wrote it.
+    pub(crate) fn hear(&mut self, address: u64) {
+        if let Some(view) = self.line(address).filter(|_| self.follows_order) {
+            self.lines.acquire(&self.memory, address, &view.content(), &mut self.cores[self.current].clock);
         }
+    }
+
+    /// What the current core, which flushes, is about to look at again: the line that it flushed before, or a word of one
+    /// that it has not written to.
+    pub(crate) fn looks_again(&mut self, extent: Extent) -> Option<Looking> {
+        let Extent::Line(address) = extent else { return None };
+        let line = address & !(LINE - 1);
+        if self.core().last_flush.is_some_and(|last| last.address == address) {
+            return Some(Looking { line, most: LINE });
+        }
+        let content = self.line(address).filter(|_| self.follows_order)?.content();
+        (!self.lines.differs(&self.memory, address, &content)).then_some(Looking { line, most: WORD })
     }
 
     /// The second half: the core goes on and sees what others made visible.

@@ -257,6 +257,7 @@ impl End<'_> {
             (Some(Poll::Line(..)), Some(last)) if state == "polling" => {
                 Some(self.machine.memory.describe(last.address))
             }
+            (Some(Poll::Stare(_, address)), _) if state == "polling" => Some(self.machine.memory.describe(*address)),
             (Some(_), _) if state == "polling" => Some("global memory".to_owned()),
             _ => None,
         };
@@ -305,7 +306,10 @@ impl End<'_> {
             Progress::InBlock(id) => {
                 Some(format!("waits for in-block flag {id}, which its partner in the block does not set"))
             }
-            Progress::Ready => polls.map(|what| format!("polls {what}, which nobody changes")),
+            Progress::Ready => polls.map(|what| match self.machine.cores[index].poll {
+                Some(Poll::Stare(..)) => format!("reads {what} again and again without a `dcci`, and nothing changes"),
+                Some(Poll::Line(..) | Poll::Whole(_)) | None => format!("polls {what}, which nobody changes"),
+            }),
             Progress::Delayed(_) | Progress::Finished => None,
         }
     }

@@ -50,6 +50,10 @@ impl Run {
             self.combine(&range, atomic, &value.to_le_bytes()[..bytes.min(8) as usize], toucher);
             return value;
         }
+        if is_write {
+            self.settle_finally();
+            self.scalar_tells();
+        }
         if let Some(cache) = &mut self.machine.cache {
             if is_write {
                 cache.written(&range, toucher, &self.machine.cores[toucher.core].clock);
@@ -70,10 +74,19 @@ impl Run {
                 std::ptr::copy_nonoverlapping(address as *const u8, word.as_mut_ptr(), length);
             }
         }
+        // As memory is, whatever a line of the core over it says.
+        if is_write {
+            self.machine.publish(address);
+        } else {
+            self.machine.hear(address);
+        }
         if let Some(cache) = &mut self.machine.cache {
             cache.cover(toucher.core, &range, &self.machine.memory);
         }
         self.collect_cache_findings();
+        if !is_write {
+            self.scalar_hears();
+        }
         u64::from_le_bytes(word)
     }
 

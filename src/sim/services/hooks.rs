@@ -220,17 +220,13 @@ extern "C" fn bypass(address: u64, bytes: u32, is_write: u32, value: u64) -> u64
         settle(with_run(|run| {
             run.combines(u64::from(bytes), Site::Unknown).map_or_else(|next| next, |_| Next::Continue)
         }));
+        let value = with_run(|run| run.bypass(address, bytes, true, value));
+        settle(with_run(Run::told));
+        return value;
     }
-    if is_write == 0 {
-        settle(with_run(|run| run.flush(extent)));
-        with_run(|run| run.refill(extent));
-    }
-    let value = with_run(|run| run.bypass(address, bytes, is_write != 0, value));
-    if is_write != 0 {
-        settle(with_run(|run| run.flush(extent)));
-        with_run(|run| run.refill(extent));
-    }
-    value
+    settle(with_run(|run| run.flush(extent)));
+    with_run(|run| run.refill(extent));
+    with_run(|run| run.bypass(address, bytes, false, value))
 }
 
 extern "C" fn system_cycle() -> i64 {
@@ -325,13 +321,31 @@ extern "C" fn system_workspace() -> *mut u8 {
     with_run(|run| run.machine.system_workspace())
 }
 
+/// Code is about to look at a word that cores exchange.
+extern "C" fn look(address: u64) {
+    with_run(|run| {
+        run.settle_accesses();
+        run.machine.hear(address);
+        run.scalar_hears();
+    });
+}
+
+/// Code at `code`, in a function whose frame is `frame`, reads the same address again and again, and nothing else.
+extern "C" fn stare(address: u64, code: u64, frame: *const usize) {
+    settle(with_run(|run| {
+        let site = run.observer.sites.access(code, frame);
+        run.stares(address, site)
+    }));
+    with_run(|run| run.machine.core().poll = None);
+}
+
 /// The log of accesses is full.
 extern "C" fn drain() {
     amid_store(Run::settle_accesses);
 }
 
 /// The functions in the order of the table in `shim.cpp`.
-pub(crate) fn table() -> [*const (); 35] {
+pub(crate) fn table() -> [*const (); 37] {
     [
         core as *const (),
         cross_core_set as *const (),
@@ -367,6 +381,8 @@ pub(crate) fn table() -> [*const (); 35] {
         drain as *const (),
         access as *const (),
         bypass as *const (),
+        stare as *const (),
+        look as *const (),
         std::ptr::null(),
     ]
 }

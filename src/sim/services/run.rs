@@ -71,6 +71,7 @@ pub(crate) struct Run {
 impl Run {
     /// One switching point.
     pub(crate) fn step(&mut self) -> Next {
+        self.observer.log.looks_anew();
         match self.driver.step() {
             Ok(()) => Next::Continue,
             Err(text) => self.stop(Status::StepLimit, text),
@@ -94,7 +95,7 @@ impl Run {
     }
 
     /// The same before the core hands on what it knows, or leaves an operator.
-    fn settle_finally(&mut self) {
+    pub(crate) fn settle_finally(&mut self) {
         self.settle_accesses();
         self.observer.decide_looks(self.machine.current, &self.machine.memory);
     }
@@ -261,15 +262,32 @@ impl Run {
         self.scalar_hears();
     }
 
+    /// The core has written a word around its cache: others may go first, and see it.
+    pub(crate) fn told(&mut self) -> Next {
+        self.observer.is_busy(self.machine.current);
+        self.active();
+        self.machine.stops_polling();
+        if self.step() == Next::Stop { Next::Stop } else { Next::Switch }
+    }
+
     /// The core moves what it has moved before: it waits for others, who go first.
     pub(crate) fn looks_again(&mut self) -> Next {
+        self.polls(Poll::Whole(self.driver.activity))
+    }
+
+    /// The core reads one address again and again without a flush: it waits for others, who go first.
+    pub(crate) fn stares(&mut self, address: u64, site: Site) -> Next {
+        self.machine.core().stays_at = site;
+        self.polls(Poll::Stare(self.driver.activity, address))
+    }
+
+    fn polls(&mut self, poll: Poll) -> Next {
         if self.step() == Next::Stop || self.drain(&Pipe::ALL) == Next::Stop {
             return Next::Stop;
         }
-        let activity = self.driver.activity;
         let core = self.machine.core();
         core.spins += 1;
-        core.poll = Some(Poll::Whole(activity));
+        core.poll = Some(poll);
         if core.spins.is_multiple_of(SPIN_PATIENCE) {
             self.driver.scheduler.step_back(self.machine.current);
         }

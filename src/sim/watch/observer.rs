@@ -18,7 +18,7 @@ use crate::sim::machine::access::{AccessEvent, ScalarAccess, Site};
 use crate::sim::machine::clock::{Clock, Mark};
 use crate::sim::machine::event::AutoSync;
 use crate::sim::machine::memory::{GlobalMemory, LINE};
-use crate::sim::machine::state::Machine;
+use crate::sim::machine::state::{Looking, Machine};
 use crate::sim::machine::topology::{CoreIndex, Topology};
 use crate::sim::pipes::timeline::CoreTime;
 use crate::sim::pipes::watch::PipeWatch;
@@ -422,9 +422,15 @@ impl Observer {
         self.settle_looks(core, None, clock, memory);
     }
 
-    /// The same; `line`, if given, is about to be looked at again. What was read there may have been a word that the core
+    /// The same; `looking`, if given, is about to be looked at again. What was read there may have been a word that the core
     /// waits for, which needs no order. It was if the same is read again; if not, it was data after all.
-    pub(crate) fn settle_looks(&mut self, core: CoreIndex, line: Option<u64>, clock: &Clock, memory: &GlobalMemory) {
+    pub(crate) fn settle_looks(
+        &mut self,
+        core: CoreIndex,
+        looking: Option<Looking>,
+        clock: &Clock,
+        memory: &GlobalMemory,
+    ) {
         let log = &mut self.log;
         if log.is_empty() {
             return;
@@ -446,7 +452,9 @@ impl Observer {
             }
         }
         let is_look = |run: &ScalarRun| {
-            let inside = line.is_some_and(|line| run.begin >= line && run.end <= line + LINE);
+            let inside = looking.is_some_and(|Looking { line, most }| {
+                run.begin >= line && run.end <= line + LINE && run.end - run.begin <= most
+            });
             inside && run.access == ScalarAccess::Data(Access::Read)
         };
         for run in runs.iter().filter(|run| !is_look(run)) {

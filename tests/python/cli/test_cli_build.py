@@ -80,6 +80,25 @@ def test_options_and_errors(scene: Path):
     assert not (scene / "kernel_meta").exists()
 
 
+def test_sync_is_set_alone(scene: Path):
+    def program(*arguments: str) -> str:
+        done = run(scene, "plan", "infos.json", "--name", "sk", "--text", *arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert program() == program("--sync", "proven") != program("--sync", "contract")
+    assert program("--sync", "contract") == program("--options", "split-mode=1:sync=contract")
+    # Also where the string has another value.
+    options = ["--options", "sync=proven:split-mode=1"]
+    assert program(*options, "--sync", "contract") == program("--sync", "contract")
+    # It is one of the options: what a build depends on, and what its record shows.
+    assert ", compiled in " in run(scene, "compile", "infos.json", "--name", "sk", "-q").stdout
+    built = run(scene, "compile", "infos.json", "--name", "sk", "-q", "--sync", "contract")
+    assert ", compiled in " in built.stdout
+    why = run(scene, "why", "sk")
+    assert "sync was `proven`, is `contract`" in why.stdout, why.stdout
+
+
 def test_a_terminal_sees_one_changing_line(scene: Path):
     parent, child = pty.openpty()
     process = subprocess.Popen(

@@ -84,3 +84,29 @@ def test_a_number_of_blocks_that_does_not_exist_traps(tmp_path: Path, options: s
 def test_a_wrong_value_is_refused(tmp_path: Path) -> None:
     with pytest.raises(superkernel.SuperKernelError, match="one of `all`, `tiled`"):
         superkernel.compile({"op_list": [], "super_kernel_options": "dynamic-cores=some"}, "none")
+
+
+def test_the_lock_of_a_dynamic_op_is_its_own(tmp_path: Path) -> None:
+    with superkernel.configure(soc="Ascend910_93", toolchain="host", kernel_meta_parent_dir=tmp_path, ascendc=""):
+        entries = []
+        for name in ("one", "other"):
+            source = ROWS.replace("CORE", "AscendC::GetBlockIdx()").replace("rows(", f"{name}(")
+            op = build_op(
+                source, name, ["y", "tiling"], AIV, 4, op_type="Rows", out_dir=tmp_path, tiling_keys={7: AIV}
+            )  # fmt: skip
+            entries.append({"bin_path": op.bin_path, "json_path": op.json_path, "task_type": "dynamic"})
+        superkernel.compile({"op_list": entries, "super_kernel_options": ""}, "two_locks")
+    with Device("Ascend910_93") as device:
+        kernel = device.load(tmp_path / "kernel_meta" / "two_locks.json")
+        args: dict[Any, Any] = {}
+        for number in (0, 1):
+            args[f"y_{number}"], args[f"tiling_{number}"] = np.zeros((48, ROW), np.int32), np.zeros(8, np.int32)
+        keys = {0: (7, 4), 1: (7, 4)}
+        kernel.launch(args, tiling_key=keys, check_order=False).raise_for_status()
+        word = device.buffer(np.zeros(1, np.uint64))
+        args.update({"__ac_wait_lock_0": word, "__ac_wait_lock_1": word})
+        with pytest.raises(
+            superkernel.SuperKernelError, match=r"`__ac_wait_lock_0` and `__ac_wait_lock_1` are one"
+        ) as error:
+            kernel.launch(args, tiling_key=keys, check_order=False)
+    assert error.value.errorinfo["errId"] == "SK0902"

@@ -12,16 +12,21 @@ inline void sk_host_require_cube_core(const char *call, sk_host::Site site) {
     }
 }
 
-// The address of an operand, which must be in the memory that the instruction works on.
+// The address of an operand of so many bytes, which must be in the memory that the instruction works on.
 template <class T>
 inline T *sk_host_cube_operand(const LocalTensor<T> &tensor, const sk_host::Memory &memory, const char *operand,
-                               const char *call, sk_host::Site site) {
+                               const char *call, sk_host::Site site, uint64_t bytes = 0) {
     sk_host_require_cube_core(call, site);
     if (!sk_host_is_in(tensor.GetPosition(), memory, site)) {
         sk_host::Violation(site, "%s: %s must be in %s, it is at position %s", call, operand, memory.name,
                            sk_host_position_name(tensor.GetPosition()));
     }
-    return reinterpret_cast<T *>(sk_host_local_range(tensor, 0, call, site));
+    return reinterpret_cast<T *>(sk_host_local_range(tensor, bytes, call, site));
+}
+
+// Bytes up to the end of the last of `count` fractals, `step` of them from one to the next.
+inline uint64_t sk_host_fractals(uint64_t first, uint64_t count, uint64_t step) {
+    return count == 0 ? 0 : (first + (count - 1) * step + 1) * 512;
 }
 
 [[noreturn]] inline void sk_host_no_load(const char *call, TPosition to, sk_host::Site site) {
@@ -33,14 +38,16 @@ inline T *sk_host_cube_operand(const LocalTensor<T> &tensor, const sk_host::Memo
 template <class T>
 inline void LoadData(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LoadData2DParams &params,
                      sk_host::Site site = sk_host::Site::Here()) {
-    T *in = sk_host_cube_operand(src, sk_host::L1(), "the source", "LoadData", site);
+    const uint64_t taken = sk_host_fractals(params.startIndex, params.repeatTimes, params.srcStride);
+    const uint64_t filled = sk_host_fractals(0, params.repeatTimes, uint64_t{params.dstGap} + 1);
+    T *in = sk_host_cube_operand(src, sk_host::L1(), "the source", "LoadData", site, taken);
     const sk_core::Source line = sk_host_source(site);
     if (sk_host_is_in(dst.GetPosition(), sk_host::L0A(), site)) {
-        T *out = sk_host_cube_operand(dst, sk_host::L0A(), "the target", "LoadData", site);
+        T *out = sk_host_cube_operand(dst, sk_host::L0A(), "the target", "LoadData", site, filled);
         load_cbuf_to_ca(out, in, params.startIndex, params.repeatTimes, params.srcStride, params.dstGap, params.sid,
                         params.ifTranspose, 0, line);
     } else if (sk_host_is_in(dst.GetPosition(), sk_host::L0B(), site)) {
-        T *out = sk_host_cube_operand(dst, sk_host::L0B(), "the target", "LoadData", site);
+        T *out = sk_host_cube_operand(dst, sk_host::L0B(), "the target", "LoadData", site, filled);
         load_cbuf_to_cb(out, in, params.startIndex, params.repeatTimes, params.srcStride, params.dstGap, params.sid,
                         params.ifTranspose, 0, line);
     } else {
