@@ -419,6 +419,15 @@ def test_scopes(browser: webdriver.Chrome, tmp_path: Path) -> None:
     shown.done("scopes")
 
 
+def test_a_scope_without_a_super_kernel(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    made = Graph("model")
+    made.op("alone", "Add", [made.op("input", "Data", stream=0)], stream=0, support=1, scope="s")
+    (tmp_path / "scope.html").write_text(pictures.page("scope", "model", pictures.of_scopes(made, plan(made))))
+    shown = Shown(browser, tmp_path / "scope.html")
+    assert "scope s: no super kernel" in shown.panel()
+    shown.done("scope_without")
+
+
 def test_events_across_cuts(browser: webdriver.Chrome, tmp_path: Path) -> None:
     made = Graph("model")
     before = made.op("input", "Data", stream=0)

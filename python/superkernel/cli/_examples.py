@@ -26,6 +26,34 @@ EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("stats", "how large the cache is, and how often it helped"),
         ("export kernels.tar", "save all entries, for `cache import` elsewhere"),
     ),
+    "cache clear": (
+        ("", "empty the user's own cache"),
+        ("--cache-dir /shared/kernels", "empty another folder"),
+    ),
+    "cache export": (
+        ("kernels.tar", "save all kernels"),
+        ("- --cache-dir /shared/kernels", "those of another folder, into a pipe"),
+    ),
+    "cache import": (
+        ("kernels.tar", "take over what `cache export` has saved"),
+        ("- --cache-dir /shared/kernels", "from a pipe, into another folder"),
+    ),
+    "cache ls": (
+        ("", "all kernels, with size and age"),
+        ("--json", "the same for scripts"),
+    ),
+    "cache stats": (
+        ("", "of the user's own cache"),
+        ("--cache-dir /shared/kernels --json", "of another folder, for scripts"),
+    ),
+    "cache verify": (
+        ("", "whether every kernel is as it was stored"),
+        ("--cache-dir /shared/kernels", "the same for another folder"),
+    ),
+    "cache why": (
+        ("ops.json --name fused", "whether a compile of this would be a hit, and why not"),
+        ("kernel_meta/fused.json", "the same for a kernel that was built"),
+    ),
     "calibrate": (
         ("prof_result --model graph.json", "fit prices to runs without and with super kernels"),
         ("prof_result --model graph.json --out prices.json", "and keep them in a file"),
@@ -59,6 +87,34 @@ EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("show kernel.o", "sections and symbols"),
         ("edit kernel.o -o changed.o --rename old=new", "rename a symbol"),
         ("join a.o b.o -o both.o", "join two objects, relocations kept"),
+    ),
+    "elf edit": (
+        ("kernel.o -o changed.o --rename old=new --localize helper", "rename one symbol, hide another"),
+        ("kernel.o -o smaller.o --drop-sections .debug", "without debug information"),
+    ),
+    "elf join": (
+        ("a.o b.o -o both.o", "keep everything that is visible"),
+        ("a.o library.a -o both.o --keep-global entry", "and hide all but one name"),
+    ),
+    "elf link": (
+        ("kernel.o -o kernel_linked.o", "the file that a device loads"),
+        ("a.o b.a -o kernel_linked.o --localize helper", "of several, a name hidden"),
+    ),
+    "elf pack": (
+        ("kernels.a a.o b.o", "an archive of two objects"),
+        ("copies.a plus.o plus_split1.o", "of the copies that `elf split` has made"),
+    ),
+    "elf show": (
+        ("kernel.o", "a summary"),
+        ("kernels.a --all", "every symbol and section of all members"),
+    ),
+    "elf split": (
+        ("kernel.o entry", "as many copies as `split-mode` makes by default"),
+        ("kernel.o entry_cube entry_vec -n 2 -d copies", "two copies of both functions, in a folder"),
+    ),
+    "elf unpack": (
+        ("kernels.a", "all members, into this folder"),
+        ("kernels.a -d members", "into another one"),
     ),
     "explain": (
         ("SK0306", "what an error means and what to do"),

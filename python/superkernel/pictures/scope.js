@@ -213,7 +213,7 @@ function summary() {
     ...plan.findings.map((finding) => make("p", {class: "warn"}, `${finding.message}: ${finding.solution}`)),
     plan.status === "planned" ? null : make("p", {class: "bad"}, `nothing was planned: ${plan.status}`),
     ...plan.scopes.flatMap((scope) => [
-      make("h3", {}, `scope ${scope.name}${scope.branch ? ` in ${scope.branch}` : ""}: ${scope.outcome}`),
+      make("h3", {}, `scope ${scope.name}${scope.branch ? ` in ${scope.branch}` : ""}: ${scope.outcome === "fused" && scope.pieces.length === 0 ? "no super kernel" : scope.outcome}`),
       table(["super kernel", "#ops", ""], scope.pieces.map((name) => {
         const number = plan.pieces.findIndex((piece) => piece.name === name);
         const piece = plan.pieces[number];
