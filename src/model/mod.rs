@@ -32,7 +32,7 @@ pub use op::{
     DcciFlags, DebugOutput, EarlyStartFlags, EventUse, Function, Op, OtherEnd, ParamOffsets, SubKernel, SubKernelCode,
     TaskType, TilingFunctions,
 };
-pub(crate) use params::{FFTS_PARAMETER, Slot, SlotLayout, SlotRole};
+pub(crate) use params::{FFTS_PARAMETER, OpSlots, Slot, SlotLayout, SlotRole};
 pub(crate) use paths::{Missing, beside, with_paths};
 pub use platform::Platform;
 pub use regions::Regions;

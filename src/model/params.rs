@@ -111,15 +111,9 @@ struct Slots(Vec<Slot>);
 
 impl Slots {
     fn add(&mut self, name: SmolStr, op: Option<OpIndex>, role: SlotRole) -> SlotNumber {
-        let number = self.next();
         self.0.push(Slot { name, op, role });
-        number
-    }
-
-    /// The number of the slot that is added next.
-    fn next(&self) -> SlotNumber {
         // `largest_count` has told that they fit.
-        SlotNumber(self.0.len() as u32)
+        SlotNumber(self.0.len() as u32 - 1)
     }
 }
 
@@ -150,33 +144,57 @@ pub(super) fn lay_out(
 fn lay_out_op(op: &mut Op, layout: &mut Slots) {
     let index = op.index;
     let owner = Some(index);
-    let mut offsets = ParamOffsets { param: layout.next(), ..ParamOffsets::default() };
+    let at = OpSlots::of(op, layout.0.len());
     for name in &op.kernel.params {
         layout.0.push(Slot::of_sub_kernel(name, owner));
     }
-    if op.is_dynamic() {
-        offsets.tiling_key =
-            Some(layout.add(format_smolstr!("__ac_dynamic_tiling_key_{index}"), owner, SlotRole::TilingKey));
+    if at.tiling.is_some() {
+        layout.add(format_smolstr!("__ac_dynamic_tiling_key_{index}"), owner, SlotRole::TilingKey);
         layout.add(format_smolstr!("__ac_dynamic_block_num_{index}"), owner, SlotRole::BlockNum);
         layout.add(format_smolstr!("__ac_wait_lock_{index}"), owner, SlotRole::TilingLock);
     }
-    offsets.notify = layout.next();
     for (number, event) in op.send_events.iter_mut().enumerate() {
         event.slot = layout.add(format_smolstr!("__ac_notify_lock_{index}_{number}"), owner, SlotRole::NotifyLock);
     }
-    offsets.wait = layout.next();
     for (number, event) in op.recv_events.iter_mut().enumerate() {
         event.slot = layout.add(format_smolstr!("__ac_wait_lock_{index}_{number}"), owner, SlotRole::WaitLock);
     }
-    op.offsets = offsets;
+    // `largest_count` has told that they fit.
+    let [param, notify, wait] = [at.param, at.notify, at.wait].map(|slot| SlotNumber(slot as u32));
+    op.offsets = ParamOffsets { param, notify, wait, tiling_key: at.tiling.map(|slot| SlotNumber(slot as u32)) };
+}
+
+/// Where the slots of an op are, in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OpSlots {
+    /// Its own parameters.
+    pub param: usize,
+    /// Tiling key, block count and lock of a dynamic op.
+    pub tiling: Option<usize>,
+    /// A lock for every event it sends.
+    pub notify: usize,
+    /// A lock for every event it receives.
+    pub wait: usize,
+    /// What comes next.
+    pub end: usize,
+}
+
+impl OpSlots {
+    /// Those of an op whose first slot is `first`.
+    pub(crate) fn new(first: usize, own: usize, is_dynamic: bool, sends: usize, receives: usize) -> Self {
+        let tiling = first + own;
+        let notify = tiling + if is_dynamic { 3 } else { 0 };
+        let wait = notify + sends;
+        Self { param: first, tiling: is_dynamic.then_some(tiling), notify, wait, end: wait + receives }
+    }
+
+    fn of(op: &Op, first: usize) -> Self {
+        Self::new(first, op.kernel.params.len(), op.is_dynamic(), op.send_events.len(), op.recv_events.len())
+    }
 }
 
 /// How many slots there may be, those of the super kernel itself included; a slot's number has 32 bits.
 fn largest_count(ops: &[Op]) -> Result<u32, ModelError> {
-    let of_op = |op: &Op| {
-        let tiling = if op.is_dynamic() { 3 } else { 0 };
-        (op.kernel.params.len() + tiling + op.send_events.len() + op.recv_events.len()) as u64
-    };
-    let slots: u64 = ops.iter().map(of_op).sum::<u64>() + 4;
+    let slots = ops.iter().map(|op| OpSlots::of(op, 0).end as u64).sum::<u64>() + 4;
     u32::try_from(slots).map_err(|_| ModelError::TooManySlots { slots })
 }

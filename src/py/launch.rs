@@ -68,83 +68,55 @@ impl From<Event> for SimEvent {
 }
 
 /// Two operators that share memory without an order between them.
-#[pyclass(frozen, eq, module = "superkernel._core", name = "Hazard")]
+#[pyclass(frozen, get_all, eq, module = "superkernel._core", name = "Hazard")]
 #[derive(PartialEq, Eq)]
-pub(super) struct SimHazard(pub(super) Hazard);
+pub(super) struct SimHazard {
+    id: &'static str,
+    tool: &'static str,
+    first: String,
+    first_op: usize,
+    second: String,
+    second_op: usize,
+    memory: String,
+    conflict: String,
+    first_core: String,
+    second_core: String,
+    first_site: Option<String>,
+    second_site: Option<String>,
+    text: String,
+}
+
+impl From<Hazard> for SimHazard {
+    fn from(hazard: Hazard) -> Self {
+        let (id, tool) = (hazard.id(), hazard.tool().as_str());
+        let Hazard { first, first_op, second, second_op, memory, .. } = hazard;
+        let Hazard { conflict, first_core, second_core, first_site, second_site, text, .. } = hazard;
+        Self {
+            id,
+            tool,
+            first,
+            first_op,
+            second,
+            second_op,
+            memory,
+            conflict: conflict.into_owned(),
+            first_core,
+            second_core,
+            first_site,
+            second_site,
+            text,
+        }
+    }
+}
 
 #[pymethods]
 impl SimHazard {
-    #[getter]
-    fn id(&self) -> &'static str {
-        self.0.id()
-    }
-
-    #[getter]
-    fn tool(&self) -> &'static str {
-        self.0.tool().as_str()
-    }
-
-    #[getter]
-    fn first(&self) -> &str {
-        &self.0.first
-    }
-
-    #[getter]
-    fn first_op(&self) -> usize {
-        self.0.first_op
-    }
-
-    #[getter]
-    fn second(&self) -> &str {
-        &self.0.second
-    }
-
-    #[getter]
-    fn second_op(&self) -> usize {
-        self.0.second_op
-    }
-
-    #[getter]
-    fn memory(&self) -> &str {
-        &self.0.memory
-    }
-
-    #[getter]
-    fn conflict(&self) -> &str {
-        &self.0.conflict
-    }
-
-    #[getter]
-    fn first_core(&self) -> &str {
-        &self.0.first_core
-    }
-
-    #[getter]
-    fn second_core(&self) -> &str {
-        &self.0.second_core
-    }
-
-    #[getter]
-    fn first_site(&self) -> Option<&str> {
-        self.0.first_site.as_deref()
-    }
-
-    #[getter]
-    fn second_site(&self) -> Option<&str> {
-        self.0.second_site.as_deref()
-    }
-
-    #[getter]
-    fn text(&self) -> &str {
-        &self.0.text
-    }
-
     fn __str__(&self) -> &str {
-        &self.0.text
+        &self.text
     }
 
     fn __repr__(&self) -> String {
-        format!("Hazard({:?})", self.0.text)
+        format!("Hazard({:?})", self.text)
     }
 }
 

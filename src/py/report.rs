@@ -165,7 +165,7 @@ impl SimReport {
 
     #[getter]
     fn hazards<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        Self::list(py, &self.hazards, || Ok(self.run.hazards.iter().cloned().map(SimHazard).collect()))
+        Self::list(py, &self.hazards, || Ok(self.run.hazards.iter().cloned().map(SimHazard::from).collect()))
     }
 
     /// Mistakes inside a core: missing order between its pipes, events and queues used wrongly.

@@ -1,5 +1,7 @@
 //! The flat array of 8-byte slots a super kernel is launched with.
 
+use crate::model::OpSlots;
+
 /// Is slot 0 the address of the cross-core scheduler?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ffts {
@@ -24,24 +26,11 @@ pub(crate) struct EntryArguments {
     pub recv: Vec<i64>,
 }
 
-/// Slot numbers of one op.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct EntrySlots {
-    /// First own argument.
-    pub param: usize,
-    /// Tiling key, block count and lock follow from here on for a tiling-sink op.
-    pub tiling: Option<usize>,
-    /// First notify lock.
-    pub notify: usize,
-    /// First wait lock.
-    pub wait: usize,
-}
-
 /// The whole array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// Per op.
-    pub entries: Vec<EntrySlots>,
+    pub entries: Vec<OpSlots>,
     /// The kernel's own workspace slot.
     pub workspace: Option<usize>,
     /// One `{...}` item per slot.
@@ -68,20 +57,15 @@ pub(crate) fn layout(ffts: Ffts, entries: &[EntryArguments], workspace: Workspac
     let mut slots = Vec::with_capacity(entries.len());
     for entry in entries {
         let id = entry.id;
-        let param = items.len();
+        let (is_dynamic, sends, receives) = (entry.dynamic.is_some(), entry.send.len(), entry.recv.len());
+        slots.push(OpSlots::new(items.len(), entry.own.len(), is_dynamic, sends, receives));
         items.extend(entry.own.iter().map(|name| format!("{{skn{id}{name}{}}}", star(name))));
-        let tiling = entry.dynamic.map(|event| {
-            let at = items.len();
-            items.push(format!("{{skn{id}tiling_context.tiling_key}}"));
-            items.push(format!("{{skn{id}tiling_context.block_dim}}"));
-            items.push(format!("{{skn{id}event_addr{event}*}}"));
-            at
-        });
-        let notify = items.len();
-        items.extend(entry.send.iter().map(|event| format!("{{skn{id}event_addr{event}*}}")));
-        let wait = items.len();
-        items.extend(entry.recv.iter().map(|event| format!("{{skn{id}event_addr{event}*}}")));
-        slots.push(EntrySlots { param, tiling, notify, wait });
+        let lock = |event: &i64| format!("{{skn{id}event_addr{event}*}}");
+        if let Some(event) = &entry.dynamic {
+            items.extend(["tiling_key", "block_dim"].map(|part| format!("{{skn{id}tiling_context.{part}}}")));
+            items.push(lock(event));
+        }
+        items.extend(entry.send.iter().chain(&entry.recv).map(lock));
     }
     let workspace = (workspace == Workspace::Needed).then(|| {
         items.push("{ws0*}".to_owned());
@@ -115,8 +99,8 @@ mod tests {
             EntryArguments { id: 5, own: names(4), dynamic: Some(1_073_741_825), send: vec![12], recv: vec![10] },
         ];
         let layout = layout(Ffts::Present, &entries, Workspace::Needed);
-        assert_eq!(layout.entries[0], EntrySlots { param: 1, tiling: None, notify: 4, wait: 6 });
-        assert_eq!(layout.entries[1], EntrySlots { param: 6, tiling: Some(10), notify: 13, wait: 14 });
+        assert_eq!(layout.entries[0], OpSlots { param: 1, tiling: None, notify: 4, wait: 6, end: 6 });
+        assert_eq!(layout.entries[1], OpSlots { param: 6, tiling: Some(10), notify: 13, wait: 14, end: 15 });
         assert_eq!(layout.workspace, Some(15));
         assert_eq!(8 * layout.slots, 128);
         assert_eq!(
@@ -144,7 +128,7 @@ mod tests {
     fn without_scheduler_and_workspace() {
         let entries = [EntryArguments { id: 0, own: names(2), dynamic: None, send: vec![], recv: vec![] }];
         let layout = layout(Ffts::Absent, &entries, Workspace::Unused);
-        assert_eq!(layout.entries[0], EntrySlots { param: 0, tiling: None, notify: 2, wait: 2 });
+        assert_eq!(layout.entries[0], OpSlots { param: 0, tiling: None, notify: 2, wait: 2, end: 2 });
         assert_eq!((layout.workspace, 8 * layout.slots), (None, 16));
     }
 }
