@@ -12,8 +12,8 @@ from superkernel.scope._graph import Graph
 
 #: As TorchAir names them: per graph and rank one file for every run.
 _NAMED = re.compile(r"dynamo_optimized_(.+)_rank_(\d+)_pid_\d+_ts_(\d+)\.(?:txt|pbtxt|py)")
-#: As `TORCH_COMPILE_DEBUG=1` leaves them.
-_DEBUG = "*_optimized_ge_graph.txt"
+#: As `TORCH_COMPILE_DEBUG=1` leaves them, in a folder `run_<time>-pid_<process>` per run.
+_DEBUG = re.compile(r"\d+_.*_optimized_ge_graph\.(?:txt|pbtxt|py)")
 #: What stands in every form, but under a name of its own.
 _SOURCES = ("Data", "RefData", "Const", "NetOutput")
 
@@ -35,9 +35,18 @@ def graphs_in(folder: Path) -> list[Dump]:
         if named is not None:
             dumped.setdefault((named.group(1), int(named.group(2))), []).append((int(named.group(3)), path))
     found = [_newest(f"{graph}, rank {rank}", files) for (graph, rank), files in sorted(dumped.items())]
-    if not found:
-        found = [Dump(str(path.relative_to(folder)), path) for path in sorted(folder.rglob(_DEBUG))]
-    return found
+    return found or _of_debug_runs(folder)
+
+
+def _of_debug_runs(folder: Path) -> list[Dump]:
+    """The graphs of the newest run of each folder of runs."""
+    newest: dict[tuple[Path, str], Dump] = {}
+    for path in sorted(folder.rglob("*_optimized_ge_graph.*")):
+        if _DEBUG.fullmatch(path.name) is None:
+            continue
+        run = next((parent for parent in path.parents if parent.name.startswith("run_")), path.parent)
+        newest[run.parent, str(path.relative_to(run))] = Dump(str(path.relative_to(folder)), path)
+    return [*newest.values()]
 
 
 def _newest(title: str, files: list[tuple[int, Path]]) -> Dump:

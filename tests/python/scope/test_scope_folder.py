@@ -57,6 +57,17 @@ def test_a_node_to_leave_out_is_in_one_graph_of_several(tmp_path: Path, capsys: 
     assert "SK1022" in capsys.readouterr().err
 
 
+def test_the_newest_of_several_debug_runs(tmp_path: Path) -> None:
+    wanted = []
+    for run in ("run_2026_11_19_06_57_59_314433-pid_20540", "run_2026_11_19_07_01_02_000001-pid_9"):
+        for model in ("model__0", "model__1"):
+            inside = tmp_path / "torch_compile_debug" / run / "torchair" / model / "forward"
+            inside.mkdir(parents=True)
+            shutil.copy(GRAPHS / "decoder.pbtxt", inside / "006_aot_forward_original_ge_graph.pbtxt")
+            wanted.append(shutil.copy(GRAPHS / "decoder.pbtxt", inside / "016_aot_forward_optimized_ge_graph.pbtxt"))
+    assert [dump.path for dump in graphs_in(tmp_path)] == wanted[2:]
+
+
 def test_the_folder_of_a_debug_run(tmp_path: Path) -> None:
     inside = tmp_path / "run_1" / "torchair" / "model__0" / "forward"
     inside.mkdir(parents=True)
