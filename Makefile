@@ -58,8 +58,8 @@ develop: $(VENV)/.builder  ## builds the package into .venv
 release: setup  ## the same, optimised
 	maturin develop --quiet --release
 
-# The listings that follow from the tables of options and settings (CONTRIBUTING.md), written anew.
-tables: develop setup  ## writes the listings of options and settings anew
+# The listings that follow from the core's tables (CONTRIBUTING.md), written anew.
+tables: develop setup  ## writes the listings of options, settings, statuses, ... anew
 	SUPERKERNEL_BLESS=1 pytest -q tests/python/docs/test_tables.py tests/python/docs/test_errors.py -k "test_a_listing or SK0010"
 
 # What every Python test costs, recorded anew; who costs half a second is left out by `make quick`.
