@@ -42,7 +42,7 @@ TWINS = [
     Twin("MISALIGNED", {}, "api", "is not a multiple of 32"),
     Twin("OUTSIDE_OF_BUFFERS", {}, "api", "which are not all in one buffer"),
     # This one too, where loads and stores are looked at.
-    Twin("LOAD_OUTSIDE_OF_BUFFERS", CHECKED, "api", "0 bytes behind the end of `x`: they are in no buffer"),
+    Twin("LOAD_OUTSIDE_OF_BUFFERS", CHECKED, "api", "0 bytes past the end of `x`: they are in no buffer"),
     # These need two cores.
     Twin(
         "NO_DCCI_AFTER_WRITE",

@@ -131,7 +131,7 @@ def _soc_in_force(name: str, key: str, cann: _Cann, configured: Mapping[str, _co
     told = _from_variable(name)
     if told is not None:
         if trouble is not None:
-            _warn(f"CANN does not tell the SoC, `{told[1]}` is taken: {trouble}")
+            _warn(f"CANN does not give the SoC, `{told[1]}` is taken: {trouble}")
         return told
     device = _device.soc_name()
     if device is not None:
@@ -149,7 +149,7 @@ def _no_soc_for_device(name: str) -> Exception:
 
     return make_error(
         "SK0013",
-        "the compiler for devices is used (toolchain `cann`), but nobody has told the SoC to build for, and there is "
+        "the compiler for devices is used (toolchain `cann`), but the SoC to build for is not known, and there is "
         "no device to ask",
         f"name it: `superkernel.configure({name}=...)` or the environment variable "
         f"`{_config.SETTINGS[name]['variable']}`; for kernels of this machine: `superkernel.configure(toolchain=host)`",
@@ -164,12 +164,12 @@ def _no_soc(name: str, trouble: Exception | None) -> Exception:
     if trouble is None:
         return make_error(
             "SK0013",
-            "CANN is installed, but nobody has told the SoC to build for, and there is no device to ask",
+            "CANN is installed, but the SoC to build for is not known, and there is no device to ask",
             f"name it: {naming}",
         )
     return make_error(
         "SK0013",
-        f"CANN's Python is installed but does not tell the SoC: {trouble}",
+        f"CANN's Python is installed but does not give the SoC: {trouble}",
         f"repair the CANN installation, set CANN's SoC before this call, or name it: {naming}",
     )
 
@@ -345,7 +345,7 @@ def _read_cores(name: str, key: str, known: Mapping[str, Any]) -> int | None:
     except _config.BadValue as refusal:
         _warn(f'CANN\'s `get_soc_spec("{key}")` returned {count!r}, expected {refusal}; the SoC table is taken')
     except CannTrouble as trouble:
-        _warn(f"CANN does not tell the core count, the SoC table is taken: {trouble}")
+        _warn(f"CANN does not give the core count, the SoC table is taken: {trouble}")
     return None
 
 
@@ -357,7 +357,7 @@ def _read_build_config(name: str, key: str, _known: Mapping[str, Any]) -> Any:
     except _config.BadValue as refusal:
         _warn(f'CANN\'s `get_current_build_config("{key}")` returned {value!r}, expected {refusal}; ignored')
     except CannTrouble as trouble:
-        _warn(f"CANN does not tell `{name}`, the default is taken: {trouble}")
+        _warn(f"CANN does not give `{name}`, the default is taken: {trouble}")
     return None
 
 
@@ -413,13 +413,13 @@ def cann_features() -> dict[str, int]:
     except CannAbsent:
         return {}
     except CannTrouble as trouble:
-        _warn(f"CANN does not tell its features: {trouble}")
+        _warn(f"CANN does not list its features: {trouble}")
         return {}
     except Exception as error:
-        _warn(f"CANN does not tell its features: `get_features()` failed: {type(error).__name__}: {error}")
+        _warn(f"CANN does not list its features: `get_features()` failed: {type(error).__name__}: {error}")
         return {}
     if not isinstance(features, Mapping):
-        _warn(f"CANN does not tell its features: `get_features()` returned {type(features).__name__}")
+        _warn(f"CANN does not list its features: `get_features()` returned {type(features).__name__}")
         return {}
     return dict(features)
 

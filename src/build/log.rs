@@ -38,7 +38,7 @@ impl BuildLog {
     /// A script that repeats the commands. What was done in memory is a comment: its results are kept.
     pub(crate) fn to_script(&self, kernel: &str) -> String {
         let mut script = format!(
-            "#!/bin/sh\n# Repeats the tools' part of the build of {kernel}. Lines behind `#=` were done in memory; these\n\
+            "#!/bin/sh\n# Repeats the tools' part of the build of {kernel}. Lines after `#=` were done in memory; these\n\
              # commands would do the same, and what came out is kept.\nset -e\n"
         );
         for (stage, line) in &self.0 {

@@ -296,7 +296,7 @@ fn describe(price: Price, prices: &Prices, seen: &[Observation]) -> FittedPrice 
     });
     let why_not = (!determined).then(|| match (occurs, partner) {
         (false, _) => "it does not occur in the fused runs".to_owned(),
-        (true, Some(partner)) => format!("the data tell it only together with `{partner}`"),
+        (true, Some(partner)) => format!("the data determine it only together with `{partner}`"),
         (true, None) if us == 0.0 => "the data put it at 0".to_owned(),
         (true, None) => format!("the data leave it open by +-{:.0} %", 100.0 * error_us / us),
     });

@@ -33,7 +33,7 @@ pub enum CostError {
         problem: String,
     },
     /// A profile is wrong.
-    #[error("`{}` is no profile that can be read: {problem}", path.display())]
+    #[error("`{}` is not a readable profile: {problem}", path.display())]
     BadProfile {
         /// The file.
         path: PathBuf,
@@ -41,7 +41,7 @@ pub enum CostError {
         problem: String,
     },
     /// No profile says anything about any op.
-    #[error("no row of {profiles} tells about any of the {ops} ops")]
+    #[error("no row of {profiles} is about any of the {ops} ops")]
     NothingMeasured {
         /// The files.
         profiles: String,
@@ -85,7 +85,7 @@ impl Diagnostic for CostError {
             Self::NothingToFit { .. } => {
                 advice("SK1104", "give the profiles of runs of this model without and with super kernels")
             }
-            Self::Cancelled(_) => advice("SK1106", "start it again when you want to"),
+            Self::Cancelled(_) => advice("SK1106", "run it again"),
             Self::Stuck { .. } => advice("SK1105", "report this with the output of `superkernel plan --text`"),
         }
     }

@@ -64,7 +64,7 @@ impl Known<'_> {
             match known.made_up(piece) {
                 Ok(kernel) => kernel?,
                 Err(op) => {
-                    return Ok(Err(format!("`{op}` has no json_path, and no row of the profile tells its cores")));
+                    return Ok(Err(format!("`{op}` has no json_path, and no row of the profile has its cores")));
                 }
             }
         };

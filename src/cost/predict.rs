@@ -370,7 +370,7 @@ fn notes(subject: &Subject, program: &Program, derived: &ByPosition<Derived>) ->
         let duration = &subject.durations[op];
         duration.task.is_some() || duration.cores.is_some()
     };
-    list("nothing tells how long these take, so they count as nothing", of(&|op| (!known(op)).then(|| label(op))));
+    list("it is not known how long these take, so they count as nothing", of(&|op| (!known(op)).then(|| label(op))));
     list(
         "not in the profile, estimated from other ops",
         of(&|op| {
@@ -398,7 +398,7 @@ fn notes(subject: &Subject, program: &Program, derived: &ByPosition<Derived>) ->
         notes.push("tiling of dynamic ops is taken to be done already: when it is, the model cannot know".to_owned());
     }
     if has(|action| matches!(action, Action::PreloadHere { .. })) {
-        notes.push("preload-code=max: the code behind the entry is taken to be in the order of the calls".to_owned());
+        notes.push("preload-code=max: the code after the entry is taken to be in the order of the calls".to_owned());
     }
     notes
 }

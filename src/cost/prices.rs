@@ -82,7 +82,7 @@ const TABLE: [Entry; Price::COUNT] = [
     entry(Price::EventWord, "event_word", 0.5, Effect::Costs, "per lock word written or polled"),
     entry(Price::WorkspaceClear, "workspace_clear", 0.02, Effect::Costs, "per 512 bytes of workspace cleared"),
     entry(Price::OpHead, "op_head", 0.3, Effect::Saves, "per op that waits itself: what it does before its wait"),
-    entry(Price::OpTail, "op_tail", 0.3, Effect::Saves, "per op that sets itself: what it does behind its set"),
+    entry(Price::OpTail, "op_tail", 0.3, Effect::Saves, "per op that sets itself: what it does after its set"),
 ];
 
 impl Price {

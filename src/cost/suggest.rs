@@ -100,7 +100,7 @@ pub(crate) fn suggest(
             }
         };
         if !subject.is_measured() {
-            passed.push(pass("no row of the profile tells about its ops".to_owned()));
+            passed.push(pass("no row of the profile is about its ops".to_owned()));
             continue;
         }
         let program = match plan::plan(&subject.kernel, &subject.sizes) {

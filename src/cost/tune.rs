@@ -167,7 +167,7 @@ pub fn tune(
             Err(error) => refused.push(Refused { options: option_text(options), why: error.to_string() }),
         }
     }
-    // Times that differ by less than the model can tell are one: then the one that changes least stands first.
+    // Times that differ by less than the model can resolve are one: then the one that changes least stands first.
     ranking.sort_by(|left, right| left.0.total_cmp(&right.0));
     let fastest = ranking.first().map_or(0.0, |first| first.0);
     let step = (WORTH * fastest).max(1e-9);

@@ -216,7 +216,7 @@ impl Diagnostic for ElfError {
                 "SK0605",
                 "`superkernel elf show` lists the symbols; ask for missing names to be ignored if that is meant",
             ),
-            Self::WrongSymbol { .. } => advice("SK0606", "`superkernel elf show` tells how the object defines it"),
+            Self::WrongSymbol { .. } => advice("SK0606", "`superkernel elf show` prints how the object defines it"),
             Self::DuplicateSymbol { .. } => {
                 advice("SK0607", "choose a new name, or rename, localize or strip the other symbol in the same pass")
             }
@@ -226,7 +226,9 @@ impl Diagnostic for ElfError {
             Self::DropRefused { .. } => advice("SK0611", "keep the section, or remove what refers to it first"),
             Self::UnknownReferences { .. } => advice("SK0612", "drop that section, or build the object without it"),
             Self::BadCount { .. } => advice("SK0613", "ask for at least one copy"),
-            Self::Excessive { .. } => advice("SK0614", "the file is damaged, or compile the kernel with less"),
+            Self::Excessive { .. } => {
+                advice("SK0614", "the file is damaged, or the kernel asks for too much: compile it with less")
+            }
             Self::NotArchive { .. } => advice("SK0620", "give an archive made by `ar`"),
             Self::ThinArchive => advice("SK0621", "make a full archive: `ar rcs` without `T` or `--thin`"),
             Self::InMember { source, .. } => source.advice(),

@@ -214,7 +214,7 @@ settings! {
     }
     /// May others write where finished kernels are kept?
     cache_shared: bool {
-        meaning: "use a cache folder that other users can write, too: whoever can write there decides what runs \
+        meaning: "use a cache folder that other users can write, too: anyone who can write there decides what runs \
                   ([security.md](security.md))",
         help: "use a cache folder that other users can write",
         variable: Some("SUPERKERNEL_CACHE_SHARED"),

@@ -62,7 +62,7 @@ pub enum LinkError {
         second: String,
     },
     /// Nobody defines a name that the device's file needs.
-    #[error("nobody defines {}", Needed(.symbols))]
+    #[error("no definition of {}", Needed(.symbols))]
     Undefined {
         /// Names, and an object that needs each.
         symbols: Vec<(String, String)>,

@@ -248,7 +248,7 @@ fn what_does_not_fit_is_said_with_names_and_numbers() {
 fn objects_that_do_not_go_together_are_refused() {
     assert_eq!(
         refused(|_, second| second.symbols[0].place = Place::Undefined),
-        "nobody defines `second` (needed by `a.o`)"
+        "no definition of `second` (needed by `a.o`)"
     );
     assert_eq!(
         refused(|_, second| second.symbols[1].place = Place::Section(0)),

@@ -107,7 +107,7 @@ pub(crate) fn sequential_order(ops: &[LaunchableOp]) -> Vec<usize> {
     while order.len() < ops.len() {
         let free = |at: &usize| !done[*at] && before[*at].iter().all(|earlier| done[*earlier]);
         let next = (0..ops.len()).find(free);
-        // Ops that wait for each other in a circle are refused when a kernel is built; nothing orders them here.
+        // Ops that wait for each other in a cycle are refused when a kernel is built; nothing orders them here.
         let Some(next) = next.or_else(|| done.iter().position(|is_done| !is_done)) else { break };
         done[next] = true;
         order.push(next);

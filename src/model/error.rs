@@ -69,7 +69,7 @@ pub enum ModelError {
     EarlyStartSeveralStreams { op: OpName, flags: String },
     #[error("{op} both sends and receives event {event}")]
     EventToItself { op: OpName, event: EventId },
-    #[error("{op}: event {event} stands twice in its `{list}`")]
+    #[error("{op}: event {event} is listed twice in its `{list}`")]
     EventTwice { op: OpName, event: EventId, list: &'static str },
     #[error("event {event} is {verb} by two ops: {first} and {second}")]
     EventClaimedTwice { event: EventId, verb: &'static str, first: OpName, second: OpName },

@@ -380,7 +380,7 @@ fn wrong_events_are_named() {
         (
             Fixture::new().aiv(1, send(json!([3, 3]))).aiv(1, json!({})),
             "SK0302",
-            "op 0 (`k0`): event 3 stands twice in its `send_event_list`",
+            "op 0 (`k0`): event 3 is listed twice in its `send_event_list`",
         ),
         (
             Fixture::new().aiv(1, send(json!([3]))).aiv(1, send(json!([3]))).aiv(1, json!({})),

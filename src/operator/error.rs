@@ -26,7 +26,7 @@ pub enum OperatorError {
     MissingCall { operator: String, call: String, left_out: Vec<String> },
     #[error("operator `{operator}` registers no tiling{}", notes(left_out))]
     NoTiling { operator: String, left_out: Vec<String> },
-    #[error("operator `{operator}` does not tell the shapes of its outputs{}", notes(left_out))]
+    #[error("operator `{operator}` does not give the shapes of its outputs{}", notes(left_out))]
     NoShapes { operator: String, left_out: Vec<String> },
     #[error("{step} of operator `{operator}` refused what it was asked{}", notes(log))]
     Refused { operator: String, step: &'static str, log: Vec<String> },

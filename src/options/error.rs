@@ -41,7 +41,7 @@ pub enum OptionProblem {
 impl fmt::Display for OptionProblem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::EmptyName => write!(formatter, "an option has no name in front of its `=`"),
+            Self::EmptyName => write!(formatter, "an option has no name before its `=`"),
             Self::EmptyValue { name } => {
                 write!(formatter, "option `{}` has no value after its `=`", Shortened(name))
             }
@@ -98,7 +98,7 @@ impl fmt::Display for OptionError {
 impl Diagnostic for OptionError {
     fn advice(&self) -> Advice {
         match self.problems.first().map(|located| &located.problem) {
-            Some(OptionProblem::Unknown { .. }) | None => advice("SK0101", "`superkernel options` lists what there is"),
+            Some(OptionProblem::Unknown { .. }) | None => advice("SK0101", "`superkernel options` lists all of them"),
             Some(OptionProblem::BadValue { value, .. }) if joins_options(value) => {
                 advice("SK0102", "options are joined by `:`, as in `split-mode=2:profiling=1`")
             }

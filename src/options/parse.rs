@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(
             problems,
             [
-                "an option has no name in front of its `=`",
+                "an option has no name before its `=`",
                 "option `split-mode` has no value after its `=`",
                 "option `profiling` cannot be `2`; expected `0` or `1`",
                 "option `profiling` is given twice",

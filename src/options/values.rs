@@ -293,7 +293,7 @@ impl Deref for CompilerArguments {
 
 impl OptionType for CompilerArguments {
     const ACCEPTS: &'static str =
-        "compiler arguments separated by commas; one such as `-D` that stands alone needs a word behind it";
+        "compiler arguments separated by commas; one such as `-D` that comes alone needs a word after it";
     const SAMPLES: &'static [&'static str] = &["-DX=1,-g", "-D,X"];
 
     fn read(text: &str) -> Option<Self> {

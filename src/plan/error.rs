@@ -8,7 +8,7 @@ use crate::program::Violation;
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the fields are what the messages print")]
 pub enum PlanError {
-    #[error("events and op order wait for each other in a circle: {}", names(.ops))]
+    #[error("events and op order wait for each other in a cycle: {}", names(.ops))]
     Cycle { ops: Vec<OpName> },
     #[error("the planned program breaks {} of its own rules: {}", .violations.len(), list(.violations))]
     Broken { violations: Vec<Violation> },

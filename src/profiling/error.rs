@@ -16,7 +16,7 @@ pub enum ProfilingError {
     #[error(transparent)]
     Json(#[from] JsonError),
     /// No profiling buffer.
-    #[error("`{}` is no profiling buffer that can be read: {problem}", path.display())]
+    #[error("`{}` is not a readable profiling buffer: {problem}", path.display())]
     NoBuffer {
         /// The dump.
         path: PathBuf,

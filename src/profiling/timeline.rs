@@ -48,7 +48,7 @@ fn notes(decoded: &Decoded, kernel: &Profiled, is_told: bool) -> Vec<String> {
     }
     if !is_told {
         notes.push(
-            "no reasons: the object beside the kernel's JSON is not there, or does not tell its program".to_owned(),
+            "no reasons: the object beside the kernel's JSON is not there, or does not contain its program".to_owned(),
         );
     }
     notes

@@ -18,11 +18,11 @@ impl<'a> Whereabouts<'a> {
         Self { kernel, told: kernel.program.as_ref().map(Told::new) }
     }
 
-    /// "behind op 1 `add`, where early-start-wait of op 2 `mul` (list order) can hold a core up".
+    /// "after op 1 `add`, where early-start-wait of op 2 `mul` (list order) can hold a core up".
     pub(super) fn of(&self, log: &CoreLog) -> String {
         let ended = log.spans.iter().filter(|span| span.end.is_some()).max_by_key(|span| span.end);
         let place = match ended {
-            Some(span) => format!("behind {}", self.kernel.subject_name(span.subject)),
+            Some(span) => format!("after {}", self.kernel.subject_name(span.subject)),
             None => "in front of all ops".to_owned(),
         };
         match self.waits(log).as_slice() {

@@ -81,7 +81,7 @@ impl fmt::Display for Violation {
             Self::WrongPartner { core, flag, wait, set } => {
                 write!(formatter, "on {core} the wait of flag {flag} for the {wait} takes the set of the {set}")
             }
-            Self::NoPartner { core, flag } => write!(formatter, "{core} sets flag {flag}, which nobody receives"),
+            Self::NoPartner { core, flag } => write!(formatter, "{core} sets flag {flag}, which no core receives"),
             Self::Overflow { core, flag } => write!(formatter, "flag {flag} of {core} counts beyond 15"),
             Self::Stuck { core, flag, wait, op } => {
                 write!(formatter, "{core} waits for ever for flag {flag} of the {wait}")?;
@@ -89,7 +89,7 @@ impl fmt::Display for Violation {
             }
             Self::LeftRaised { core, flag } => write!(formatter, "flag {flag} of {core} is still raised at the end"),
             Self::Unordered { first, second } => write!(formatter, "op {second} can start before op {first} has ended"),
-            Self::EarlyNotify { op } => write!(formatter, "an event of op {op} is told before all cores have ended it"),
+            Self::EarlyNotify { op } => write!(formatter, "an event of op {op} is sent before all cores have ended it"),
             Self::EarlyStart { op } => write!(formatter, "op {op} can start before its outer event has come"),
             Self::EarlyWorkspace { op } => {
                 write!(formatter, "op {op} can use the workspace before all cores have cleared it")
@@ -98,7 +98,7 @@ impl fmt::Display for Violation {
                 write!(formatter, "the lock of dynamic op {op} is cleared while a core may still poll it")
             }
             Self::LockedNotify { op, locked } => {
-                write!(formatter, "an event of op {op} is told before the lock of dynamic op {locked} is cleared")
+                write!(formatter, "an event of op {op} is sent before the lock of dynamic op {locked} is cleared")
             }
             Self::EarlyFlush { first, op } => {
                 write!(formatter, "the cache is flushed for op {op} before op {first} has ended")
@@ -107,7 +107,7 @@ impl fmt::Display for Violation {
                 write!(formatter, "option `{option}` promises {lacks} after op {op}")
             }
             Self::Unanswered { op } => {
-                write!(formatter, "op {op} waits for the outside while an event of an op before it is not told yet")
+                write!(formatter, "op {op} waits for the outside while an event of an op before it is not sent yet")
             }
         }
     }

@@ -58,7 +58,7 @@ impl Line {
     pub(super) fn word(&mut self, what: &str) -> Result<String, String> {
         match self.tokens.pop_front() {
             Some(Token::Word(word)) => Ok(word),
-            Some(Token::Field(name, _)) => Err(format!("`{name}=` stands where {what} belongs")),
+            Some(Token::Field(name, _)) => Err(format!("`{name}=` is where {what} belongs")),
             None => Err(format!("{what} is missing")),
         }
     }
@@ -146,7 +146,7 @@ impl Line {
 
     pub(super) fn expect(&mut self, wanted: &str) -> Read<()> {
         let found = self.word(&format!("`{wanted}`"))?;
-        if found == wanted { Ok(()) } else { Err(format!("`{found}` stands where `{wanted}` belongs")) }
+        if found == wanted { Ok(()) } else { Err(format!("`{found}` is where `{wanted}` belongs")) }
     }
 
     /// All words that are left, as they stand.

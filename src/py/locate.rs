@@ -54,7 +54,7 @@ impl Location {
         words.extend(self.copy.map(|copy| format!("copy {copy}")));
         words.push(match (shown_ops(&self.ops), self.core.is_some(), self.certain) {
             (None, true, true) => "the super kernel's own code".to_owned(),
-            (None, true, false) => "behind the super kernel's own code".to_owned(),
+            (None, true, false) => "after the super kernel's own code".to_owned(),
             (None, false, _) if self.kernel.is_some() => "in front of all code that is known".to_owned(),
             (None, false, _) => "no op is known: the object has no map of its code".to_owned(),
             (Some(ops), _, true) => ops,

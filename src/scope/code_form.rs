@@ -45,7 +45,7 @@ pub(crate) fn read(text: &str) -> Result<Graph, ScopeError> {
     if !text.contains(TRACED) {
         return Err(wrong(
             start,
-            "this graph has no `## FX Code:` comments, and marks stand nowhere else in this form; dump it as text: \
+            "this graph has no `## FX Code:` comments, and marks are nowhere else in this form; dump it as text: \
              config.debug.graph_dump.type = \"txt\"",
         ));
     }

@@ -358,14 +358,14 @@ impl Diagnostic for ScopeError {
             Self::EventIds { .. } => advice("SK1013", "use smaller ids for memory events"),
             Self::BackwardEvent { .. } => advice("SK1014", "list the nodes in execution order"),
             Self::UnknownExcluded { .. } => advice("SK1022", "exclude nodes of the graph, by their whole names"),
-            Self::Cancelled(_) => advice("SK1023", "start it again when you want to"),
+            Self::Cancelled(_) => advice("SK1023", "run it again"),
             Self::CyclicEdges { .. } => advice("SK1030", "give the graph as it was dumped"),
             Self::UncoveredData { producer, consumer, .. } => advice(
                 "SK1031",
                 format!("let `{consumer}` wait for `{producer}` by an event, or put both on one stream"),
             ),
             Self::WaitCycle { node, .. } => {
-                advice("SK1015", format!("end the scope in front of `{node}`, or let the planner cut there"))
+                advice("SK1015", format!("end the scope before `{node}`, or let the planner cut there"))
             }
         }
     }

@@ -12,7 +12,7 @@ pub enum StoreError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The caller asked to stop.
-    #[error("interrupted while waiting for others who use `{}`", directory.display())]
+    #[error("interrupted while waiting for other processes that use `{}`", directory.display())]
     Cancelled {
         /// The directory they use.
         directory: PathBuf,
@@ -44,7 +44,7 @@ impl Diagnostic for StoreError {
                 "SK0809",
                 "take the permission from others, or trust them with `superkernel.configure(cache_shared=True)`",
             ),
-            Self::Cancelled { .. } => advice("SK0806", "start it again when you want to"),
+            Self::Cancelled { .. } => advice("SK0806", "run it again"),
         }
     }
 }

@@ -124,7 +124,7 @@ impl Diagnostic for ToolchainError {
                 "raise the limit with `superkernel.configure(tool_timeout=…)`, or look why the tool hangs",
             ),
             Self::ResponseFile { .. } => advice("SK0706", "write the arguments themselves into `compile-options`"),
-            Self::Cancelled { .. } => advice("SK0705", "start it again when you want to"),
+            Self::Cancelled { .. } => advice("SK0705", "run it again"),
             Self::File(error) => error.advice(),
         }
     }

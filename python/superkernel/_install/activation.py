@@ -123,7 +123,7 @@ def activate_toolkit(toolkit: Path) -> tuple[Path, str]:
         raise make_error(
             "SK0015",
             f"there is no package `superkernel` in `{package.parent}`",
-            "nothing stands before this package there; name another toolkit with `--toolkit DIR`, "
+            "no other package comes before this one there; name another toolkit with `--toolkit DIR`, "
             "or set ASCEND_HOME_PATH",
         )
     with _reported(start), _only_one(package):

@@ -76,7 +76,7 @@ class Found:
 
     def __str__(self) -> str:
         if self.problem is not None:
-            return f"cannot tell: {self.problem}"
+            return f"an unknown package: {self.problem}"
         return self.kind.value if self.folder is None else f"{self.kind.value}, {self.folder}"
 
 
@@ -115,7 +115,7 @@ def shadow_note(folder: str) -> str | None:
         return None
     return (
         f"`import superkernel` gives another package here: {kind.value}, `{folder}`. This command works, but Python "
-        "and the graph engine use that one. Run `superkernel-rs activate` to change it; `superkernel doctor` tells more"
+        "and the graph engine use that one. Run `superkernel-rs activate` to change it; `superkernel doctor` prints more"
     )
 
 

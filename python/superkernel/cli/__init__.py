@@ -56,7 +56,7 @@ def parser(commands: Iterable[str] = COMMANDS) -> Parser:
     root = Parser(
         prog="superkernel",
         description="Fuse compiled Ascend AI-core kernels into one super kernel.",
-        epilog="`superkernel COMMAND --help` tells more about a command. Errors are listed in docs/errors.md.",
+        epilog="`superkernel COMMAND --help` prints more about a command. Errors are listed in docs/errors.md.",
     )
     root.add_argument("--version", action="store_true", help="print the version")
     subparsers = root.add_subparsers(dest="command", metavar="COMMAND", title="commands")

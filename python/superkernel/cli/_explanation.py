@@ -57,7 +57,7 @@ def lines(explanation: Mapping[str, Any]) -> Iterable[str]:
     sides = "several streams side by side" if form["several_streams"] else "one stream"
     yield f"{explanation['kernel_name']}: {_count(len(ops), 'op')} fused for {explanation['soc']}"
     if built is not None:
-        yield "  built; its sub-kernels are read as they are now (`superkernel why` tells what changed since)"
+        yield "  built; its sub-kernels are read as they are now (`superkernel why` prints what changed since)"
     yield f"  form: {sides}: {form['because']}"
     cores = f"{shape['cores']['aic']} cube and {shape['cores']['aiv']} vector cores"
     yield f"  type: {_type(shape['kernel_type'])}, {_count(shape['block_num'], 'block')}, {cores}: {shape['because']}"
@@ -165,7 +165,7 @@ def _early_start(early_start: Mapping[str, Any]) -> Iterable[str]:
     for (sets_itself, waits_itself, twice), ops in alike.items():
         sets = "the first op sets itself" if sets_itself else "the first op is followed by a set"
         waits = "the second waits itself" if waits_itself else "the second waits before it starts"
-        again = "; a second hand-over for its own wait, because of what stands between" if twice else ""
+        again = "; a second hand-over for its own wait, because of what is between" if twice else ""
         yield f"  {_named(ops)}: {sets}, {waits}{again}"
 
 

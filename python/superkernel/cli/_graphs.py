@@ -45,7 +45,7 @@ def pieces(graph: Graph, options: argparse.Namespace) -> Iterator[Piece]:
     found = plan(graph).pieces
     names = [piece.kernel_name for piece in found]
     if not found:
-        raise check.refuse(f"{options.file} has no super kernel", "`superkernel scope` tells why")
+        raise check.refuse(f"{options.file} has no super kernel", "`superkernel scope` prints why")
     if options.piece is not None:
         if options.piece not in names:
             near = _core.nearest(options.piece, names, 3)

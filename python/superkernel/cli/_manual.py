@@ -26,7 +26,7 @@ def _lines() -> Iterator[str]:
         "dozens. Without an NPU and without CANN the same is built for this machine and runs in a simulator."
     )
     yield _text(
-        "`superkernel COMMAND --help` tells everything about a command. `superkernel-rs` is another name for it."
+        "`superkernel COMMAND --help` prints everything about a command. `superkernel-rs` is another name for it."
     )
     yield ".SH COMMANDS"
     for command in others:

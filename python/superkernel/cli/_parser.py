@@ -96,7 +96,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """The usage of the command that was meant, what is wrong, and where to read on."""
         self.print_usage(sys.stderr)
-        self.exit(WRONG_USAGE, f"superkernel: error: {message}\n  hint: `{self.prog} --help` tells what there is\n")
+        self.exit(WRONG_USAGE, f"superkernel: error: {message}\n  hint: `{self.prog} --help` lists what there is\n")
 
 
 def verbosity(options: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "takes it back.",
     )
     command.add_argument("--user", action="store_true", help="for this user only, though more could be written")
-    add_toolkit(command, "put a stand-in into the toolkit's package instead")
+    add_toolkit(command, "put a replacement into the toolkit's package instead")
     command.set_defaults(run=run)
 
 

@@ -24,7 +24,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     for name, text in (
         ("stats", "what it holds and how often it helped"),
         ("ls", "every kernel: size, when it was last used, name"),
-        ("verify", "read every kernel and tell what is wrong; the exit status is 1 if something is"),
+        ("verify", "read every kernel and report what is wrong; the exit status is 1 if something is"),
         ("why", "whether it has the kernel of an op list; if not, which one comes closest and what is different"),
         ("clear", "remove all kernels and what else the cache has written"),
         ("export", "write all kernels to a tar file"),

@@ -16,7 +16,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="compare profiler results with and without super kernels",
         description="Print the op_statistic.csv of a model without and with super kernels, the totals, the benefit, "
         "which op types went into super kernels, and what changed: by op type, and op by op where op_summary*.csv or "
-        "kernel_details*.csv stands beside both.",
+        "kernel_details*.csv is shown beside both.",
     )
     command.add_argument(
         "folder",

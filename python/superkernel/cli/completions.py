@@ -13,7 +13,7 @@ PROGRAMS = ("superkernel", "superkernel-rs")
 
 _USE = {
     "bash": 'eval "$(superkernel completions bash)" in ~/.bashrc',
-    "zsh": 'eval "$(superkernel completions zsh)" in ~/.zshrc, behind compinit',
+    "zsh": 'eval "$(superkernel completions zsh)" in ~/.zshrc, after compinit',
     "fish": "superkernel completions fish > ~/.config/fish/completions/superkernel.fish",
 }
 

@@ -23,7 +23,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command = subparsers.add_parser(
         "doctor",
         help="check the installation",
-        description="Show what a build here would use: toolchain, SoC, directories, cache. The last line tells whether "
+        description="Show what a build here would use: toolchain, SoC, directories, cache. The last line says whether "
         "it could work, and why not; status 1 if it could not.",
     )
     command.add_argument("--json", action="store_true", help="print the findings as JSON")

@@ -13,7 +13,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Adds the sub-command."""
     command = subparsers.add_parser(
         "locate",
-        help="tell which op a device was in, from program counters",
+        help="find the op a device was in, from program counters",
         description="Look program counters up in the object of a super kernel: core kind, copy, op, function, offset, "
         "and the source line if there is debug information.",
     )

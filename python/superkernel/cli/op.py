@@ -55,7 +55,7 @@ def _add_values(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="an input: @FILE.npy; TYPE:SHAPE for random values (float16:16x1024), with :LOW..HIGH behind for a range, "
+        help="an input: @FILE.npy; TYPE:SHAPE for random values (float16:16x1024), followed by :LOW..HIGH for a range, "
         "with :FORMAT for another format than ND; zeros:TYPE:SHAPE; TYPE:@FILE.npy; commas between those of a list",
     )
     command.add_argument(
@@ -66,7 +66,7 @@ def _add_values(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=TYPE:SHAPE",
-        help="an output whose shape the operator does not tell, or an optional one",
+        help="an output whose shape the operator does not give, or an optional one",
     )
     command.add_argument(
         "--input-seed", type=int, default=0, metavar="N", help="start of the random values (default: 0)"

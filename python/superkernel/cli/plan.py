@@ -21,7 +21,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="show what a super kernel would be, without building it",
         description="Check an op list and show the super kernel it becomes: type, blocks, parameters, events, ops. "
         "Reads the sub-kernels' JSONs and objects; needs no toolchain and writes nothing. What a compile would refuse "
-        "about the objects is told; `--check` looks for all that it would refuse.",
+        "about the objects is printed; `--check` looks for all that it would refuse.",
     )
     add_kernel_infos(command)
     form = command.add_mutually_exclusive_group()

@@ -21,7 +21,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "profile",
         help="decode the profiling buffer of a device",
         description="Read a dump of the buffer that a super kernel built with profiling=1 writes: when every op ran on "
-        "every core, events, gaps. Of a damaged or cut dump what can be read is shown and the rest is told. With "
+        "every core, events, gaps. Of a damaged or cut dump what can be read is shown and the rest is named. With "
         "--json it is a profile that `superkernel calibrate` and `superkernel predict` read.",
     )
     command.add_argument("dump", metavar="DUMP.bin", help="the buffer, from its first byte; - for standard input")

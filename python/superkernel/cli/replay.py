@@ -13,7 +13,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "replay",
         help="repeat a build from a reproducer",
         description="Repeat the build that `superkernel compile --save-reproducer X.tar` stored, with the inputs and "
-        "options it had then, and tell whether the result is the same. Settings given here win over the stored ones. "
+        "options it had then, and report whether the result is the same. Settings given here win over the stored ones. "
         "Nothing is taken from the file that could name a file or a program of this machine, unless --trust is given.",
     )
     command.add_argument("file", metavar="X.tar", help="the reproducer; `-`: standard input")

@@ -97,7 +97,7 @@ def add_graph_arguments(
         "--order",
         choices=("program", "engine", "both"),
         default="both",
-        help="the order ops run in, of a graph from before compilation; `both` plans the program's and tells what the "
+        help="the order ops run in, of a graph from before compilation; `both` plans the program's and reports what the "
         "engine's own would cut besides (default: %(default)s)",
     )
     if compile_results:

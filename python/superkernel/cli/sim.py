@@ -52,7 +52,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--cache",
         choices=("coherent", "strict"),
         help="what scalar accesses to global memory meet: memory as it is (default), or a data cache of each core that "
-        "nobody keeps the same",
+        "is not kept coherent",
     )
     command.add_argument("--keep", metavar="LIBRARY", help="keep the compiled program as this file")
     add_settings(command, "soc", "aic_num", "aiv_num", "op_debug_config", "ascendc", "tool_timeout", "jobs")

@@ -16,7 +16,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "suggest",
         help="propose which ranges of a model to mark",
         description="Propose ranges of a graph, marked or not, that can be fused and that the cost model thinks pay, "
-        "and tell what keeps them from being larger and what that costs. Nothing is measured.",
+        "and say what keeps them from being larger and what that costs. Nothing is measured.",
     )
     _forecast.add_arguments(command, "GRAPH", "a graph in JSON form (docs/scopes.md) or a dump in protobuf text form")
     command.set_defaults(run=run)

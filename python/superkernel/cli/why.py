@@ -11,7 +11,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Adds the sub-command."""
     command = subparsers.add_parser(
         "why",
-        help="tell why a kernel was built, and whether it would be built again",
+        help="print why a kernel was built, and whether it would be built again",
         description="Tell why the kernel NAME was built last time, and what has changed since in its inputs, options "
         "and tools: what would make the next build more than a look.",
     )

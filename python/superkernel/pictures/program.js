@@ -12,7 +12,7 @@ const MARKS = {
   "wait-flag": {colour: "#1f6feb", shape: "ring", name: "wait for such a flag"},
   "early-start-set": {colour: "#2b8a3e", shape: "out", name: "early start: set"},
   "early-start-wait": {colour: "#2b8a3e", shape: "in", name: "early start: wait"},
-  "notify": {colour: "#b46a00", shape: "diamond", name: "outer event told"},
+  "notify": {colour: "#b46a00", shape: "diamond", name: "outer event sent"},
   "wait-event": {colour: "#b46a00", shape: "hollow", name: "outer event waited for"},
   "clear-event": {colour: "#b46a00", shape: "dot", name: "outer event cleared", fine: true},
   "switch": {colour: "#8338ec", shape: "square", name: "tiling waited for, functions picked"},
@@ -20,7 +20,7 @@ const MARKS = {
   "flush": {colour: "#0b7285", shape: "drop", name: "data cache flushed"},
   "clear-workspace": {colour: "#a0522d", shape: "square", name: "workspace cleared"},
   "complement-sync-all": {colour: "#c2255c", shape: "ring", name: "idle cores follow SyncAll", fine: true},
-  "end-sync-all": {colour: "#c2255c", shape: "dot", name: "end of SyncAll told to idle cores", fine: true},
+  "end-sync-all": {colour: "#c2255c", shape: "dot", name: "end of SyncAll sent to idle cores", fine: true},
   "preload": {colour: "#8a94a3", shape: "tick", name: "code preloaded", fine: true},
   "preload-here": {colour: "#8a94a3", shape: "tick", name: "code preloaded", fine: true},
   "preload-picked": {colour: "#8a94a3", shape: "tick", name: "code preloaded", fine: true},
@@ -362,7 +362,7 @@ function summary() {
       [make("span", {class: "chip", style: `background: ${colour(stream)}; color: #111`}, `stream ${stream}`), " "])),
     make("h3", {}, `slots of the kernel (${DATA.slots.filter((slot) => slot.op === null).length} of ${DATA.slots.length})`),
     table(["#slot", "name", "role"], DATA.slots.filter((slot) => slot.op === null).map((slot) => [slot.slot, slot.name, slot.role])),
-    make("h3", {}, "before and behind all ops"),
+    make("h3", {}, "before and after all ops"),
     make("ul", {class: "steps"}, ...steps.map((_, place) => place).filter((place) => steps[place].op === null).map(stepItem)));
 }
 

@@ -197,4 +197,4 @@ def _compared(difference: Difference) -> Iterable[str]:
     if difference.only_built and difference.planned is not None:
         yield f"    only built: {', '.join(difference.only_built)}"
     if difference.reordered:
-        yield "    the ops of both stand in another order"
+        yield "    the ops of both are in another order"

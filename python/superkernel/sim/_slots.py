@@ -154,7 +154,7 @@ class Slots:
             raise check.refuse(
                 f"op {parameter.op} `{parameter.op_name}` of kernel `{self._kernel.name}` is tiled at run time",
                 f"pass tiling_key={{{parameter.op}: KEY}} (or (KEY, BLOCKS)), with `superkernel run` --tiling-key "
-                f"{parameter.op}=KEY[:BLOCKS], or fill its slots, `{parameter.name}` and those behind it, by name",
+                f"{parameter.op}=KEY[:BLOCKS], or fill its slots, `{parameter.name}` and those after it, by name",
             )
         blocks = next((op.blocks for op in self._kernel.ops if op.name == parameter.op_name), 0)
         key, blocks = found if isinstance(found, tuple) and len(found) == 2 else (found, blocks)

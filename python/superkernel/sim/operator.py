@@ -326,7 +326,7 @@ class Operator:
             told = ", ".join(f"`{name}`" for name in names)
             raise make_error(
                 "SK0985",
-                f"nothing tells the shape of the output {told} of `{self.op_type}`: {error.errorinfo['message']}",
+                f"the shape of the output {told} of `{self.op_type}` is not known: {error.errorinfo['message']}",
                 f"give it: `--output {names[0]}=TYPE:SHAPE`, `outputs={{{names[0]!r}: (shape, type)}}`",
             ) from None
         found: dict[str, Any] = {}

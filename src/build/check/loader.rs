@@ -71,7 +71,7 @@ fn undefined(symbols: &[Symbol<'_>], kept: &[Kept], map: Option<&CodeMap>) -> Ve
         .map(|symbol| {
             let owner = kept.iter().filter(|kept| kept.symbol == symbol.name).find_map(|kept| owner(kept, map));
             let owner = owner.map_or_else(String::new, |owner| format!(", which the code of {owner} needs"));
-            format!("nobody defines `{}`{owner}", symbol.name)
+            format!("no definition of `{}`{owner}", symbol.name)
         })
         .collect()
 }

@@ -152,8 +152,8 @@ fn nothing_stays_undefined_but_what_the_loader_fills_in() {
         object.symbols.push(Symbol::new(name, GLOBAL, 0, Place::Undefined, 0));
         let mut file = with_flags(object.build());
         file[16] = 2;
-        said(&file).into_iter().filter(|problem| problem.starts_with("nobody")).collect::<Vec<_>>()
+        said(&file).into_iter().filter(|problem| problem.starts_with("no definition")).collect::<Vec<_>>()
     };
-    assert_eq!(undefined("helper"), ["nobody defines `helper`"]);
+    assert_eq!(undefined("helper"), ["no definition of `helper`"]);
     assert_eq!(undefined("g_sysPrintFifoSpace"), [""; 0]);
 }

@@ -9,13 +9,13 @@ use crate::fs::FileError;
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// No folder of kernels in it.
-    #[error("`{}` is no operator's folder: it has no folder `op_kernel`", folder.display())]
+    #[error("`{}` is not an operator's folder: it has no folder `op_kernel`", folder.display())]
     NoKernels {
         /// The folder the user named.
         folder: PathBuf,
     },
     /// None of its sources has the operator's name.
-    #[error("no source of `{}` is called as the operator is; there are {}", folder.display(), if found.is_empty() { "none".to_owned() } else { found.join(", ") })]
+    #[error("no source of `{}` has the operator's name; there are {}", folder.display(), if found.is_empty() { "none".to_owned() } else { found.join(", ") })]
     NoSource {
         /// The folder of its kernels.
         folder: PathBuf,

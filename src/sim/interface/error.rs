@@ -15,7 +15,7 @@ pub enum SimError {
     #[error("the launch request is malformed: {0}")]
     Request(String),
     /// The worker process said something that is no answer.
-    #[error("the process of the kernel answered with something else than a report: {0}")]
+    #[error("the process of the kernel answered with something other than a report: {0}")]
     Answer(String),
     /// An argument of the launch makes no sense.
     #[error("launch of `{kernel}`: {problem}")]
@@ -135,7 +135,7 @@ impl Diagnostic for SimError {
                 "SK0907",
                 "free memory, raise the limit of this process (`ulimit -v`), or use fewer or smaller buffers",
             ),
-            Self::Stopped { .. } => advice("SK0957", "start it again when you want to"),
+            Self::Stopped { .. } => advice("SK0957", "run it again"),
             Self::ForkedInLaunch { .. } => {
                 advice("SK0956", "use isolation=\"process\", in this process or in the one it was forked from")
             }

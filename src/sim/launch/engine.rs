@@ -113,7 +113,7 @@ pub(crate) fn launch(request: Request, cancel: &Cancel) -> Result<Report, SimErr
     if run.observer.failure.is_none()
         && let Some((name, distance)) = overrun(&run.machine.memory)
     {
-        let text = format!("something was written {distance} bytes behind the end of buffer `{name}`");
+        let text = format!("something was written {distance} bytes past the end of buffer `{name}`");
         let failure = Failure { core: None, op: None, text, file: None, line: None, function: None };
         run.observer.failure = Some((Status::Overrun, failure));
     }

@@ -172,7 +172,7 @@ impl Space {
     }
 }
 
-/// Fills the bytes behind the end of a buffer, up to the end of its last page.
+/// Fills the bytes past the end of a buffer, up to the end of its last page.
 pub(crate) fn guard(address: u64, bytes: u64) {
     // SAFETY: the rest of an open page of an arena, which no buffer has.
     unsafe { std::ptr::write_bytes((address + bytes) as *mut u8, GUARD_BYTE, slack(bytes) as usize) };

@@ -211,7 +211,7 @@ impl GlobalMemory {
                 let before = self.buffers.iter().rev().find(|buffer| buffer.address <= address);
                 match before {
                     Some(buffer) if address - buffer.address < buffer.size + (1 << 20) => {
-                        format!("{} bytes behind the end of `{}`", address - buffer.address - buffer.size, buffer.name)
+                        format!("{} bytes past the end of `{}`", address - buffer.address - buffer.size, buffer.name)
                     }
                     _ => format!("address {address:#x}, in no buffer"),
                 }

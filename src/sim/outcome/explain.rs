@@ -298,7 +298,7 @@ impl End<'_> {
                 let missing = self.machine.flags.missing_for(index, flag);
                 if missing.is_empty() {
                     let others = self.setters(index).map(|who| format!("; in mode 2 {who} would")).unwrap_or_default();
-                    return Some(format!("waits for flag {flag}, which nobody sets{others}"));
+                    return Some(format!("waits for flag {flag}, which no core sets{others}"));
                 }
                 let others: Vec<String> = missing.iter().map(|&core| self.whereabouts(core)).collect();
                 Some(format!("waits for flag {flag}; not set by {}", list(&others)))
@@ -308,7 +308,7 @@ impl End<'_> {
             }
             Progress::Ready => polls.map(|what| match self.machine.cores[index].poll {
                 Some(Poll::Stare(..)) => format!("reads {what} again and again without a `dcci`, and nothing changes"),
-                Some(Poll::Line(..) | Poll::Whole(_)) | None => format!("polls {what}, which nobody changes"),
+                Some(Poll::Line(..) | Poll::Whole(_)) | None => format!("polls {what}, which no core changes"),
             }),
             Progress::Delayed(_) | Progress::Finished => None,
         }

@@ -145,10 +145,10 @@ impl Run {
             FindingKind::Unflushed if found.evidence == Evidence::Unordered => (
                 format!(
                     "{} reads {place} and waits for what {other} wrote there, but not for the dcci that takes it out of the \
-                     data cache of {owner}: dcci before the other core is told is missing",
+                     data cache of {owner}: dcci before the other core is notified is missing",
                     named(&reader)
                 ),
-                "dcci before the other core is told",
+                "dcci before the other core is notified",
             ),
             FindingKind::Unflushed
             | FindingKind::Unordered

@@ -334,7 +334,7 @@ impl Run {
                 Next::Switch | Next::Block => {}
             }
         }
-        let text = "every pipe waits for a flag that nobody raises any more: a SetFlag comes too late".to_owned();
+        let text = "every pipe waits for a flag that is never raised again: a SetFlag comes too late".to_owned();
         self.stop(Status::Api, text)
     }
 

@@ -386,7 +386,7 @@ impl Run {
         let Some(&op) = self.observer.cores[self.machine.current].ops.last() else { return Next::Continue };
         let Some((buffer, distance)) = self.guards.broken(op) else { return Next::Continue };
         let name = &self.machine.memory.buffers()[buffer].name;
-        self.stop(Status::Overrun, format!("something was written {distance} bytes behind the end of buffer `{name}`"))
+        self.stop(Status::Overrun, format!("something was written {distance} bytes past the end of buffer `{name}`"))
     }
 
     /// A core leaves an operator.

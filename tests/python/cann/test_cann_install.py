@@ -142,7 +142,7 @@ def test_the_command_works_and_says_who_is_in_the_way(machine):
     assert done.stderr == (
         "superkernel: note: `import superkernel` gives another package here: the software that superkernel-rs "
         f"replaces, `{package}`. This command works, but Python and the graph engine use that one. "
-        "Run `superkernel-rs activate` to change it; `superkernel doctor` tells more\n"
+        "Run `superkernel-rs activate` to change it; `superkernel doctor` prints more\n"
     )
     assert machine.command("version", sourced=False).stderr == ""
 
@@ -326,7 +326,7 @@ def test_doctor_names_a_python_that_cannot_tell(machine):
     program.write_text("#!/bin/sh\necho broken >&2\nexit 3\n")
     program.chmod(0o755)
     done = machine.command("doctor", PATH=f"{machine.home}:/usr/bin:/bin", sourced=False)
-    assert f"`python` ({program}) imports cannot tell: broken" in done.stdout
+    assert f"`python` ({program}) imports an unknown package: broken" in done.stdout
 
 
 # -- installed into one folder ---------------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ def test_a_library_without_an_answer_is_none(tmp_path: Path, text: str):
     library = str(tmp_path / "libascendcl.so")
     subprocess.run(["cc", "-shared", "-fPIC", str(tmp_path / "a.c"), "-o", library], check=True)
     done = run_python(SHOW, path=[STANDINS], environment={"LD_LIBRARY_PATH": str(tmp_path)})
-    assert "[SK0013] CANN is installed, but nobody has told the SoC to build for" in done.stderr
+    assert "[SK0013] CANN is installed, but the SoC to build for is not known" in done.stderr
 
 
 def test_without_any_answer_it_is_an_error_with_cann_and_a_default_without(tmp_path: Path):
@@ -107,7 +107,7 @@ def test_without_any_answer_it_is_an_error_with_cann_and_a_default_without(tmp_p
 
 
 NO_SOC_FOR_DEVICE = (
-    "[SK0013] the compiler for devices is used (toolchain `cann`), but nobody has told the SoC to build for, and "
+    "[SK0013] the compiler for devices is used (toolchain `cann`), but the SoC to build for is not known, and "
     "there is no device to ask"
 )
 
@@ -188,7 +188,7 @@ def test_the_command_line_works_with_a_named_soc(tmp_path: Path):
 def test_doctor_tells_that_the_soc_is_missing_and_goes_on():
     done = command("doctor")
     assert done.returncode == 1
-    assert "PROBLEM: no SoC: CANN is installed, but nobody has told the SoC to build for" in done.stdout
+    assert "PROBLEM: no SoC: CANN is installed, but the SoC to build for is not known" in done.stdout
     assert "\ntoolchain " in done.stdout and "\nresults go to " in done.stdout
     assert "\nSoC Ascend910B (SUPERKERNEL_SOC)\n" in command("doctor", SUPERKERNEL_SOC="Ascend910B").stdout
 

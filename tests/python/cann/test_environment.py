@@ -148,7 +148,7 @@ def test_errors_are_of_both_kinds():
             "  stream-funsion=1\\n  ^^^^^^^^^^^^^^'",
             "errClass 'Compile Error'",
             "errPcause 'N/A'",
-            "errSolution '`superkernel options` lists what there is'",
+            "errSolution '`superkernel options` lists all of them'",
             "True",
         ]
         * 3,
@@ -222,9 +222,9 @@ def test_a_cann_that_does_not_tell_the_soc_is_an_error_not_a_guess(cann, damage)
     assert done.returncode == 1
     if file == "__init__.py":
         # Nobody can have imported that.
-        assert "[SK0013] CANN is installed, but nobody has told the SoC to build for" in done.stderr, done.stderr
+        assert "[SK0013] CANN is installed, but the SoC to build for is not known" in done.stderr, done.stderr
     else:
-        assert "[SK0013] CANN's Python is installed but does not tell the SoC: " in done.stderr, done.stderr
+        assert "[SK0013] CANN's Python is installed but does not give the SoC: " in done.stderr, done.stderr
         assert "hint: repair the CANN installation" in done.stderr
     assert "SUPERKERNEL_SOC" in done.stderr
 
@@ -238,7 +238,7 @@ def test_naming_the_soc_helps(cann, damage):
     done = run_python(imported(code), path=[cann.parent], environment={"SUPERKERNEL_SOC": "Ascend950"})
     assert done.stdout == "Ascend950 32\n", done.stderr
     if file != "__init__.py":
-        assert "CANN does not tell the SoC, `SUPERKERNEL_SOC` is taken: " in done.stderr
+        assert "CANN does not give the SoC, `SUPERKERNEL_SOC` is taken: " in done.stderr
     code = "import superkernel; superkernel.configure(soc='Ascend950'); print(superkernel.current_config().aiv_num)"
     done = run_python(imported(code), path=[cann.parent])
     assert done.stdout == "64\n", done.stderr

@@ -80,7 +80,7 @@ def test_an_unknown_command_is_refused():
     assert done.stderr.splitlines() == [
         "usage: superkernel [-h] [-v] [--version] COMMAND ...",
         "superkernel: error: there is no command `plam`; did you mean `plan`?",
-        "  hint: `superkernel --help` tells what there is",
+        "  hint: `superkernel --help` lists what there is",
     ]
 
 
@@ -125,7 +125,7 @@ def test_an_error_is_one_message_a_hint_and_status_1():
         "superkernel: error [SK0101]: there is no option `stream-funsion`; did you mean `stream-fusion`?",
         "  early-start=1:stream-funsion=1",
         "                ^^^^^^^^^^^^^^",
-        "  hint: `superkernel options` lists what there is",
+        "  hint: `superkernel options` lists all of them",
     ]
 
 

@@ -54,7 +54,7 @@ def test_what_was_meant_is_suggested_with_the_right_usage(
     assert status == 2
     assert lines[0].startswith(f"usage: {usage} [")
     assert lines[-2].startswith("superkernel: error: ") and lines[-2].endswith(problem)
-    assert lines[-1] == f"  hint: `{usage} --help` tells what there is"
+    assert lines[-1] == f"  hint: `{usage} --help` lists what there is"
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "many", "1.5"])

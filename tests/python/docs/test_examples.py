@@ -32,10 +32,10 @@ def test_minimal() -> None:
 CAUSES = {
     "two_streams": ("hazard", "op 2 `add`", "does not wait for op 0 `product`", "`a x b`", "read after write"),
     "mixed_op": ("deadlock", "waits for flag 6; not set by AIV1", "op 0 `product_plus_bias`"),
-    "tiling_sink": ("deadlock", "polls `lock`, which nobody changes", "trap"),
+    "tiling_sink": ("deadlock", "polls `lock`, which no core changes", "trap"),
     "feed_sync_all": ("deadlock", "op 0 `running_sum` calls SyncAll on 3 of 8 aiv cores", "feed-sync-all=1"),
     "early_start": ("hazard", "op 0 `produce` writes there after its own SetNextTaskStart", "`3x`"),
-    "notify_wait": ("deadlock", "polls `lock of the answer`, which nobody changes"),
+    "notify_wait": ("deadlock", "polls `lock of the answer`, which no core changes"),
     # A twin for every kind of finding; the script itself claims that each is found where it should.
     "inside_a_core": (
         "does not wait for pipe V: SetFlag<HardEvent::V_MTE3> and WaitFlag<HardEvent::V_MTE3> between them is missing",
@@ -50,7 +50,7 @@ CAUSES = {
         "event id 8; ids are 0 to 7",
         "offset 260 of UB is not a multiple of 32",
         "which are not all in one buffer",
-        "a scalar load of 4 bytes of GM at 0 bytes behind the end of `x`: they are in no buffer",
+        "a scalar load of 4 bytes of GM at 0 bytes past the end of `x`: they are in no buffer",
         "is still in the data cache of AIV0: dcci after the write is missing",
         "from its data cache, as it was before op 3 `announce` on AIV0",
         "waits for the flags of bytes 0 to 512 of L0C",

@@ -276,7 +276,7 @@ def test_a_deadlock_names_the_line_and_who_should_have_set_the_flag(
     assert gate(file, "--seeds", "1", "--tool", "pipe") == 1
     told = capsys.readouterr().out
     assert "[SK0910] deadlock" in told, told
-    assert "waits for flag 3, which nobody sets; in mode 2 AIC0 (" in told and ".cpp:6)" in told, told
+    assert "waits for flag 3, which no core sets; in mode 2 AIC0 (" in told and ".cpp:6)" in told, told
 
 
 LAST = """

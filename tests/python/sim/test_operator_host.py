@@ -210,5 +210,5 @@ def test_complaints_in_macros_reach_the_caller(product: _core.OperatorHost) -> N
         product.tiling(call(tensor("float16", 2, 3), tensor("float16", 4, 5), []))
     with pytest.raises(superkernel.SuperKernelError, match="SK0986"):
         product.tiling(call(tensor("float16", 16, 16), tensor("float16", 16, 16), [], way=99))
-    with pytest.raises(superkernel.SuperKernelError, match="does not tell the shapes of its outputs"):
+    with pytest.raises(superkernel.SuperKernelError, match="does not give the shapes of its outputs"):
         product.infer_shapes(call(tensor("float16", 16, 16), tensor("float16", 16, 16), []))

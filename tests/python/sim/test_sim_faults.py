@@ -98,7 +98,7 @@ def test_faults_name_core_and_operator(device: Device, folder: Path, number: int
 
 def test_writes_behind_the_end_are_found(device: Device, folder: Path) -> None:
     report = _fault(device, folder, 9)
-    assert report.status == "overrun" and "6 bytes behind the end of buffer `data`" in report.message
+    assert report.status == "overrun" and "6 bytes past the end of buffer `data`" in report.message
     assert _fault(device, folder, 0).ok
 
 

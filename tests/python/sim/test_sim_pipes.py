@@ -392,7 +392,7 @@ def test_a_load_behind_a_buffer_ends_the_run(device: Device, folder: Path) -> No
     source = "static void body() { ((float *)slot(1))[0] = ((float *)slot(0))[256]; }"
     report, _ = launch(device, folder, source, *sim_kernels.hooks(), "-g")
     assert report.status == "api"
-    assert "a scalar load of 4 bytes of GM at 0 bytes behind the end of `in`" in report.message
+    assert "a scalar load of 4 bytes of GM at 0 bytes past the end of `in`" in report.message
     assert report.failure is not None
     assert report.failure["line"] == 1
 

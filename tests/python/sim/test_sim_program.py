@@ -198,7 +198,7 @@ def test_memory_of_a_program_is_that_of_a_device(tmp_path: Path, capfd: pytest.C
     source.write_text(_MEMORY)
     assert main(["sim", str(source)]) == 1
     told = capfd.readouterr().err
-    assert "something was written 0 bytes behind the end of buffer `memory301`" in told
+    assert "something was written 0 bytes past the end of buffer `memory301`" in told
     assert "launch of `store`" in told
 
 

@@ -76,14 +76,14 @@ def test_an_overrun_names_op_and_core(kernel: Kernel) -> None:
     report = kernel.launch(_arguments(at=5))
     assert report.status == "overrun", report
     name = kernel.description.ops[0].name
-    assert f"AIV3 in op 0 `{name}`: something was written 4 bytes behind the end of buffer `y_0`" in report.message
+    assert f"AIV3 in op 0 `{name}`: something was written 4 bytes past the end of buffer `y_0`" in report.message
     # The next launch starts with whole guards.
     assert kernel.launch(_arguments()).ok
 
 
 def test_an_overrun_far_behind_is_found_at_the_end(kernel: Kernel) -> None:
     report = kernel.launch(_arguments(at=500))
-    assert report.status == "overrun" and "1984 bytes behind the end of buffer `y_0`" in report.message
+    assert report.status == "overrun" and "1984 bytes past the end of buffer `y_0`" in report.message
 
 
 def test_an_unknown_tiling_key_names_op_and_key(device: Device, folder: Path) -> None:

@@ -377,7 +377,7 @@ def test_polling_an_unchanged_word_is_a_deadlock(device: Device, folder: Path) -
         [device.buffer(8, "lock")], block_dim=2, op_names=["waits"]
     )
     assert report.status == "deadlock"
-    assert "polls `lock`, which nobody changes" in report.message and "op 0 `waits`" in report.message
+    assert "polls `lock`, which no core changes" in report.message and "op 0 `waits`" in report.message
 
 
 def test_bounded_polling_gives_up_by_itself(device: Device, folder: Path) -> None:

@@ -161,7 +161,7 @@ def test_cores_that_hang_between_ops(tmp_path: Path) -> None:
         profile = records.decode(path)
     assert profile.problems == [
         "task 0: super kernel `te_hang` was started and not ended on AIV0, AIV1, AIV2, AIV3",
-        "task 0: behind op 1 `hangs`, where early-start-wait of op 2 `good` (list order) can hold a core up: AIV0, "
+        "task 0: after op 1 `hangs`, where early-start-wait of op 2 `good` (list order) can hold a core up: AIV0, "
         "AIV1, AIV2, AIV3",
     ]
     (process,) = trace_reader.read(profile.traces().to_bytes())

@@ -107,7 +107,7 @@ template <class T> class LocalTensor {
     // The rest of the tensor from `offset` elements on.
     LocalTensor operator[](uint32_t offset) const {
         if (offset > size_) {
-            sk_host::Violation(sk_host::Site::Here(), "LocalTensor: offset %u is behind the end (%u elements)", offset,
+            sk_host::Violation(sk_host::Site::Here(), "LocalTensor: offset %u is past the end (%u elements)", offset,
                                size_);
         }
         return LocalTensor(position_, sk_host::Behind(data_, offset), size_ - offset, owner_);

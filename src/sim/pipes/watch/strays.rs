@@ -37,7 +37,7 @@ impl PipeWatch {
         let name = self.party(&touch).describe();
         let text = match &stray.left {
             Some(left) => format!(
-                "{name} goes on through a plain pointer behind the end of {} into {place}, which is another buffer",
+                "{name} goes on through a plain pointer past the end of {} into {place}, which is another buffer",
                 self.place(memory_of(left.start, scene), left, scene)
             ),
             None => format!(
@@ -54,7 +54,7 @@ impl PipeWatch {
         let Some((stray, own)) = self.bounds.overrun(&bytes).zip(self.bounds.holding(bytes.start)) else { return };
         let (place, own) = (self.place(operand.memory, &stray, scene), self.place(operand.memory, &own, scene));
         let text = format!(
-            "{} writes behind the end of {own} into {place}, which is another buffer",
+            "{} writes past the end of {own} into {place}, which is another buffer",
             self.party(touch).describe()
         );
         self.find(FindingKind::Bounds, text, Some(place), None, None, touch);
