@@ -115,7 +115,7 @@ def shadow_note(folder: str) -> str | None:
         return None
     return (
         f"`import superkernel` gives another package here: {kind.value}, `{folder}`. This command works, but Python "
-        "and the graph engine use that one. Run `superkernel-rs activate` to change it; `superkernel doctor` prints more"
+        "and the graph engine use that one. Run `superkernel-rs activate` to change it; `superkernel doctor` says more"
     )
 
 

@@ -97,8 +97,8 @@ def add_graph_arguments(
         "--order",
         choices=("program", "engine", "both"),
         default="both",
-        help="the order ops run in, of a graph from before compilation; `both` plans the program's and reports what the "
-        "engine's own would cut besides (default: %(default)s)",
+        help="the order ops run in, of a graph from before compilation; `both` plans the program's and reports what "
+        "the engine's own would cut besides (default: %(default)s)",
     )
     if compile_results:
         command.add_argument(

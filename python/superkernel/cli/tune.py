@@ -106,6 +106,4 @@ def _why(best: dict[str, Any], ranking: list[dict[str, Any]]) -> str:
     fastest = min(row["us"] for row in ranking)
     if _forecast.us(fastest) == _forecast.us(best["us"]):
         return ""
-    return (
-        f" ({_forecast.us(best['us'])} us; what is faster is so by less than the model can resolve, and changes more)"
-    )
+    return f" ({_forecast.us(best['us'])} us; faster ones gain less than the model can resolve, and change more)"

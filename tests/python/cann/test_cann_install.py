@@ -142,7 +142,7 @@ def test_the_command_works_and_says_who_is_in_the_way(machine):
     assert done.stderr == (
         "superkernel: note: `import superkernel` gives another package here: the software that superkernel-rs "
         f"replaces, `{package}`. This command works, but Python and the graph engine use that one. "
-        "Run `superkernel-rs activate` to change it; `superkernel doctor` prints more\n"
+        "Run `superkernel-rs activate` to change it; `superkernel doctor` says more\n"
     )
     assert machine.command("version", sourced=False).stderr == ""
 

@@ -61,7 +61,7 @@ EXPECTED = {
     4: ("crash", "stack overflow"),
     5: ("null-call", "a null function pointer was called"),
     6: ("trap", "kernel.cpp:"),
-    8: ("crash", "behind the end of `data`"),
+    8: ("crash", "past the end of `data`"),
     10: ("crash", "SIGILL"),
     12: ("crash", "SIGTRAP"),
     13: ("crash", "SIGILL"),
