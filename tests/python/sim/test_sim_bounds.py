@@ -58,7 +58,7 @@ def line(mark: str) -> int:
     [
         ("fill(p, 0, 65)", "no address of that buffer was taken", "// FILL"),
         ("fill(p, 70, 71)", "no address of that buffer was taken", "// FILL"),
-        (f"{TAKE}; fill(q, 0, 64); fill(p, 0, 66)", "goes on through a plain pointer behind the end", "// FILL"),
+        (f"{TAKE}; fill(q, 0, 64); fill(p, 0, 66)", "goes on through a plain pointer past the end", "// FILL"),
         ("vector_dup(p, 1.0f, 2, 1, 1, 8, 0)", "writes past the end of", "WHAT"),
         ("Duplicate(a, 0.0f, 64); p[64] += 1", "no address of that buffer was taken", "WHAT"),
     ],
