@@ -95,6 +95,45 @@ def test_a_script_of_many_processes_on_devices(tmp_path: Path) -> None:
     assert "scope parallel: 1 super kernel" in done.stdout and "HcomAllReduce" in done.stdout
 
 
+TRANSFERRED = """
+import os, torch, torch_npu, torchair
+from torch_npu.contrib import transfer_to_npu
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(16, 16)
+        self.cached = torchair.inference.cache_compile(self.prompt)
+
+    def forward(self, x):
+        return self.cached(x)
+
+    def prompt(self, x):
+        return torch.exp(self.layer(x))
+
+model = Model().cuda().eval()
+torchair.use_internal_format_weight(model)
+with torch.no_grad():
+    print(model(torch.ones(3, 16, device="cuda:0")).shape)
+torch.cuda.synchronize()
+free, total = torch.npu.mem_get_info()
+
+@torch.compile(backend=torchair.get_npu_backend(), dynamic=True)
+def changing(x):
+    return torch.relu(x), torch.exp(x).sum(0)
+
+print([tuple(result.shape) for result in changing(torch.ones(5, 7).to("cuda"))], os.listdir())
+"""
+
+
+def test_a_script_written_for_another_device(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(TRANSFERRED)
+    done = command(*OF_WHEEL, str(tmp_path / "script.py"))
+    assert done.returncode == 0, done.stderr
+    # Where shapes change results have the size they were traced with; nothing is left for a run on a device.
+    assert done.stdout.startswith("torch.Size([3, 16])\n[(5, 7), (7,)] []\n"), done.stdout
+
+
 def test_a_picture_per_graph(tmp_path: Path) -> None:
     done = command(*OF_WHEEL, "--html", str(tmp_path / "out.html"), str(HERE / "quant_swiglu.py"))
     assert done.returncode == 0 and "prediction" in done.stdout

@@ -59,6 +59,7 @@ def _npu_module(device: str) -> Any:
     npu.synchronize = lambda *_: None
     npu.set_device = lambda *_: None
     npu.get_device_name = lambda *_: device
+    npu.mem_get_info = lambda *_: (0, 0)
     npu._get_deterministic_level = lambda: 0
     return npu
 

@@ -55,6 +55,8 @@ class Engine:
         self.graphs: list[Captured] = []
         self._origins: dict[str, dict[str, str]] = {}
         self._modules: dict[str, Any] = {}
+        #: The traced graph that is converted.
+        self._traced: Any = None
 
     def install(self, soc: str) -> None:
         """Puts stand-ins where TorchAir looks for its native modules."""
@@ -66,9 +68,11 @@ class Engine:
             def __init__(self, name: str = "") -> None:
                 self._types: list[int] = []
                 self._shapes: list[list[int]] = []
+                self._traced: list[list[int]] = []
 
             def load(self, model: bytes, options: Any = None, placements: Any = None, types: Any = (), *_: Any) -> None:
                 self._types = list(types)
+                self._traced = _result_shapes(engine._traced)
                 keeps_order = (options or {}).get("ge.topoSortingMode") == _STABLE
                 engine.graphs.append(Captured(bytes(model), engine._origins, keeps_order))
                 # Names of ops begin anew in the next graph.
@@ -87,7 +91,12 @@ class Engine:
                 _, assigned, *_rest = given
                 found = []
                 for number, kind in enumerate(self._types):
-                    shape = [max(0, size) for size in self._shapes[number]] if number < len(self._shapes) else []
+                    shape = self._shapes[number] if number < len(self._shapes) else []
+                    if -1 in shape and len(self._traced) == len(self._types):
+                        traced = self._traced[number]
+                        same = len(traced) == len(shape) and all(a in (-1, b) for a, b in zip(shape, traced))
+                        shape = traced if same else shape
+                    shape = [max(0, size) for size in shape]
                     zeros = torch.zeros(shape, dtype=getattr(torch, _TYPES.get(kind, "float32")))
                     own = assigned[number] if assigned and number < len(assigned) else None
                     found.append(zeros if own is None else own)
@@ -116,7 +125,14 @@ class Engine:
         core = sys.modules["torchair.core"]
         for name, module in self._modules.items():
             setattr(core, name, module)
+        from torchair import experimental, inference
         from torchair._ge_concrete_graph import fx2ge_converter
+
+        owners: tuple[Any, ...] = (sys.modules["torchair"], experimental.inference, inference)
+        for owner in owners:
+            if hasattr(owner, "use_internal_format_weight"):
+                # It asks for weights on a device.
+                owner.use_internal_format_weight = lambda model: None
 
         graph_type = getattr(fx2ge_converter, "GeConcreteGraph", None)
         context = getattr(graph_type, "converter_context", None)
@@ -128,6 +144,7 @@ class Engine:
         @contextmanager
         def told(self: Any, *, node: Any) -> Any:
             before = len(self.graph.op)
+            engine._traced = node.graph
             with context(self, node=node) as inner:
                 yield inner
             origin = origin_of(node)
@@ -135,6 +152,18 @@ class Engine:
                 engine._origins[op.name] = origin
 
         graph_type.converter_context = told
+
+
+def _result_shapes(graph: Any) -> list[list[int]]:
+    """Of each result of a traced graph; sizes that are symbols are those the model was traced with."""
+    results = [] if graph is None else [node for node in graph.nodes if node.op == "output"]
+    values = [entry.meta.get("val") for node in results for entry in node.all_input_nodes]
+    sizes = [list(getattr(value, "shape", ())) for value in values]
+    return [[getattr(getattr(size, "node", None), "hint", None) or _whole(size) for size in shape] for shape in sizes]
+
+
+def _whole(size: Any) -> int:
+    return size if isinstance(size, int) else 0
 
 
 def origin_of(node: Any) -> dict[str, str]:

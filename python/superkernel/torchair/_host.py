@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import functools
+import importlib.abc
 import os
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any
 
 #: Makers of tensors that take a device, beside those torch lists for `with torch.device(...)`.
 _LIKE = ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like", "normal")
 _NEW = ("new_empty", "new_full", "new_ones", "new_tensor", "new_zeros")
+
+
+class _Transfer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds the module that a script imports to run on an NPU what was written for another device."""
+
+    def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
+        return ModuleSpec(name, self) if name == "torch_npu.contrib.transfer_to_npu" else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        transfer()
 
 
 def install() -> None:
@@ -31,12 +45,28 @@ def install() -> None:
             _on_the_host(torch, name)
     for context in (_device.DeviceContext, torch.autocast):
         _on_the_host(context, "__init__")
+    sys.meta_path.insert(0, _Transfer())
     if torch.distributed.is_available():
         _groups_of_one(torch.distributed)
 
 
+#: Devices that are not there.
+_absent = {"npu", "privateuseone"}
+
+
+def transfer() -> None:
+    """What `torch_npu.contrib.transfer_to_npu` stands for: `cuda` is the device, too."""
+    import torch
+
+    _absent.add("cuda")
+    for owner in (torch.Tensor, torch.nn.Module):
+        owner.cuda = owner.npu
+    for name in ("synchronize", "set_device", "empty_cache", "memory_allocated", "max_memory_allocated"):
+        setattr(torch.cuda, name, getattr(torch.npu, name))
+
+
 def _is_npu(device: Any) -> bool:
-    return str(device).split(":")[0] in ("npu", "privateuseone")
+    return str(device).split(":")[0] in _absent
 
 
 def _on_the_host(owner: Any, name: str) -> None:

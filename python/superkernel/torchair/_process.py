@@ -79,6 +79,8 @@ def prepare(wheel: str | os.PathLike[str] | None = None, *, backend: Backend = "
     folder = ScratchFolder("operators")
     (Path(folder.name) / "version.info").write_text(f"Version={_OPERATORS}\n")
     os.environ.setdefault("ASCEND_OPP_PATH", folder.name)
+    # What a dry run compiles is not for a device, and graphs found there would not be traced.
+    os.environ["TORCHAIR_CACHE_HOME"] = str(Path(folder.name) / "compiled")
     from superkernel.torchair import _device, _older, _operators
 
     engine = Engine()
