@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypedDict
 
 __all__ = [
     "Arrivals",
+    "Asserts",
     "Cache",
     "CompiledKernel",
     "Estimate",
@@ -53,6 +54,8 @@ Arrivals = Literal["per-core", "summed"]
 Events = Literal["none", "ops", "sync", "instructions"]
 #: How the simulator orders the pipes of a core, and what it says about code that relies on that order.
 Pipes = Literal["in-order", "reordered", "checked"]
+#: What follows where AscendC's headers complain about what device builds do not look at.
+Asserts = Literal["warn", "strict"]
 #: Whether the simulator's caches are kept alike.
 Cache = Literal["coherent", "strict"]
 #: Where in a super kernel an operator stands, for `sim.build_op`.

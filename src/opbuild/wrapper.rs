@@ -6,6 +6,7 @@ use std::path::Path;
 use super::facts::Facts;
 use super::request::{OpRequest, Unit};
 use crate::artifact::{CoreClass, meta_declaration};
+use crate::model::CoreKind;
 
 /// The source alone, to look at.
 pub(crate) fn for_scan(source: &Path, request: &OpRequest, unit: &Unit) -> String {
@@ -15,6 +16,8 @@ pub(crate) fn for_scan(source: &Path, request: &OpRequest, unit: &Unit) -> Strin
 /// The source behind `first`, AscendC's headers and `more`.
 fn behind_headers(more: &str, first: &str, source: &Path, request: &OpRequest, unit: &Unit) -> String {
     let vectors_only = u8::from(unit.kernel_type.class() == CoreClass::Aiv);
+    // As `AscendC::AIC` and `AscendC::AIV`.
+    let kind = if unit.kind == CoreKind::Aic { 1 } else { 2 };
     let mut text = first.to_owned();
     if request.headers.is_some() {
         text.push_str("#include \"sk_cpu/operator_form.h\"\n");
@@ -29,6 +32,7 @@ fn behind_headers(more: &str, first: &str, source: &Path, request: &OpRequest, u
     }
     text.push_str(&format!(
         "{more}{}#define SK_OPERATOR_VECTORS_ONLY {vectors_only}\n\
+         #define SK_OPERATOR_CORE_KIND {kind}\n\
          #include \"sk_host/operator_names.h\"\n#include {}\n",
         request.prelude,
         quoted(source)

@@ -75,10 +75,11 @@ impl LaunchRequest {
     }
 
     /// How pipes and caches of a core work, and whether what compilers put in is taken as given.
-    fn set_core(&mut self, py: Python<'_>, pipes: &str, cache: &str, auto_sync: bool) -> PyResult<()> {
+    fn set_core(&mut self, py: Python<'_>, pipes: &str, cache: &str, auto_sync: bool, asserts: &str) -> PyResult<()> {
         self.0.pipes = named(py, "pipes", pipes)?;
         self.0.cache = named(py, "cache", cache)?;
         self.0.auto_sync = auto_sync;
+        self.0.asserts = named(py, "asserts", asserts)?;
         Ok(())
     }
 

@@ -12,6 +12,7 @@ use crate::environment::Variables;
 use crate::model::Soc;
 use crate::opbuild::program::{self, ProgramRequest};
 use crate::opbuild::{HeaderTree, OpBuildError};
+use crate::operator::kernel::unit_test;
 use crate::sim;
 use crate::sim::SimError;
 use crate::sim::interface::request;
@@ -67,14 +68,16 @@ fn sim_build_program(
 ) -> PyResult<()> {
     let headers = ascendc.as_deref().map(HeaderTree::open).transpose().map_err(|error| to_python(py, error))?;
     let kept = FolderCache { directory: cache.clone(), limit: cache_limit };
-    let request = ProgramRequest { sources, options, headers, emulation, cache: kept, watch_accesses };
-    let (compiler, _work, mut objects) =
-        interruptible(py, |cancel| -> Result<(HostCompiler, WorkDir, Vec<PathBuf>), OpBuildError> {
-            let compiler = HostCompiler::find(&Variables::from_process().host_search(), time_limit(timeout))?;
-            let work = WorkDir::create(&cache, "program", cancel)?;
-            let objects = program::compile(&request, &compiler, &work, cancel)?;
-            Ok((compiler, work, objects))
-        })?;
+    let mut request =
+        ProgramRequest { sources, kernels: Vec::new(), options, headers, emulation, cache: kept, watch_accesses };
+    let work = interruptible(py, |cancel| WorkDir::create(&cache, "program", cancel))?;
+    let view = work.path().join("view");
+    request.kernels = unit_test::kernels(&request.sources, &view).map_err(|error| to_python(py, error))?;
+    let (compiler, mut objects) = interruptible(py, |cancel| -> Result<(HostCompiler, Vec<PathBuf>), OpBuildError> {
+        let compiler = HostCompiler::find(&Variables::from_process().host_search(), time_limit(timeout))?;
+        let objects = program::compile(&request, &compiler, &work, cancel)?;
+        Ok((compiler, objects))
+    })?;
     objects.extend(libraries);
     interruptible(py, |cancel| sim::code::library::link(&objects, &output, &cache, &compiler, cancel))
 }

@@ -121,6 +121,15 @@ def text(argument: str) -> str:
     return argument
 
 
+def add_asserts(command: argparse.ArgumentParser) -> None:
+    """What follows where AscendC's headers complain."""
+    command.add_argument(
+        "--asserts",
+        choices=("warn", "strict"),
+        help="checks of AscendC's headers that device builds do not have: a warning (default), or the end of the run",
+    )
+
+
 def did_you_mean(given: str, known: Iterable[str], strip: str = "") -> str:
     """A suggestion, or nothing."""
     from superkernel import _core

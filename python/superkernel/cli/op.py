@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from superkernel.cli._parser import count, text
+from superkernel.cli._parser import add_asserts, count, text
 from superkernel.cli._settings import add_settings, given_settings
 
 if TYPE_CHECKING:
-    from superkernel.sim import Comparison, Device, Operator, OperatorRun, Tiling, Verdict
+    from superkernel.sim import Device, Operator, OperatorRun, Tiling, Verdict
 
 #: Exit status where nothing could be run.
 NO_ANSWER = 2
@@ -124,6 +124,7 @@ def _add_launch(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--pipes", choices=("in-order", "checked", "reordered"), help="how the pipes of a core work (see `sim`)"
     )
+    add_asserts(command)
     command.add_argument("--cache", choices=("coherent", "strict"), help="what scalar accesses meet (see `sim`)")
     command.add_argument(
         "--timeout", type=float, default=_TIMEOUT, metavar="SECONDS", help="for one run (default: %(default)s)"
@@ -146,13 +147,15 @@ def run(options: argparse.Namespace) -> int:
             Device(operator.soc) as device,
         ):
             inputs, attributes, outputs = _values(options)
-            prepared = operator.prepare(inputs, attributes, outputs=outputs, tiling=_tiling(options))
+            expected = _expected(options, operator, inputs, attributes, outputs)
+            prepared = operator.prepare(inputs, attributes, outputs=outputs, tiling=_tiling(options), expected=expected)
             sub_kernel = None
             if options.sub_kernel is not None:
                 sub_kernel = operator.build(prepared, form=options.form, out_dir=options.sub_kernel)
             done = operator.run_prepared(prepared, device, **_launch(options))
             verdict = _gate(options, operator, done, device) if done.report.ok else None
-            differences = _compare(options, operator, done, attributes) if done.report.ok else []
+            tolerance = {"rtol": options.rtol, "atol": options.atol}
+            differences = done.compare(expected, **tolerance) if done.report.ok and expected else []
     told = _op_report.OpReport(done, verdict, differences, sub_kernel, allowed)
     print(json.dumps(told.to_dict(), indent=2) if options.json else told)
     return 0 if told.passed else 1
@@ -227,7 +230,7 @@ def _imported(path: str) -> Any:
 
 
 def _launch(options: argparse.Namespace) -> dict[str, Any]:
-    given = {name: getattr(options, name) for name in ("seed", "pipes", "cache", "timeout")}
+    given = {name: getattr(options, name) for name in ("seed", "pipes", "cache", "asserts", "timeout")}
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -242,13 +245,17 @@ def _gate(options: argparse.Namespace, operator: Operator, done: OperatorRun, de
     return operator.check(done, device, seeds=options.seeds or _SEEDS, tools=tools, timeout=options.timeout)
 
 
-def _compare(
-    options: argparse.Namespace, operator: Operator, done: OperatorRun, attributes: dict[str, Any]
-) -> list[Comparison]:
+def _expected(
+    options: argparse.Namespace,
+    operator: Operator,
+    inputs: dict[str, Any],
+    attributes: dict[str, Any],
+    outputs: dict[str, Any],
+) -> dict[str, Any]:
+    """What outputs will be compared with, by name."""
     from superkernel.sim.inputs import expected
 
-    tolerance = {"rtol": options.rtol, "atol": options.atol}
-    found = done.compare(expected(options.expect), **tolerance) if options.expect else []
+    found = expected(options.expect) if options.expect else {}
     if options.reference is not None:
-        found += done.compare(operator.reference(done, _imported(options.reference), attributes), **tolerance)
+        found.update(operator.expected(inputs, _imported(options.reference), attributes, outputs))
     return found

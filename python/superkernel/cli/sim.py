@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from superkernel.cli._parser import text
+from superkernel.cli._parser import add_asserts, text
 from superkernel.cli._settings import add_settings, given_settings
 
 
@@ -54,6 +54,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="what scalar accesses to global memory meet: memory as it is (default), or a data cache of each core that "
         "is not kept coherent",
     )
+    add_asserts(command)
     command.add_argument("--keep", metavar="LIBRARY", help="keep the compiled program as this file")
     add_settings(command, "soc", "aic_num", "aiv_num", "op_debug_config", "ascendc", "tool_timeout", "jobs")
     command.add_argument("file", metavar="FILE", help="the source that has `main`")
@@ -83,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
         library = Path(options.keep) if options.keep else Path(folder) / f"{program}.so"
         with superkernel.configure(**given_settings(options)):
             sources = [options.file, *options.source]
-            watched = bool(launch.keys() - {"timeout"})
+            watched = bool(launch.keys() - {"timeout", "asserts"})
             words += options.option
             build_program(sources, library, options=words, libraries=options.library, watch_accesses=watched)
             config = superkernel.current_config()
@@ -138,6 +139,8 @@ def _launch(options: argparse.Namespace) -> dict[str, Any]:
     usual = {"pipes": "in-order", "cache": "coherent"}
     given = {name: getattr(options, name) for name in usual}
     launch.update({name: value for name, value in given.items() if value not in (None, usual[name])})
+    if options.asserts is not None:
+        launch["asserts"] = options.asserts
     if options.timeout is not None:
         launch["timeout"] = options.timeout
     return launch

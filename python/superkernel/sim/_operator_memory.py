@@ -47,6 +47,8 @@ class Prepared:
     #: Shape and data type of each output by name; several for one that is a list, none for one that is left out.
     outputs: dict[str, Any]
     tiling: Tiling
+    #: What was assumed, in words.
+    assumed: tuple[str, ...] = ()
 
 
 class Memory:

@@ -18,7 +18,7 @@ from superkernel.sim.verdict import Verdict
 
 if TYPE_CHECKING:
     from superkernel.sim.device import Device
-from superkernel.types import Arrivals, Cache, Events, Pipes, Schedule
+from superkernel.types import Arrivals, Asserts, Cache, Events, Pipes, Schedule
 
 __all__ = ["Kernel"]
 
@@ -93,6 +93,7 @@ class Kernel:
         pipes: Pipes = "in-order",
         cache: Cache = "coherent",
         auto_sync: bool = True,
+        asserts: Asserts = "warn",
         tools: Tools | None = None,
     ) -> Report:
         """Runs the kernel to its end and reports.
@@ -113,8 +114,9 @@ class Kernel:
 
         ``pipes="checked"`` finds accesses of a core's own pipes that nothing orders, ``"reordered"`` lets pipes run
         behind as the seed has it; ``auto_sync`` takes as given what device compilers put in on vector cores by default.
-        ``cache="strict"`` gives every core a data cache that nobody keeps like memory. ``tools`` names what to look
-        for, of what these modes find; all of it unless given.
+        ``cache="strict"`` gives every core a data cache that nobody keeps like memory. Where AscendC's headers check
+        what device builds do not, ``asserts="strict"`` ends the run and ``"warn"`` goes on. ``tools`` names what to
+        look for, of what these modes find; all of it unless given.
         """
         self._device.require_open()
         keys: Mapping[Any, Any] = {}
@@ -141,7 +143,12 @@ class Kernel:
             request.set_events(check.choice("events", events), event_limit)
             request.set_limits(_unsigned("step_limit", step_limit), _unsigned("poll_limit", poll_limit))
             request.set_checks(bool(check_order), bool(poison_local_memory))
-            request.set_core(check.choice("pipes", pipes), check.choice("cache", cache), bool(auto_sync))
+            request.set_core(
+                check.choice("pipes", pipes),
+                check.choice("cache", cache),
+                bool(auto_sync),
+                check.choice("asserts", asserts),
+            )
             if tools is not None:
                 request.set_tools(sorted(tool.value for tool in chosen(tools)))
             if first_vector_core_id is not None:

@@ -19,6 +19,7 @@ from superkernel._files import checked_path
 from superkernel._scratch import ScratchFolder
 from superkernel.sim import _arguments as check
 from superkernel.sim._operator_memory import Memory, Prepared, Tiling, Value, listed, padded, parameter_name
+from superkernel.sim._operator_shapes import Unknown
 from superkernel.sim.device import cache_directory
 from superkernel.sim.elements import Tensor, in_memory, tensor
 from superkernel.sim.op_builder import INCLUDE_DIR, BuiltOp, build_op
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Operator", "OperatorRun", "Tiling"]
 
+#: The error of host code that says nothing about shapes.
+_NO_SHAPES = "SK0985"
 #: How far two ways to compute something may be apart, where nobody says it: a few units of the last place.
 _TOLERANCE = {"float16": 2e-3, "bfloat16": 1e-2, "float32": 1e-5, "float64": 1e-9}
 
@@ -169,17 +172,20 @@ class Operator:
         *,
         outputs: Mapping[str, Any] | None = None,
         tiling: Tiling | None = None,
+        expected: Mapping[str, Any] | None = None,
     ) -> Prepared:
         """Checks inputs and attributes and decides outputs and tiling.
 
         ``outputs`` gives shape and data type of outputs (``{"y": ((16, 1024), "float16")}``) where host code does not
-        tell them; ``tiling`` takes the place of the host code's.
+        tell them; where neither does, they have the shape of the array in ``expected``, or that of the inputs together.
+        ``tiling`` takes the place of the host code's.
         """
         given = self._inputs(inputs)
         attributes = self._attributes(attributes or {})
         column = self._column(given)
         call = self._call(given, attributes)
-        made = self._outputs(given, dict(outputs or {}), column, call)
+        assumed: list[str] = []
+        made = self._outputs(given, dict(outputs or {}), column, call, Unknown(expected or {}, assumed))
         if tiling is None:
             tiling = self._tile(given, attributes, made, call)
         tensors = []
@@ -193,7 +199,7 @@ class Operator:
                 else:
                     types = (declared[0] if first is None else first[1], declared[1])
                 tensors.append((parameter_name(self.definition, side, name), *types))
-        return Prepared(given, tuple(tensors), made, tiling)
+        return Prepared(given, tuple(tensors), made, tiling, tuple(assumed))
 
     @property
     def host(self) -> _core.OperatorHost:
@@ -284,7 +290,12 @@ class Operator:
         return {"inputs": given, "outputs": [], "attributes": known}
 
     def _outputs(
-        self, inputs: Mapping[str, Value], given: Mapping[str, Any], column: int, call: dict[str, Any]
+        self,
+        inputs: Mapping[str, Value],
+        given: Mapping[str, Any],
+        column: int,
+        call: dict[str, Any],
+        unknown: Unknown,
     ) -> dict[str, Any]:
         """Shape and data type of every output."""
         parameters = self.definition["outputs"]
@@ -301,7 +312,7 @@ class Operator:
                 made[name] = None
         open_ones = [parameter["name"] for parameter in parameters if parameter["name"] not in made]
         if open_ones:
-            made.update(self._inferred(open_ones, inputs, made, column, call))
+            made.update(self._inferred(open_ones, inputs, made, column, call, unknown))
         return {parameter["name"]: made[parameter["name"]] for parameter in parameters}
 
     def _inferred(
@@ -311,6 +322,7 @@ class Operator:
         made: Mapping[str, Any],
         column: int,
         call: dict[str, Any],
+        unknown: Unknown,
     ) -> dict[str, Any]:
         """What the operator's own code says about outputs that nobody told."""
         # A list is as long as the lists that come in.
@@ -323,6 +335,12 @@ class Operator:
         try:
             answers = self.host.infer_shapes({**call, "outputs": outputs})
         except SuperKernelError as error:
+            if error.errorinfo["errId"] == _NO_SHAPES:
+                types = {each["name"]: _at(each["dtypes"], column) for each in self.definition["outputs"]}
+                several = [each["name"] for each in self.definition["outputs"] if each["presence"] == "dynamic"]
+                guess = unknown.shapes(names, types, several, inputs)
+                if guess is not None:
+                    return guess
             told = ", ".join(f"`{name}`" for name in names)
             raise make_error(
                 "SK0985",
@@ -446,15 +464,31 @@ class Operator:
 
         It returns the outputs in their order, or a dict of some of them.
         """
+        return self.expected(done.inputs, function, attributes, done.outputs)
+
+    def expected(
+        self,
+        inputs: Mapping[str, Any],
+        function: Callable[..., Any],
+        attributes: Mapping[str, Any] | None = None,
+        outputs: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """The same before a run; ``outputs`` are those that were asked for by name."""
 
         def given(value: Any) -> Any:
             return [one.values for one in value] if isinstance(value, list) else None if value is None else value.values
 
-        arrays = [given(done.inputs[parameter["name"]]) for parameter in self.definition["inputs"]]
+        values = self._inputs(inputs)
+        arrays = [given(values[parameter["name"]]) for parameter in self.definition["inputs"]]
         made = function(*arrays, **self._attributes(attributes or {}))
         if isinstance(made, Mapping):
             return dict(made)
-        names = [name for name in done.outputs]
+
+        def is_made(output: Mapping[str, Any]) -> bool:
+            name = output["name"]
+            return output["presence"] != "optional" or name in (outputs or {}) or values.get(name) is not None
+
+        names = [output["name"] for output in self.definition["outputs"] if is_made(output)]
         listed_ = list(made) if isinstance(made, tuple) else [made]
         return dict(zip(names, listed_))
 
@@ -478,8 +512,8 @@ def _compare(name: str, made: Tensor, wanted: Any, rtol: float, atol: float) -> 
         told = f"shape {made.shape}, expected {wanted.shape}"
         return Comparison(name, math.inf, max(made.values.size, 1), made.values.size, None, told)
     kind = numpy.complex128 if made.values.dtype.kind == "c" else numpy.float64
-    values, wanted = made.values.astype(kind), wanted.astype(kind)
     with numpy.errstate(invalid="ignore"):
+        values, wanted = made.values.astype(kind), wanted.astype(kind)
         difference = numpy.abs(values - wanted)
         same = numpy.isclose(values, wanted, rtol=rtol, atol=atol, equal_nan=True)
     finite = difference[numpy.isfinite(difference)]

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 
 use super::OpBuildError;
 use super::headers::HeaderTree;
+use super::lexer::{blanked, words};
 use super::precompiled::{Prelude, agree_to_checks};
-use super::scan::Foreign;
+use super::scan::{Foreign, without_marks};
 use crate::cancel::Cancel;
 use crate::fs::{self, FileError};
 use crate::store::folders::FolderCache;
@@ -24,14 +25,34 @@ use kernels::Kernels;
 const PLATFORM_HEADER: &str = "platform/platform_ascendc.h";
 const PLATFORM: &str = "#include \"sk_program/platform_definitions.h\"\n";
 
+/// Unit tests include this and have no `main`; it is ours.
+const TEST_HEADER: &str = "gtest/gtest.h";
+const TEST_MAIN: &str = "#include \"gtest/gtest.h\"\nint main(int count, char **words) {\n    \
+     ::testing::InitGoogleTest(&count, words);\n    return RUN_ALL_TESTS();\n}\n";
+
 /// Kernels that name one of these may let scalar stores combine, which only hooks can see.
 const STORE_ATOMICS: [&str; 3] = ["SetStoreAtomicConfig", "set_st_atomic_cfg", "asc_set_store_atomic_config"];
+
+/// A kernel whose source is no part of the program: that of an operator, for its unit test.
+#[derive(Debug, Clone)]
+pub(crate) struct KernelSource {
+    /// Its file.
+    pub(crate) source: PathBuf,
+    /// Headers in front of it: its tiling, as the test has it.
+    pub(crate) headers: Vec<PathBuf>,
+    /// Arguments of the compiler for it.
+    pub(crate) options: Vec<String>,
+    /// Where it finds what it includes.
+    pub(crate) include_dirs: Vec<PathBuf>,
+}
 
 /// A program to build.
 #[derive(Debug, Clone)]
 pub(crate) struct ProgramRequest {
     /// Its sources; the first one has `main`.
     pub(crate) sources: Vec<PathBuf>,
+    /// Kernels it calls.
+    pub(crate) kernels: Vec<KernelSource>,
     /// Arguments of the compiler.
     pub(crate) options: Vec<String>,
     /// The vendor's headers; `None`: the built-in subset.
@@ -55,7 +76,11 @@ pub(crate) fn compile(
     for path in &request.sources {
         sources.push(Source::read(path)?);
     }
-    let texts: Vec<&str> = sources.iter().flat_map(Source::texts).collect();
+    let mut tested = Vec::with_capacity(request.kernels.len());
+    for kernel in &request.kernels {
+        tested.push(Source::read(&kernel.source)?);
+    }
+    let texts: Vec<&str> = sources.iter().chain(&tested).flat_map(Source::texts).collect();
     let kernels = Kernels::of(&texts);
     let mut base =
         vec!["-std=c++17", "-fPIC", "-fno-strict-aliasing", "-O1", "-w", "-D__SK_HOST__=1", "-D__NPU_ARCH__=2201"]
@@ -87,12 +112,19 @@ pub(crate) fn compile(
         results.push(made.definitions);
         ready = Some(made.header);
     }
+    let mut own_parts = Vec::new();
     if texts.iter().any(|text| text.contains(PLATFORM_HEADER)) {
-        let folder = work.subdirectory("platform")?;
-        let file = folder.join("platform.cpp");
-        fs::write(&file, PLATFORM.as_bytes())?;
-        let object = folder.join("platform.o");
-        let command = compiler.command("what programs are told about the chip").args(&base);
+        own_parts.push(("platform", "what programs are told about the chip", PLATFORM));
+    }
+    let has_main = texts.iter().any(|text| words(&blanked(text), "main").next().is_some());
+    if !has_main && texts.iter().any(|text| text.contains(TEST_HEADER)) {
+        own_parts.push(("tests", "what runs unit tests", TEST_MAIN));
+    }
+    for (name, title, text) in own_parts {
+        let folder = work.subdirectory(name)?;
+        let (file, object) = (folder.join("part.cpp"), folder.join("part.o"));
+        fs::write(&file, text.as_bytes())?;
+        let command = compiler.command(title).args(&base);
         command.arg("-c").file(&file).arg("-o").file(&object).run(cancel)?;
         results.push(object);
     }
@@ -113,6 +145,31 @@ pub(crate) fn compile(
             let foreign = Foreign { directories: includes.clone(), wrapper: file.clone() };
             OpBuildError::of_source(error, &foreign, request.headers.is_none())
         })?;
+        if ready.is_some() {
+            agree_to_checks(&object)?;
+        }
+        results.push(object);
+    }
+    for (index, (kernel, source)) in request.kernels.iter().zip(&tested).enumerate() {
+        let folder = work.subdirectory(format!("kernel{index}"))?;
+        let (file, object) = (folder.join("kernel.cpp"), folder.join("kernel.o"));
+        let mut text = String::from("#include \"sk_program/tikicpulib.h\"\n");
+        for header in &kernel.headers {
+            text.push_str(&format!("#include \"{}\"\n", header.display()));
+        }
+        text.push_str(&with_line(&source.path, without_marks(&source.text).as_deref().unwrap_or(&source.text)));
+        fs::write(&file, text.as_bytes())?;
+        let title = format!("kernel `{}`", source.path.display());
+        let mut command = compiler.command(title).args(&base).arg("-iquote").arg(source.folder());
+        command = command.arg(format!("-DSK_PROGRAM_KERNEL_TYPE=\"{}\"", kernels.kernel_type("")));
+        if let Some(header) = &ready {
+            command = command.arg("-include").arg(header);
+        }
+        for directory in &kernel.include_dirs {
+            command = command.arg("-I").arg(directory);
+        }
+        command = command.args(&request.options).args(&kernel.options);
+        command.arg("-c").file(&file).arg("-o").file(&object).run(cancel)?;
         if ready.is_some() {
             agree_to_checks(&object)?;
         }

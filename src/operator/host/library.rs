@@ -103,8 +103,7 @@ fn tools(settings: &Settings<'_>, cancel: &Cancel) -> Result<PathBuf, OperatorEr
             parts.push(ContentDigest::of(&fs::read(&file)?).to_string());
         }
     }
-    // Spellings are part of the program.
-    parts.push(env!("CARGO_PKG_VERSION").to_owned());
+    parts.extend(spellings::all().map(str::to_owned));
     let digest = ContentDigest::of_all(parts.iter().flat_map(|part| [part.as_bytes(), b"\n".as_slice()])).short();
     settings.cache.get(FolderKind::OperatorHost, &digest, cancel, |folder| {
         spellings::write(&folder.join("include"))?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::fs::{self, FileError};
 
 /// Our header, and the names it goes by.
-const SPELLINGS: [(&str, &[&str]); 16] = [
+const SPELLINGS: [(&str, &[&str]); 18] = [
     (
         "sk_op_host/graph.h",
         &[
@@ -14,7 +14,6 @@ const SPELLINGS: [(&str, &[&str]); 16] = [
             "graph/ascend_string.h",
             "graph/ge_error_codes.h",
             "graph/operator.h",
-            "graph/operator_reg.h",
             "register/register_types.h",
             "external/graph/types.h",
             "external/graph/operator.h",
@@ -22,6 +21,7 @@ const SPELLINGS: [(&str, &[&str]); 16] = [
             "utils/extern_math_util.h",
         ],
     ),
+    ("sk_op_host/prototype.h", &["graph/operator_reg.h", "external/graph/operator_reg.h"]),
     (
         "sk_op_host/shapes.h",
         &[
@@ -129,6 +129,17 @@ const SPELLINGS: [(&str, &[&str]); 16] = [
         "sk_op_host/tiling_class.h",
         &["op_host/tiling_base_class.h", "op_host/tiling_base_util.h", "op_common/op_host/tiling_base_class.h"],
     ),
+    (
+        "sk_op_host/register_tiling.h",
+        &[
+            "atvoss/elewise/elewise_tiling.h",
+            "atvoss/broadcast/broadcast_tiling.h",
+            "atvoss/reduce/reduce_tiling.h",
+            "op_common/atvoss/elewise/elewise_tiling.h",
+            "op_common/atvoss/broadcast/broadcast_tiling.h",
+            "op_common/atvoss/reduce/reduce_tiling.h",
+        ],
+    ),
     ("sk_op_host/json.h", &["nlohmann/json.hpp"]),
     ("sk_op_host/securec.h", &["securec.h"]),
     (
@@ -158,6 +169,11 @@ const SPELLINGS: [(&str, &[&str]); 16] = [
         ],
     ),
 ];
+
+/// All of it, for digests.
+pub(super) fn all() -> impl Iterator<Item = &'static str> {
+    SPELLINGS.iter().flat_map(|(header, names)| std::iter::once(*header).chain(names.iter().copied()))
+}
 
 /// Has our headers something under this name?
 pub(super) fn is_ours(spelling: &str) -> bool {

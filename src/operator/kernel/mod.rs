@@ -6,6 +6,7 @@ mod folder;
 mod options;
 mod prelude;
 mod structs;
+pub(crate) mod unit_test;
 mod view;
 
 use std::path::{Path, PathBuf};

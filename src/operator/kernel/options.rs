@@ -1,5 +1,7 @@
 //! Compile options that the CMake files of an operator name.
 
+use std::path::Path;
+
 use super::folder::OperatorFolder;
 use crate::fs;
 
@@ -22,6 +24,17 @@ pub(crate) fn read(operator: &OperatorFolder, op_type: &str, unit: &str) -> Opti
         options.take(&text, op_type, unit);
     }
     options
+}
+
+/// What the unit tests of the operator `name` are compiled with: `AddOpTestCase(name "chips" "-D… -D…")`.
+pub(crate) fn of_tests(file: &Path, name: &str) -> Vec<String> {
+    let text = fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let of_test = |(command, words): (String, Vec<String>)| {
+        (command == "addoptestcase" && words.first().is_some_and(|word| word == name)).then_some(words)
+    };
+    let words = commands(&text).into_iter().find_map(of_test).unwrap_or_default();
+    let options = words.iter().flat_map(|word| word.split([' ', ';']));
+    options.filter(|option| ["-D", "-U"].iter().any(|start| option.starts_with(start))).map(str::to_owned).collect()
 }
 
 impl Options {

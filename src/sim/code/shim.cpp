@@ -50,6 +50,7 @@ struct SkShimTable {
     uint64_t (*bypass)(const volatile void *, uint32_t, uint32_t, uint64_t);
     void (*stare)(uint64_t, uint64_t, const void *);
     void (*look)(uint64_t);
+    void (*complain)(const char *, const void *);
     void *end;
 };
 
@@ -95,6 +96,7 @@ SK_HIDDEN void sk_rt_fault(uint32_t fault, const char *text, const char *file, u
     sk_shim_table.fault(fault, text, file, line);
 }
 SK_HIDDEN void sk_rt_print(const char *text, uint64_t length) { sk_shim_table.print(text, length); }
+SK_HIDDEN void sk_rt_complain(const char *text) { sk_shim_table.complain(text, __builtin_frame_address(0)); }
 SK_HIDDEN void sk_rt_note(uint32_t note, uint64_t value) { sk_shim_table.note(note, value); }
 SK_HIDDEN void sk_rt_op_begin(uint32_t position) { sk_shim_table.op_begin(position); }
 SK_HIDDEN void sk_rt_op_end(uint32_t position) { sk_shim_table.op_end(position); }

@@ -68,6 +68,8 @@ pub(crate) struct Request {
     pub cache: CacheSpec,
     /// Whether barriers between vector instructions and waits around scalar accesses are taken as put in by the compiler.
     pub auto_sync: bool,
+    /// What follows where the vendor's headers complain.
+    pub asserts: AssertsSpec,
     /// Seconds after which kernel code is ended, in a process of its own only.
     pub timeout: Option<f64>,
     /// What to look for, where mistakes do not end the run by themselves.
@@ -124,6 +126,7 @@ impl Request {
             pipes: PipesSpec::default(),
             cache: CacheSpec::default(),
             auto_sync: true,
+            asserts: AssertsSpec::default(),
             timeout: None,
             tools: tools::all(),
             first_vector_core_id: None,
@@ -391,6 +394,18 @@ named! {
 }
 
 named! {
+    /// What follows where the vendor's headers complain: they check in the mode for CPUs what device builds do not.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub(crate) enum AssertsSpec {
+        /// A warning.
+        #[default]
+        Warn = "warn",
+        /// The end of the run.
+        Strict = "strict",
+    }
+}
+
+named! {
     /// Which events are recorded.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
     pub(crate) enum EventsSpec {
@@ -413,6 +428,7 @@ pub(crate) fn choices(argument: &str) -> &'static [&'static str] {
         "arrivals" => ArrivalsSpec::NAMES,
         "pipes" => PipesSpec::NAMES,
         "cache" => CacheSpec::NAMES,
+        "asserts" => AssertsSpec::NAMES,
         "events" => EventsSpec::NAMES,
         "tool" => Tool::NAMES,
         "status" => Status::NAMES,

@@ -258,6 +258,15 @@ extern "C" fn fault(fault: u32, text: *const c_char, file: *const c_char, line: 
     stop()
 }
 
+extern "C" fn complain(text: *const c_char, frame: *const usize) {
+    // SAFETY: the header passes its own buffer, terminated.
+    let text = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+    settle(with_run(|run| {
+        let site = run.observer.sites.calls(frame);
+        run.complain(&text, site)
+    }));
+}
+
 extern "C" fn print(text: *const c_char, length: u64) {
     // SAFETY: the header passes a buffer of at least `length` bytes.
     let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length as usize) };
@@ -345,7 +354,7 @@ extern "C" fn drain() {
 }
 
 /// The functions in the order of the table in `shim.cpp`.
-pub(crate) fn table() -> [*const (); 37] {
+pub(crate) fn table() -> [*const (); 38] {
     [
         core as *const (),
         cross_core_set as *const (),
@@ -383,6 +392,7 @@ pub(crate) fn table() -> [*const (); 37] {
         bypass as *const (),
         stare as *const (),
         look as *const (),
+        complain as *const (),
         std::ptr::null(),
     ]
 }

@@ -7,7 +7,7 @@ use crate::model::{Chip, OpPosition};
 use crate::sim::code::signals::Crash;
 use crate::sim::drive::driver::Driver;
 use crate::sim::interface::report::Happening;
-use crate::sim::interface::request::{DelayPoint, EventsSpec, Request};
+use crate::sim::interface::request::{AssertsSpec, DelayPoint, EventsSpec, Request};
 use crate::sim::interface::status::Status;
 use crate::sim::machine::access::Site;
 use crate::sim::machine::cache::Extent;
@@ -30,6 +30,9 @@ pub(crate) enum Next {
     /// Never goes on: the run has failed.
     Stop,
 }
+
+/// Different complaints of headers that are told.
+const COMPLAINTS: usize = 16;
 
 /// `pipe_t` values the runtime looks at.
 const PIPE_S: u32 = 0;
@@ -486,6 +489,32 @@ impl Run {
     pub(crate) fn fail_at(&mut self, status: Status, text: String, site: Site) {
         let place = self.observer.sites.resolve(site);
         self.fail(status, text, place);
+    }
+
+    /// The vendor's headers found something that device builds do not look for.
+    pub(crate) fn complain(&mut self, text: &str, site: Site) -> Next {
+        if self.request.asserts == AssertsSpec::Strict {
+            self.fail_at(Status::Api, text.to_owned(), site);
+            return Next::Stop;
+        }
+        // `[ERROR][Block_0][AIV_0][file:line]…`: every core says the same.
+        let told = ["[ERROR]", "[Block_", "[AI"].iter().fold(text.trim(), |text, mark| {
+            let rest = text.strip_prefix(mark);
+            rest.map_or(
+                text,
+                |rest| if mark.ends_with(']') { rest } else { rest.split_once(']').map_or(text, |it| it.1) },
+            )
+        });
+        if self.observer.complaints.insert(told.to_owned()) && self.observer.complaints.len() <= COMPLAINTS {
+            let place = self.observer.sites.resolve(site).map(|(file, line)| format!("{file}:{line}: "));
+            self.observer.warnings.push(format!(
+                "{}{}: {told} (an assert of the headers' CPU mode, which device builds do not have; `asserts=strict` \
+                 ends the run)",
+                place.unwrap_or_default(),
+                self.machine.name(self.current())
+            ));
+        }
+        Next::Continue
     }
 
     /// Holds a core back if a delay says so.

@@ -97,6 +97,8 @@ pub(crate) struct Observer {
     pub(crate) output: Vec<String>,
     /// Things worth a look.
     pub(crate) warnings: Vec<String>,
+    /// What the vendor's headers complained about.
+    pub(crate) complaints: BTreeSet<String>,
     /// By core and flag: who raised it to where it is, and when; kept only for the timeline.
     raised: HashMap<(CoreIndex, FlagName), VecDeque<(CoreIndex, u64)>>,
 }
@@ -140,6 +142,7 @@ impl Observer {
             events_dropped: 0,
             output: Vec::new(),
             warnings: Vec::new(),
+            complaints: BTreeSet::new(),
             raised: HashMap::new(),
         }
     }

@@ -283,3 +283,26 @@ def test_production_operators_run_unchanged(device: sim.Device, name: str, monke
 def test_an_operator_without_the_trees_says_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(SuperKernelError, match="holds no operator"):
         sim.Operator(tmp_path, soc=SOC)
+
+
+def test_shapes_that_nobody_tells(capsys: pytest.CaptureFixture[str], tmp_path: Path, device: sim.Device) -> None:
+    """They are those of what the outputs are compared with, or the inputs', and the report says so."""
+    folder = tmp_path / "math" / "row_add"
+    shutil.copytree(OPERATORS / "math/row_add", folder)
+    shutil.copytree(OPERATORS / "norm/row_common", tmp_path / "norm" / "row_common")
+    (folder / "op_host" / "row_add_infershape.cpp").unlink()
+    status, out, err = run(capsys, str(folder), "--input", "x1=float32:8x64")
+    assert status == 0, err
+    assert "assumed: `y` has the shape of all inputs together, [8, 64]: the operator does not tell" in out
+    x = values("float32", 8, 64)
+    with sim.Operator(folder, soc=SOC) as operator:
+        prepared = operator.prepare({"x1": x}, expected={"y": x.reshape(4, 128)})
+        assert prepared.outputs["y"] == ((4, 128), "float32") and not prepared.assumed
+        prepared = operator.prepare({"x1": x}, outputs={"y": ((512,), "float32")})
+        assert prepared.outputs["y"] == ((512,), "float32") and not prepared.assumed
+        done = operator.run_prepared(prepared, device)
+        assert (done["y"] == x.reshape(-1)).all()
+    np.save(tmp_path / "x.npy", x)
+    words = ["--input", f"x1=@{tmp_path}/x.npy", "--expect", f"y={tmp_path}/x.npy"]
+    status, out, _ = run(capsys, str(folder), *words)
+    assert status == 0 and "assumed" not in out

@@ -212,3 +212,30 @@ def test_complaints_in_macros_reach_the_caller(product: _core.OperatorHost) -> N
         product.tiling(call(tensor("float16", 16, 16), tensor("float16", 16, 16), [], way=99))
     with pytest.raises(superkernel.SuperKernelError, match="does not give the shapes of its outputs"):
         product.infer_shapes(call(tensor("float16", 16, 16), tensor("float16", 16, 16), []))
+
+
+def test_what_is_registered_says_whose_values_count(cache: Path, tmp_path: Path) -> None:
+    for name in ("host_scale", "host_shared"):
+        shutil.copytree(OPERATORS / name, tmp_path / name)
+    host = tmp_path / "host_scale" / "op_host"
+    definition = (host / "host_scale_def.cpp").read_text()
+    (host / "host_scale_def.cpp").write_text(definition.replace(".ValueDepend(OPTIONAL)", ""))
+    unsaid = load(tmp_path / "host_scale", cache)
+    assert [parameter["value_depend"] for parameter in unsaid.definition()["inputs"]] == [False, False, False]
+    tiling = (host / "host_scale_tiling.cpp").read_text()
+    registered = "IMPL_OP_OPTILING(HostScale).TilingInputsDataDependency({2})"
+    # What graphs say about an operator, and names of other chips' tilings, may be included too.
+    graph = tmp_path / "host_scale" / "op_graph"
+    graph.mkdir()
+    (graph / "host_scale_proto.h").write_text(
+        '#include "graph/operator_reg.h"\nnamespace ge {\nREG_OP(HostScale)\n'
+        "    .INPUT(x, TensorType({DT_FLOAT16, DT_FLOAT}))\n    .OPTIONAL_INPUT(bias, TensorType({DT_FLOAT}))\n"
+        "    .OUTPUT(y, TensorType({DT_FLOAT16, DT_FLOAT}))\n    .REQUIRED_ATTR(factor, Float)\n"
+        "    .ATTR(order, ListInt, {1, 0})\n    .OP_END_FACTORY_REG(HostScale)\n}\n"
+    )
+    more = '#include "../op_graph/host_scale_proto.h"\n#include "atvoss/elewise/elewise_tiling.h"\n'
+    more += "struct Later { Ops::Base::EleBaseTilingDataV2 *data; Ops::Base::ReduceTilingKey key; };\n"
+    (host / "host_scale_tiling.cpp").write_text(more + tiling.replace("IMPL_OP_OPTILING(HostScale)", registered))
+    said = load(tmp_path / "host_scale", cache)
+    assert not any("host_scale_tiling.cpp" in line for line in said.left_out())
+    assert [parameter["value_depend"] for parameter in said.definition()["inputs"]] == [False, False, True]

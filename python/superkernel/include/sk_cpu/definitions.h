@@ -10,6 +10,7 @@
 #undef get_subblockdim
 #undef get_task_ration
 #undef block_idx
+#undef g_coreType
 
 #include <pthread.h>
 #include <signal.h>
@@ -109,12 +110,12 @@ static int PrintText(const char *format, ...) {
     return length;
 }
 
-[[noreturn]] static void GiveUp() {
+static void GiveUp() {
     const size_t length = strlen(lastText);
     if (length > 0 && lastText[length - 1] == '\n') {
         lastText[length - 1] = '\0';
     }
-    sk_rt_fault(SK_FAULT_API, lastText[0] == '\0' ? "the headers gave up without a reason" : lastText, nullptr, 0);
+    sk_rt_complain(lastText[0] == '\0' ? "the headers gave up without a reason" : lastText);
 }
 
 // Before the operator: who this core is, and where the memories are. What the super kernel keeps per core are variables of
@@ -160,10 +161,14 @@ int putchar(int letter) { return sk_cpu::PrintText("%c", letter); }
 int raise(int number) noexcept {
     if (sk_cpu::OnCore()) {
         sk_cpu::GiveUp();
+        return 0;
     }
     return pthread_kill(pthread_self(), number);
 }
 void abort() noexcept {
+    if (sk_cpu::OnCore()) {
+        sk_rt_fault(SK_FAULT_API, sk_cpu::lastText[0] == '\0' ? "abort() was called" : sk_cpu::lastText, nullptr, 0);
+    }
     raise(SIGABRT);
     _exit(128 + SIGABRT);
 }

@@ -36,6 +36,7 @@
 #define __ssbuf__
 #define __host__
 #define __host_aicore__
+#define __forceinline__ inline __attribute__((always_inline))
 #define __disable_kernel_type_autoinfer__
 #define ASCENDC_HOST_AICORE
 #define __sync_alias__

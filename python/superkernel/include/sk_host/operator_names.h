@@ -1,6 +1,7 @@
 // Registers as an operator means them. Inside a super kernel they describe the super kernel; an operator that asks for its
 // own block gets what it would get alone. Included between kernel_operator.h and the source of an operator, which says by
-// SK_OPERATOR_VECTORS_ONLY whether it runs on vector cores only: then every one of them is a block.
+// SK_OPERATOR_VECTORS_ONLY whether it runs on vector cores only, when every one of them is a block, and by
+// SK_OPERATOR_CORE_KIND what it is compiled for.
 #ifndef SK_HOST_OPERATOR_NAMES_H
 #define SK_HOST_OPERATOR_NAMES_H
 
@@ -20,6 +21,14 @@ struct SkOperatorBlockIndex {
 constexpr SkOperatorBlockIndex sk_operator_block_index{};
 
 } // namespace
+
+#ifdef SK_CPU_STUB_DEF_H
+// Device compilers know the kind of core while they compile; in the headers' CPU mode it is a variable.
+namespace {
+constexpr int32_t sk_operator_core_kind = SK_OPERATOR_CORE_KIND;
+} // namespace
+#define g_coreType sk_operator_core_kind
+#endif
 
 #define get_block_idx sk_operator_block_idx
 #define get_block_num sk_operator_block_num

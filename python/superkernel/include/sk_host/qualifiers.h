@@ -17,6 +17,7 @@
 #define __biasbuf__
 #define __host__
 #define __host_aicore__
+#define __forceinline__ inline __attribute__((always_inline))
 #define __cube__
 #define __vector__
 #define __mix__(cube, vector)

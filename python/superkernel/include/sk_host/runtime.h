@@ -152,6 +152,8 @@ void sk_rt_work(uint32_t pipe, uint64_t bytes) noexcept;
 // Ends the run and names the core; does not return.
 [[noreturn]] void sk_rt_fault(uint32_t fault, const char *text, const char *file, uint32_t line) noexcept;
 
+// An assert of the vendor's headers that device builds do not have; comes back unless such asserts end the run.
+void sk_rt_complain(const char *text) noexcept;
 void sk_rt_print(const char *text, uint64_t length) noexcept;
 void sk_rt_note(uint32_t note, uint64_t value) noexcept;
 

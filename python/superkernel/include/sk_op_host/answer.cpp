@@ -134,6 +134,11 @@ std::string Describe(ops::OpDef &definition, const std::string &soc) {
     }
     auto all = definition.inputs_.all_;
     all.insert(all.end(), definition.outputs_.all_.begin(), definition.outputs_.all_.end());
+    for (const int32_t place : gert::SkRegistered()[definition.type_].value_inputs) {
+        if (place >= 0 && static_cast<size_t>(place) < definition.inputs_.all_.size()) {
+            definition.inputs_.all_[place]->value_depend_ = true;
+        }
+    }
     Columns columns = ColumnsOf(all);
     std::string text = "{\"op_type\":" + Quoted(definition.type_) +
                        ",\"inputs\":" + Parameters(definition.inputs_.all_, columns) +

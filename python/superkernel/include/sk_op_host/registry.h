@@ -2,6 +2,8 @@
 #ifndef SK_OP_HOST_REGISTRY_H
 #define SK_OP_HOST_REGISTRY_H
 
+#include <set>
+
 #include "context.h"
 
 namespace gert {
@@ -16,6 +18,8 @@ struct SkFunctions {
     std::function<ge::graphStatus(InferDataTypeContext *)> infer_type;
     // Every output has the first input's type.
     bool type_of_first = false;
+    // Inputs whose values decide about shapes or tiling, by their place.
+    std::set<int32_t> value_inputs;
     // Attributes behind those of the definition.
     std::vector<std::pair<std::string, std::function<std::shared_ptr<void>()>>> private_attributes;
 };
@@ -65,11 +69,16 @@ class OpImplRegisterV2 {
         functions_->new_compile_info = [] { return std::shared_ptr<void>(std::make_shared<Info>()); };
         return *this;
     }
-    // Which inputs' values decide about shapes and tiling: the caller gives those of all inputs it has.
-    OpImplRegisterV2 &InputsDataDependency(std::initializer_list<int32_t>) { return *this; }
-    OpImplRegisterV2 &TilingInputsDataDependency(std::initializer_list<int32_t>) { return *this; }
-    OpImplRegisterV2 &TilingInputsDataDependency(std::initializer_list<int32_t>, std::initializer_list<TilingPlacement>) {
+    OpImplRegisterV2 &InputsDataDependency(std::initializer_list<int32_t> places) {
+        functions_->value_inputs.insert(places);
         return *this;
+    }
+    OpImplRegisterV2 &TilingInputsDataDependency(std::initializer_list<int32_t> places) {
+        return InputsDataDependency(places);
+    }
+    OpImplRegisterV2 &TilingInputsDataDependency(std::initializer_list<int32_t> places,
+                                                 std::initializer_list<TilingPlacement>) {
+        return InputsDataDependency(places);
     }
     OpImplRegisterV2 &HostInputs(std::initializer_list<int32_t>) { return *this; }
     OpImplRegisterV2 &OutputShapeDependOnCompute(std::initializer_list<int32_t>) { return *this; }

@@ -14,7 +14,27 @@ inline const char *&Mode() {
     return mode;
 }
 
+// The tiling key of the next launches.
+inline uint64_t &Key() {
+    static uint64_t key = 0;
+    return key;
+}
+
+// A core's own copy of it, which kernels compare (TILING_KEY_IS).
+inline void TakeKey(uint64_t key) {
+#ifdef SK_CPU_STUB_DEF_H
+    g_tilingKey = key;
+#else
+    Key() = key;
+#endif
+}
+
 } // namespace sk_program
+
+#ifndef SK_CPU_STUB_DEF_H
+#undef TILING_KEY_VAR
+#define TILING_KEY_VAR ::sk_program::Key()
+#endif
 
 namespace AscendC {
 
@@ -29,8 +49,15 @@ inline void GmFree(void *memory) { sk_rt_program_release(memory); }
 
 } // namespace AscendC
 
+#define ICPU_SET_TILING_KEY(key) (::sk_program::Key() = static_cast<uint64_t>(key))
+
 #define ICPU_RUN_KF(kernel, blocks, ...)                                                                               \
-    ::sk_program::Run({#kernel, ::sk_program::Mode(), __FILE__, __LINE__},        \
-                      ::sk_program::Blocks(blocks), [](auto... values) { kernel(values...); }, __VA_ARGS__)
+    ::sk_program::Run(                                                                                                 \
+        {#kernel, ::sk_program::Mode(), __FILE__, __LINE__}, ::sk_program::Blocks(blocks),                             \
+        [key = ::sk_program::Key()](auto... values) {                                                                  \
+            ::sk_program::TakeKey(key);                                                                                \
+            kernel(values...);                                                                                         \
+        },                                                                                                             \
+        __VA_ARGS__)
 
 #endif

@@ -1,0 +1,90 @@
+//! Kernels that a unit test calls (`ICPU_RUN_KF`) and whose source lies in the operator's folder around the test.
+
+use std::path::{Path, PathBuf};
+
+use super::error::KernelError;
+use super::folder::OperatorFolder;
+use super::options;
+use super::view;
+use crate::fs;
+use crate::opbuild::lexer::{blanked, is_word};
+use crate::opbuild::program::KernelSource;
+
+/// The call of a kernel in a test.
+const CALL: &str = "ICPU_RUN_KF";
+
+/// The kernels that the program in `sources` calls and does not have; `view`: a folder for the view of neighbours.
+pub(crate) fn kernels(sources: &[PathBuf], view: &Path) -> Result<Vec<KernelSource>, KernelError> {
+    let mut found: Vec<KernelSource> = Vec::new();
+    for test in sources {
+        let text = String::from_utf8_lossy(&fs::read(test)?).into_owned();
+        for name in called(&blanked(&text)) {
+            let Some((folder, source)) = around(test, &name) else { continue };
+            let known = sources.iter().filter_map(|path| fs::canonical(path).ok()).any(|path| path == source);
+            if known || found.iter().any(|kernel| kernel.source == source) || includes_source(&text, &name) {
+                continue;
+            }
+            let operator = OperatorFolder::open(&folder)?;
+            let beside = test.parent().unwrap_or(Path::new("."));
+            let headers = quoted(&text).filter(|name| name.contains("tiling")).map(|name| beside.join(name));
+            let headers: Vec<PathBuf> = headers.filter(|path| path.is_file()).collect();
+            let options = options::of_tests(&beside.join("CMakeLists.txt"), &name);
+            let include_dirs = view::make(&operator, view)?;
+            found.push(KernelSource { source, headers, options, include_dirs });
+        }
+    }
+    Ok(found)
+}
+
+/// Names of the kernels that are called.
+fn called(blank: &str) -> Vec<String> {
+    let calls = blank.split(CALL).skip(1).filter_map(|rest| rest.trim_start().strip_prefix('('));
+    let name = |rest: &str| {
+        let rest = rest.trim_start();
+        let rest = rest.strip_prefix('(').unwrap_or(rest).trim_start();
+        rest.bytes().take_while(|byte| is_word(*byte)).map(char::from).collect::<String>()
+    };
+    let mut names: Vec<String> = calls.map(name).filter(|name| !name.is_empty()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// The folder of the operator around a test, and the source in it that is called like the kernel.
+fn around(test: &Path, kernel: &str) -> Option<(PathBuf, PathBuf)> {
+    let test = fs::canonical(test).ok()?;
+    test.ancestors().skip(1).find_map(|folder| {
+        let source = folder.join("op_kernel").join(format!("{kernel}.cpp"));
+        (source.is_file() && !test.starts_with(folder.join("op_kernel"))).then(|| (folder.to_path_buf(), source))
+    })
+}
+
+/// Does the test include the kernel's source itself?
+fn includes_source(text: &str, kernel: &str) -> bool {
+    quoted(text).any(|name| Path::new(name).file_name().is_some_and(|name| name == format!("{kernel}.cpp").as_str()))
+}
+
+/// Names in `#include "name"` lines.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start();
+        rest.strip_prefix('"')?.split('"').next()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_name_their_kernels() {
+        let text = "ICPU_RUN_KF(first, 2, x);\n// ICPU_RUN_KF(no, 1)\nICPU_RUN_KF( (second<float>), 1, x); ICPU_RUN_KF(first,3)";
+        assert_eq!(called(&blanked(text)), ["first", "second"]);
+    }
+
+    #[test]
+    fn a_test_can_include_the_source_itself() {
+        assert!(includes_source("#include \"../../op_kernel/add.cpp\"\n", "add"));
+        assert!(!includes_source("#include \"../../op_kernel/my_add.cpp\"\n", "add"));
+    }
+}
