@@ -98,7 +98,15 @@ impl Repository {
             let path = file.strip_prefix(&self.root).unwrap_or(file).display().to_string();
             REGISTER_CHIPS.iter().any(|part| path.contains(part))
         };
-        let (other_chips, files) = files.into_iter().partition(is_other);
+        let (mut other_chips, mut files): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(is_other);
+        // A file called for other chips may register the one tiling for all of them.
+        let tiles = |file: &PathBuf| {
+            let text = text_of(file);
+            text.contains("SetTiling(") || types.iter().any(|op_type| registers_by(&text, op_type, &TILING_MACROS))
+        };
+        if !files.iter().any(tiles) {
+            files.extend(other_chips.extract_if(.., |file| tiles(file)));
+        }
         let mut sources = Sources { files, other_chips, ..Sources::default() };
         self.resolve(&mut sources);
         Ok(sources)
@@ -268,15 +276,22 @@ fn defined_types(text: &str) -> Vec<String> {
     arguments.filter_map(|rest| rest.split([',', ')']).next()).map(|name| name.trim().to_owned()).collect()
 }
 
+/// Starts of macros that register a tiling.
+const TILING_MACROS: [&str; 4] = ["IMPL_OP(", "IMPL_OP_OPTILING(", "TILING_TEMPLATE(", "TEMPLATE_"];
+
 /// Does it register a function for this type?
 fn registers(text: &str, op_type: &str) -> bool {
-    const MACROS: [&str; 5] = ["IMPL_OP(", "IMPL_OP_OPTILING(", "IMPL_OP_INFERSHAPE(", "TILING_TEMPLATE(", "TEMPLATE_"];
+    registers_by(text, op_type, &TILING_MACROS) || registers_by(text, op_type, &["IMPL_OP_INFERSHAPE("])
+}
+
+/// Is there one of `macros` with this type?
+fn registers_by(text: &str, op_type: &str, macros: &[&str]) -> bool {
     text.match_indices(op_type).any(|(at, _)| {
         let behind = text[at + op_type.len()..].trim_start_matches('"');
         let before = text[..at].trim_end_matches('"').trim_end();
         let ends = behind.starts_with([')', ',']) && before.ends_with('(');
         let line = before.rsplit('\n').next().unwrap_or_default();
-        ends && MACROS.iter().any(|name| line.contains(name))
+        ends && macros.iter().any(|name| line.contains(name))
     })
 }
 

@@ -10,6 +10,7 @@ import pytest
 import superkernel
 from superkernel import sim
 from superkernel.cli import main
+from superkernel.types import Asserts
 
 TREE = os.environ.get("SUPERKERNEL_ASCENDC", "")
 needs_tree = pytest.mark.skipif(not TREE, reason="SUPERKERNEL_ASCENDC names no tree of AscendC headers")
@@ -72,14 +73,15 @@ NAMES = {np.float16: "half", np.float32: "float", np.int32: "int32_t", np.int8: 
 
 
 def run(
-    device: sim.Device, folder: Path, body: str, x: np.ndarray, y: np.ndarray, result: type
+    device: sim.Device, folder: Path, body: str, x: np.ndarray, y: np.ndarray, result: type, asserts: Asserts = "warn"
 ) -> tuple[sim.Report, np.ndarray]:
     source = _OPERATOR.replace("BODY", body).replace("COUNT", str(COUNT))
     source = source.replace("RESULT", NAMES[result]).replace("TYPE", NAMES[x.dtype.type])
     with superkernel.configure(ascendc=TREE):
         built = sim.build_op(source, "own_operator", block_dim=BLOCKS, out_dir=folder)
     output = device.buffer(np.zeros(COUNT, result))
-    report = device.load(built.json_path).launch([device.buffer(x), device.buffer(y), output], block_dim=BLOCKS)
+    kernel = device.load(built.json_path)
+    report = kernel.launch([device.buffer(x), device.buffer(y), output], block_dim=BLOCKS, asserts=asserts)
     return report, output.numpy()
 
 
@@ -209,9 +211,23 @@ def test_a_column_is_broadcast(device: sim.Device, tmp_path: Path) -> None:
 def test_output_and_a_broken_rule(device: sim.Device, tmp_path: Path) -> None:
     x, y = numbers(9, np.float32), numbers(10, np.float32)
     body = 'printf("block %d\\n", int(GetBlockIdx())); Duplicate(c, 1.0f, n); qx.FreeTensor(a); qx.FreeTensor(a);'
-    report, _ = run(device, tmp_path, body, x, y, np.float32)
+    report, _ = run(device, tmp_path, body, x, y, np.float32, "strict")
     assert report.status == "api"
     assert any("block 0" in line for line in report.output)
+
+
+@needs_tree
+def test_what_only_headers_for_cpus_check_is_a_warning(device: sim.Device, tmp_path: Path) -> None:
+    x, y = numbers(9, np.float32), numbers(10, np.float32)
+    # Every core copies more than the tensor says it has, from memory that is there.
+    body = "auto small = a[0]; small.SetSize(8); DataCopy(c, small, n);"
+    report, found = run(device, tmp_path, body, x, y, np.float32)
+    report.raise_for_status()
+    complaints = [warning for warning in report.warnings if "an assert of the headers' CPU mode" in warning]
+    assert len(complaints) == 1 and "srcLocal" in complaints[0], report.warnings
+    np.testing.assert_array_equal(found, x)
+    report, _ = run(device, tmp_path, body, x, y, np.float32, "strict")
+    assert report.status == "api" and "srcLocal" in report.message
 
 
 @needs_tree

@@ -190,6 +190,22 @@ def test_pieces_of_a_softmax_are_those_its_kernel_expects(product: _core.Operato
     assert pieces(7, 100, 100)[6:] == (0, 100, 0, 0, 8, 0, 0, 0, 0, 0)
 
 
+def test_the_second_form_of_a_softmax_has_pieces_of_its_own(product: _core.OperatorHost) -> None:
+    def pieces(room: int, way: int) -> tuple[tuple[int, ...], int, int]:
+        asked = call(tensor("float16", 160, 16), tensor("float16", 16, 128), [], room=room, way=way)
+        tiling = of_product(product.tiling(asked))
+        return tiling[2], tiling[3] >> 12, tiling[3] & 0xFFF
+
+    # Floats in whole groups: a row takes 8 + 64 floats; halves of 80 rows have few repeats.
+    most, least = 80 * 72 * 4, 8 * 72 * 4
+    whole = (160, 128, 20480, 160, 8, 1280, 80, 128, 10240, 80, 8, 640, 2, 0, 0, 0)
+    assert pieces(65536, 11) == (whole, most, least)
+    assert pieces(16000, 11)[0][6:13] == (40, 128, 5120, 40, 8, 320, 4)
+    # Halves: 2 * 8 + 128 + 64, and 78 rows fit.
+    assert pieces(65536, 40)[0][6:] == (72, 128, 9216, 72, 8, 576, 2, 16, 2048, 128)
+    assert pieces(65536, 40)[1:] == (160 * 208 * 4, 208 * 4)
+
+
 def test_template_arguments_become_the_key(product: _core.OperatorHost) -> None:
     a, b = tensor("bfloat16", 16, 16), tensor("bfloat16", 16, 16)
     # The type in 8 bits, a flag, and the position of `way` in 0, 1, 10, 11, 12, 3, 40.
@@ -239,3 +255,14 @@ def test_what_is_registered_says_whose_values_count(cache: Path, tmp_path: Path)
     said = load(tmp_path / "host_scale", cache)
     assert not any("host_scale_tiling.cpp" in line for line in said.left_out())
     assert [parameter["value_depend"] for parameter in said.definition()["inputs"]] == [False, False, True]
+
+
+def test_a_file_called_for_other_chips_may_register_the_tiling_of_all(cache: Path, tmp_path: Path) -> None:
+    for name in ("host_scale", "host_shared"):
+        shutil.copytree(OPERATORS / name, tmp_path / name)
+    host = tmp_path / "host_scale" / "op_host"
+    (host / "host_scale_tiling.cpp").rename(host / "host_scale_tiling_arch35.cpp")
+    scale = load(tmp_path / "host_scale", cache)
+    assert scale.is_tiled()
+    tiling = scale.tiling(call(tensor("float16", 8, 32), [], [], factor=1.0))
+    assert (tiling["key"], tiling["blocks"]) == (10, 8)

@@ -66,16 +66,9 @@ inline uint32_t SkWholeGroups(uint32_t base, uint32_t rows, uint32_t length) {
     return base;
 }
 
-// Pieces of a softmax whose rows need `per_row` floats of the room each.
-inline void SkSoftMaxPieces(const TensorShape &shape, uint32_t type_size, uint32_t room, uint32_t per_row,
-                            optiling::SoftMaxTiling &tiling) {
+// Pieces of `base` rows, with results of `block` elements per row.
+inline void SkSoftMaxPiecesOf(const TensorShape &shape, uint32_t block, uint32_t base, optiling::SoftMaxTiling &tiling) {
     const auto [rows, length] = SkRows(shape);
-    const uint32_t block = SkBlockOf(type_size);
-    uint32_t base = std::min(room / 4 / per_row, rows);
-    if (base < rows && base > 8) {
-        base = base / 8 * 8;
-    }
-    base = SkWholeGroups(base, rows, length);
     const uint32_t tail = base == 0 ? 0 : rows % base;
     tiling.set_srcM(rows);
     tiling.set_srcK(length);
@@ -93,6 +86,17 @@ inline void SkSoftMaxPieces(const TensorShape &shape, uint32_t type_size, uint32
     tiling.set_tailM(tail);
     tiling.set_tailSplitSize(tail * length);
     tiling.set_tailReduceSize(tail * block);
+}
+
+// Pieces of a softmax whose rows need `per_row` floats of the room each.
+inline void SkSoftMaxPieces(const TensorShape &shape, uint32_t type_size, uint32_t room, uint32_t per_row,
+                            optiling::SoftMaxTiling &tiling) {
+    const auto [rows, length] = SkRows(shape);
+    uint32_t base = std::min(room / 4 / per_row, rows);
+    if (base < rows && base > 8) {
+        base = base / 8 * 8;
+    }
+    SkSoftMaxPiecesOf(shape, SkBlockOf(type_size), SkWholeGroups(base, rows, length), tiling);
 }
 
 // Floats per row of what each form keeps beside its input.
@@ -141,12 +145,55 @@ inline void SoftMaxGradTilingFunc(const TensorShape &shape, uint32_t type_size, 
                                   optiling::SoftMaxTiling &tiling, bool front = false) {
     SkSoftMaxPieces(shape, type_size, room, SkSoftMaxGradRow(shape, type_size, front), tiling);
 }
-uint32_t GetSoftMaxFlashV2MaxTmpSize(const TensorShape &shape, uint32_t input_size, uint32_t max_size, bool update,
-                                     bool basic = false, bool broadcast = false);
-uint32_t GetSoftMaxFlashV2MinTmpSize(const TensorShape &shape, uint32_t input_size, uint32_t max_size, bool update,
-                                     bool basic = false, bool broadcast = false);
-void SoftMaxFlashV2TilingFunc(const TensorShape &shape, uint32_t input_size, uint32_t max_size, uint32_t room,
-                              optiling::SoftMaxTiling &tiling, bool update, bool basic = false, bool broadcast = false);
+
+// The second form: results have a type of their own, and rows of whole repeats in whole groups need less.
+struct SkSoftMaxFlashV2 {
+    uint32_t rows;
+    uint32_t length;
+    // Elements of a block of results.
+    uint32_t block;
+    bool is_half;
+
+    SkSoftMaxFlashV2(const TensorShape &shape, uint32_t input_size, uint32_t result_size)
+        : rows(SkRows(shape).first), length(SkRows(shape).second), block(SkBlockOf(result_size)),
+          is_half(input_size == 2) {}
+    // Floats per row of what it keeps beside its input.
+    uint32_t Row(bool grouped) const {
+        const uint32_t beside = grouped && length == 1024 ? SkRepeat * 2 : SkRepeat;
+        return block * (is_half && !grouped ? 2 : 1) + (is_half ? length : 0) + beside;
+    }
+    bool HasRepeats(bool basic) const { return basic && length % SkRepeat == 0; }
+    bool IsGrouped(bool basic) const { return HasRepeats(basic) && rows % 8 == 0; }
+};
+inline uint32_t GetSoftMaxFlashV2MaxTmpSize(const TensorShape &shape, uint32_t input_size, uint32_t result_size, bool,
+                                            bool basic = false, bool = false) {
+    const SkSoftMaxFlashV2 form(shape, input_size, result_size);
+    uint32_t rows = form.rows;
+    while (form.IsGrouped(basic) && rows * form.length >= SkRepeat * 256) {
+        rows /= 2;
+    }
+    return rows * form.Row(form.IsGrouped(basic)) * 4;
+}
+inline uint32_t GetSoftMaxFlashV2MinTmpSize(const TensorShape &shape, uint32_t input_size, uint32_t result_size, bool,
+                                            bool basic = false, bool broadcast = false) {
+    const SkSoftMaxFlashV2 form(shape, input_size, result_size);
+    const bool grouped = form.HasRepeats(basic);
+    const uint32_t rows = broadcast ? std::min(SkBlockOf(input_size), form.rows) : grouped ? 8 : 1;
+    return rows * form.Row(grouped) * 4;
+}
+inline void SoftMaxFlashV2TilingFunc(const TensorShape &shape, uint32_t input_size, uint32_t result_size, uint32_t room,
+                                     optiling::SoftMaxTiling &tiling, bool, bool basic = false,
+                                     bool broadcast = false) {
+    const SkSoftMaxFlashV2 form(shape, input_size, result_size);
+    const bool grouped = form.IsGrouped(basic);
+    uint32_t base = std::min(room / 4 / form.Row(grouped), form.rows);
+    base = grouped ? SkWholeGroups(base, form.rows, form.length) : base;
+    const uint32_t group = broadcast && form.is_half ? 16 : 8;
+    if (base < form.rows && base > group) {
+        base = base / group * group;
+    }
+    SkSoftMaxPiecesOf(shape, form.block, base, tiling);
+}
 
 // A pair of a value and its index has 8 bytes.
 inline uint32_t GetSortTmpSize(const platform_ascendc::PlatformAscendC &, uint32_t count, uint32_t) { return count * 8; }
@@ -182,6 +229,23 @@ inline void GetSigmoidMaxMinTmpSize(const TensorShape &shape, uint32_t type_size
     most = std::max(uint32_t(shape.GetShapeSize()) * type_size, least);
 }
 
+// Halves need no room. Floats of 64 columns and two scales at a time where every channel has a scale, 80 rows of scales
+// where it stands the other way round; else all of it at once, or as little as 1 KB.
+inline void GetAscendAntiQuantMaxMinTmpSize(const TensorShape &shape, const TensorShape &scales, bool transposed,
+                                            TensorDataType, TensorDataType result, uint32_t &most, uint32_t &least) {
+    const auto channels = uint32_t(scales.GetShapeSize());
+    most = least = 0;
+    if (result == ge::DT_FLOAT16) {
+        return;
+    }
+    if (channels == 1) {
+        most = uint32_t(shape.GetShapeSize()) * 4;
+        least = 1024;
+    } else {
+        most = least = transposed ? 80 * channels * 4 : (channels * 2 + 64 * uint32_t(shape.GetDim(0))) * 4;
+    }
+}
+
 // Which of the axes are reduced (R), from outside.
 enum class ReducePattern : uint32_t { AR = 0, RA = 1 };
 
@@ -207,7 +271,6 @@ SK_OP_HOST_MISSING(GetSwiGLUMaxMinTmpSize);
 SK_OP_HOST_MISSING(GetGeluMaxMinTmpSize);
 SK_OP_HOST_MISSING(GetAscendQuantMaxMinTmpSize);
 SK_OP_HOST_MISSING(GetAscendDequantMaxMinTmpSize);
-SK_OP_HOST_MISSING(GetAscendAntiQuantMaxMinTmpSize);
 SK_OP_HOST_MISSING(GetSelectWithBytesMaskMaxMinTmpSize);
 SK_OP_HOST_MISSING(GetSelectWithBytesMaskMinTmpSize);
 SK_OP_HOST_MISSING(GetSelectWithBytesMaskMaxTmpSize);

@@ -71,6 +71,14 @@ class HostProductTiling : public TilingBaseClass {
         const ge::Shape rows(std::vector<int64_t>{m_, n_});
         AscendC::SoftMaxTilingFunc(rows, sizeof(float), room_, data_.softmax);
         data_.set_sort(AscendC::GetSortTmpSize(platform, 32, sizeof(float)));
+        if (way_ == 11 || way_ == 40) {
+            // Of floats in whole groups; of halves.
+            const bool grouped = way_ == 11;
+            const uint32_t size = grouped ? sizeof(float) : sizeof(float) / 2;
+            AscendC::SoftMaxFlashV2TilingFunc(rows, size, sizeof(float), room_, data_.softmax, true, grouped);
+            data_.set_sort(AscendC::GetSoftMaxFlashV2MaxTmpSize(rows, size, sizeof(float), true, grouped) << 12 |
+                           AscendC::GetSoftMaxFlashV2MinTmpSize(rows, size, sizeof(float), true, grouped));
+        }
         return ge::GRAPH_SUCCESS;
     }
     uint64_t GetTilingKey() const override {
@@ -86,7 +94,10 @@ class HostProductTiling : public TilingBaseClass {
         context_->SetBlockDim(blockDim_);
         context_->SetScheduleMode(1);
         // Everything has been written there.
-        context_->GetRawTilingData()->SetDataSize(data_.GetDataSize());
+        return SetSize(data_);
+    }
+    ge::graphStatus SetSize(TilingDef &data) const {
+        context_->GetRawTilingData()->SetDataSize(data.GetDataSize());
         return ge::GRAPH_SUCCESS;
     }
 
