@@ -141,11 +141,16 @@ pub(super) fn mutate(program: &Program, mutation: Mutation, place: usize, dice: 
         }
         Mutation::Part => mutant.steps[place].cores = other_part(program.steps[place].cores, dice),
         Mutation::Value => mutant.steps[place].action = other_value(program, &program.steps[place], dice)?,
-        Mutation::Pipe => match &mut mutant.steps[place].action {
-            Action::Barrier(barrier @ Barrier::Aic) => *barrier = Barrier::AicAfterMte3,
-            Action::Barrier(barrier @ Barrier::AicAfterMte3) => *barrier = Barrier::Aic,
-            _ => drop(mutant.steps.remove(place)),
-        },
+        Mutation::Pipe => {
+            let action = &mut mutant.steps[place].action;
+            if *action == Action::Barrier(Barrier::Aic) {
+                *action = Action::Barrier(Barrier::AicAfterMte3);
+            } else if *action == Action::Barrier(Barrier::AicAfterMte3) {
+                *action = Action::Barrier(Barrier::Aic);
+            } else {
+                mutant.steps.remove(place);
+            }
+        }
         Mutation::Poller | Mutation::Clearing => match dice.below(3) {
             0 => mutant.steps[place].cores = other_part(program.steps[place].cores, dice),
             1 => mutant.steps[place].cores.kinds = Kinds::Only(CoreKind::BOTH[dice.below(2)]),
