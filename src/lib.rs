@@ -7,12 +7,13 @@
 //! use superkernel::build::{Request, Reuse, Shared};
 //! use superkernel::cancel::Cancel;
 //! use superkernel::environment::{Environment, Intermediates, Settings};
+//! use superkernel::model::KnownKernels;
 //!
 //! fn compile(infos: serde_json::Value, settings: Settings, headers: &str) -> Result<String, superkernel::Error> {
 //!     let environment = Environment::new(settings, headers.into())?;
 //!     println!("{}", superkernel::generate(&infos, "my_kernel", &environment.platform)?);
 //!     let (keep, reuse) = (Intermediates::Remove, Reuse::Allowed);
-//!     let shared = Shared::with_jobs(environment.settings.jobs);
+//!     let shared = Shared::new(environment.settings.jobs, &KnownKernels::default());
 //!     let name = "my_kernel".into();
 //!     let request = Request { kernel_infos: infos, name, environment, keep, reuse, shared };
 //!     Ok(superkernel::build(&request, &(), &Cancel::new())?.to_json().to_string())

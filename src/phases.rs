@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::{Advice, Diagnostic};
 use crate::emit::EmitError;
-use crate::model::{self, ModelError, Platform, SubKernels, SuperKernel};
+use crate::model::{self, KnownKernels, ModelError, Platform, SubKernels, SuperKernel};
 use crate::objects::{BinFiles, BlockLocalUse, ObjectError, Objects, Suitability, TextSizes};
 use crate::options::{Influence, OptionName};
 use crate::plan::PlanError;
@@ -79,6 +79,12 @@ impl OtherObjects {
 pub(crate) struct Inputs {
     kernels: SubKernels,
     files: BinFiles,
+}
+
+impl From<&KnownKernels> for Inputs {
+    fn from(kernels: &KnownKernels) -> Self {
+        Self { kernels: kernels.into(), files: BinFiles::default() }
+    }
 }
 
 /// A super kernel with everything read that its program depends on.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::copies::MadeCopies;
 use super::toolchains::KnownTools;
+use crate::model::KnownKernels;
 use crate::parallel;
 use crate::phases::Inputs;
 use crate::toolchain::ToolSlots;
@@ -22,10 +23,11 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// For builds that together run so many tools at the same time; `None`: one per processor.
-    pub fn with_jobs(jobs: Option<u32>) -> Arc<Self> {
-        let tools = ToolSlots::new(parallel::count(jobs));
-        let (inputs, copies, known_tools) = Default::default();
+    /// For builds that together run so many tools at the same time; `None`: one per processor. `kernels` has the JSONs
+    /// that are known already.
+    pub fn new(jobs: Option<u32>, kernels: &KnownKernels) -> Arc<Self> {
+        let (tools, inputs) = (ToolSlots::new(parallel::count(jobs)), Inputs::from(kernels));
+        let (copies, known_tools) = Default::default();
         Arc::new(Self { tools, inputs, copies, known_tools })
     }
 }

@@ -75,9 +75,10 @@ fn of_graph(graph: &Graph, settings: &Settings, known: &Known<'_>) -> Result<Sub
     subjects
         .skipped
         .extend(mistakes.map(|mistake| Skipped { name: mistake.scope.clone(), why: mistake.message.clone() }));
+    let read = (&planned.kernels).into();
     for piece in planned.pieces {
         known.cancel.check()?;
-        match known.of_piece(&piece)? {
+        match known.of_piece(&piece, &read)? {
             Ok(subject) => subjects.found.push((piece.scope.clone(), piece, subject)),
             Err(why) => subjects.skipped.push(Skipped { name: piece.name.clone(), why }),
         }

@@ -11,7 +11,8 @@ use super::profile::Task;
 use crate::cancel::Cancel;
 use crate::model::{
     self, CoreClass, CoreCounts, CoreKind, DcciFlags, EarlyStartFlags, EventId, EventUse, Function, KernelType, Op,
-    OpIndex, OtherEnd, ParamOffsets, Platform, SlotNumber, StreamId, SubKernel, SubKernelCode, SuperKernel, TaskType,
+    OpIndex, OtherEnd, ParamOffsets, Platform, SlotNumber, StreamId, SubKernel, SubKernelCode, SubKernels, SuperKernel,
+    TaskType,
 };
 use crate::objects::{BinFiles, Objects};
 use crate::options::{self, Separator};
@@ -45,7 +46,7 @@ impl Known<'_> {
 
     /// A piece of a graph. Ops that are not compiled yet are made up from their rows in the profile; `Err` in the
     /// result: why the compiler would refuse it.
-    pub(crate) fn of_piece(&self, piece: &Piece) -> Result<Result<Subject, String>, CostError> {
+    pub(crate) fn of_piece(&self, piece: &Piece, read: &SubKernels) -> Result<Result<Subject, String>, CostError> {
         // Ops that are only not compiled yet can be predicted all the same.
         let refuses = piece.problems.iter().find(|problem| problem.unfusable.is_empty());
         if let Some(problem) = refuses {
@@ -59,7 +60,7 @@ impl Known<'_> {
         let names: Vec<String> = piece.ops.iter().map(|op| op.name.clone()).collect();
         let is_compiled = piece.ops.iter().all(|op| !op.json_path.is_empty() && !op.bin_path.is_empty());
         let kernel = if is_compiled {
-            model::load(&piece.kernel_infos(), &piece.kernel_name, &platform)?
+            model::load_with(&piece.kernel_infos(), &piece.kernel_name, &platform, read)?
         } else {
             match known.made_up(piece) {
                 Ok(kernel) => kernel?,

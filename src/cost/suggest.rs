@@ -82,6 +82,7 @@ pub(crate) fn suggest(
 ) -> Result<Suggestion, CostError> {
     let marked = mark_all(graph, settings);
     let widest = scope::plan(&marked, settings, known.cancel)?;
+    let read = (&widest.kernels).into();
     let mut passed = Vec::new();
     let mut chosen: Vec<(Piece, Subject, Prediction)> = Vec::new();
     for piece in &widest.pieces {
@@ -92,7 +93,7 @@ pub(crate) fn suggest(
             ops: piece.members.len(),
             why,
         };
-        let subject = match known.of_piece(piece)? {
+        let subject = match known.of_piece(piece, &read)? {
             Ok(subject) => subject,
             Err(why) => {
                 passed.push(pass(why));

@@ -86,7 +86,24 @@ pub fn assemble(name: &str, platform: &Platform, options: Options, ops: Vec<Op>)
 }
 
 /// What JSONs say: by file and its look, and by what they are read as.
-pub(crate) type SubKernels = Shelf<(PathBuf, FileLook, TaskType, Chip), Arc<SubKernel>>;
+pub(crate) type SubKernels = Shelf<Read, Arc<SubKernel>>;
+type Read = (PathBuf, FileLook, TaskType, Chip);
+
+/// The same when nobody reads any more. It has no lock that a forked process could find held.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KnownKernels(Arc<HashMap<Read, Arc<SubKernel>>>);
+
+impl From<SubKernels> for KnownKernels {
+    fn from(read: SubKernels) -> Self {
+        Self(Arc::new(read.into_values()))
+    }
+}
+
+impl From<&KnownKernels> for SubKernels {
+    fn from(known: &KnownKernels) -> Self {
+        Self::with(known.0.iter().map(|(read, kernel)| (read.clone(), Arc::clone(kernel))))
+    }
+}
 
 /// One `op_list` entry that names a JSON.
 struct Entry {

@@ -25,8 +25,8 @@ mod tests;
 
 pub use error::{ModelError, OpName};
 pub use ids::{ByPosition, EventId, OpIndex, OpPosition, SlotNumber, StreamId};
+pub use load::{KnownKernels, assemble, load};
 pub(crate) use load::{SubKernels, load_with};
-pub use load::{assemble, load};
 pub(crate) use names::function_name_problem;
 pub use op::{
     DcciFlags, DebugOutput, EarlyStartFlags, EventUse, Function, Op, OtherEnd, ParamOffsets, SubKernel, SubKernelCode,

@@ -9,7 +9,7 @@ use super::{CoreClass, CoreKind, EventId, KernelType, OpIndex, OpName, OpPositio
 use crate::store::digest::ContentDigest;
 
 /// One op: what its `op_list` entry and its sub-kernel JSON say, and what follows from both.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Op {
     /// Its place in `op_list`: used in names and messages. Its *position* is its place in
     /// [`super::SuperKernel::ops`].
@@ -80,7 +80,7 @@ named! {
 }
 
 /// A sub-kernel as its JSON describes it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubKernel {
     /// Identifies the JSON's content.
     pub json_digest: ContentDigest,
@@ -120,7 +120,7 @@ impl SubKernel {
 }
 
 /// The functions of a sub-kernel.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SubKernelCode {
     /// One function per core kind it runs on, cube first.
     Static(Vec<Function>),

@@ -16,6 +16,7 @@ use crate::build::toolchains::{self, KnownTools, Needs};
 use crate::build::{Request, Reuse, Shared, cached};
 use crate::environment::{Intermediates, Variables};
 use crate::fs::FileError;
+use crate::model::KnownKernels;
 use crate::stage::{Observer, Stage};
 use crate::store::cache::{Cache, CacheSettings, Sharing};
 use crate::store::folders::{FolderCache, KeptFolder};
@@ -281,6 +282,6 @@ fn request(
 ) -> PyResult<Request> {
     let kernel_infos: Value = convert::to_json(kernel_infos)?;
     let name = convert::to_text(kernel_name, "called_kernel_name")?;
-    let shared = Shared::with_jobs(environment.settings.jobs);
+    let shared = Shared::new(environment.settings.jobs, &KnownKernels::default());
     Ok(Request { kernel_infos, name, environment, keep: Intermediates::Remove, reuse: Reuse::Allowed, shared })
 }

@@ -90,6 +90,7 @@ fn build_model(
     let environment = settings.0;
     let request = ModelRequest {
         pieces: crate::pieces(&planned.plan, planned.mode),
+        kernels: planned.plan.kernels.clone(),
         jobs: jobs.or(environment.settings.jobs),
         environment,
         keep: if keep { Intermediates::Keep } else { Intermediates::Remove },

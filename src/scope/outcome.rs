@@ -1,5 +1,6 @@
 //! The result of planning, as data: what `--json` prints and every other report is made from.
 
+use crate::model::KnownKernels;
 use crate::named::named;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -397,6 +398,9 @@ pub struct ScopePlan {
     pub events: Vec<EventReport>,
     /// Sentences about single nodes.
     pub records: Vec<Record>,
+    /// What was read of ops to plan them.
+    #[serde(skip)]
+    pub kernels: KnownKernels,
 }
 
 impl ScopePlan {
@@ -417,6 +421,7 @@ impl ScopePlan {
             nodes: Vec::new(),
             events: Vec::new(),
             records: Vec::new(),
+            kernels: KnownKernels::default(),
         }
     }
 

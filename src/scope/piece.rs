@@ -10,7 +10,7 @@ use super::naming::{self, CanonicalOptions, FileDigests, NamedOp};
 use super::outcome::{Op, Piece, Problem};
 use super::rewrite::{EventLists, Placed};
 use super::settings::{Mode, Target};
-use crate::model::{self, EventId, Link, OpIndex, OpName, Platform, StreamId};
+use crate::model::{self, EventId, Link, OpIndex, OpName, Platform, StreamId, SubKernels};
 
 /// Everything about one finished piece.
 pub(crate) fn finish(
@@ -83,7 +83,7 @@ pub(crate) fn finish(
 }
 
 /// What the compiler would warn about, if the files of all members are there already.
-pub(crate) fn warnings_of_model(context: &Context<'_>, piece: &Piece) -> Vec<String> {
+pub(crate) fn warnings_of_model(context: &Context<'_>, piece: &Piece, known: &SubKernels) -> Vec<String> {
     let target = &context.settings.target;
     let (aic, aiv) = piece.core_limits.unwrap_or((target.aic_num, target.aiv_num));
     match context.mode() {
@@ -91,7 +91,7 @@ pub(crate) fn warnings_of_model(context: &Context<'_>, piece: &Piece) -> Vec<Str
         Mode::Compat => Vec::new(),
         Mode::Default if context.graph.is_prediction() => Vec::new(),
         Mode::Default => Platform::new(&target.soc, Some(aic), Some(aiv))
-            .and_then(|platform| model::load(&piece.kernel_infos(), &piece.kernel_name, &platform))
+            .and_then(|platform| model::load_with(&piece.kernel_infos(), &piece.kernel_name, &platform, known))
             .map_or_else(|_| Vec::new(), |kernel| kernel.warnings),
     }
 }

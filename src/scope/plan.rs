@@ -16,6 +16,7 @@ use super::rewrite::Rewriter;
 use super::settings::{Cuts, Hazards, Mode, Settings, SingleOps};
 use super::{layers, listing, piece};
 use crate::cancel::Cancel;
+use crate::model::SubKernels;
 use crate::nearest::nearest;
 
 /// Plans every scope of a graph.
@@ -54,17 +55,18 @@ pub(crate) fn plan(graph: &Graph, settings: &Settings, cancel: &Cancel) -> Resul
         rewriter.build(&piece.draft.members, &piece.dependents)?;
     }
     let lists = rewriter.event_lists();
-    let mut files = FileDigests::default();
+    let (mut files, kernels) = (FileDigests::default(), SubKernels::default());
     for (number, piece) in pieces.iter().enumerate() {
         cancel.check()?;
         let (draft, scope) = (&piece.draft, piece.draft.scope.0);
         let placed = &rewriter.pieces[number];
         let mut finished = piece::finish(&context, placed, draft, &scopes[scope], &lists, &mut files)?;
         finished.warnings.extend(piece.warnings.iter().cloned());
-        finished.warnings.extend(piece::warnings_of_model(&context, &finished));
+        finished.warnings.extend(piece::warnings_of_model(&context, &finished, &kernels));
         plan.scopes[scope].pieces.push(finished.name.clone());
         plan.pieces.push(finished);
     }
+    plan.kernels = kernels.into();
     plan.nodes = listing::nodes(&context, &rewriter, &plan.pieces);
     plan.events = listing::events(&context, &rewriter, &plan.pieces);
     Ok(plan)

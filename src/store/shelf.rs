@@ -26,6 +26,17 @@ impl<K: Eq + Hash, V: Clone> Shelf<K, V> {
         *kept = Some(value.clone());
         Ok(value)
     }
+
+    /// With values that are known already.
+    pub(crate) fn with(values: impl Iterator<Item = (K, V)>) -> Self {
+        Self(Mutex::new(values.map(|(key, value)| (key, Arc::new(Mutex::new(Some(value))))).collect()))
+    }
+
+    /// All values that were made.
+    pub(crate) fn into_values(self) -> HashMap<K, V> {
+        let places = self.0.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter();
+        places.filter_map(|(key, place)| Some((key, lock(&place).clone()?))).collect()
+    }
 }
 
 /// A thread that died while it made a value has left the place empty, which is as good as new.

@@ -18,7 +18,7 @@ use crate::cancel::Cancel;
 use crate::diagnostic::Diagnostic;
 use crate::environment::{Environment, Intermediates};
 use crate::fs;
-use crate::model::Platform;
+use crate::model::{KnownKernels, Platform};
 use crate::parallel;
 use crate::phases::PhaseError;
 use crate::stage::{Observer, Stage};
@@ -49,6 +49,8 @@ pub struct ModelPiece {
 pub struct ModelRequest<'a> {
     /// The super kernels.
     pub pieces: Vec<ModelPiece>,
+    /// JSONs of their ops that were read to plan them.
+    pub kernels: KnownKernels,
     /// The world around them.
     pub environment: Environment,
     /// Keep the generated source and the super kernels' own objects.
@@ -176,7 +178,7 @@ pub(crate) fn build_model(
         // While tools run for some, others are read, planned and printed, or checked and published: no tool waits.
         None => jobs + jobs / 2 + 2,
     };
-    let shared = Shared::with_jobs(request.jobs);
+    let shared = Shared::new(request.jobs, &request.kernels);
     let (left, round, queue) = (AtomicUsize::new(pieces), Round::new(), Mutex::new(order(&request.pieces).into_iter()));
     let builds = Builds { request, kernels, observer, cancel, shared, jobs, left, round };
     std::thread::scope(|scope| {

@@ -14,6 +14,7 @@ use super::graph::{BranchIndex, ControlEdge, EventKind, Graph, Node, NodeIndex};
 use super::outcome::{Piece, ScopePlan};
 use super::{Mode, ScopeError, Settings};
 use crate::cancel::Cancel;
+use crate::model::{self, KnownKernels, OpPosition, Platform};
 
 /// Builds graphs in a line per node.
 #[derive(Default)]
@@ -160,4 +161,31 @@ fn planning_stops_when_nobody_wants_it_any_more() {
     assert!(super::plan(&builder.graph, &settings, &cancel).is_ok());
     cancel.cancel();
     assert!(matches!(super::plan(&builder.graph, &settings, &cancel), Err(ScopeError::Cancelled(_))));
+}
+
+/// A plan and builds of it read each JSON once.
+#[test]
+fn what_a_plan_reads_is_known_to_whoever_goes_on_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.json");
+    let json = serde_json::json!({
+        "kernelName": "a", "blockDim": 1, "sub_operator_kernel_type": "KERNEL_TYPE_AIV_ONLY",
+        "sub_operator_kernel_name": {"AiCore": {"func_name": "a"}}, "sub_operator_params": ["x"],
+        "sub_operator_early_start_set_flag": false, "sub_operator_early_start_wait_flag": false,
+    });
+    std::fs::write(&file, json.to_string()).unwrap();
+    let mut builder = Builder::default();
+    for (id, name) in ["a", "b"].into_iter().enumerate() {
+        let node = builder.op(name, id as i64, 1, "S");
+        (node.json_path, node.bin_path) = (file.display().to_string(), file.display().to_string());
+    }
+    let plan = builder.plan(Mode::Default).unwrap();
+    let platform = Platform::new(&Settings::default().target.soc, None, None).unwrap();
+    let loaded = |known: &KnownKernels| {
+        let kernel = model::load_with(&plan.pieces[0].kernel_infos(), "k", &platform, &known.into()).unwrap();
+        std::sync::Arc::clone(&kernel.ops[OpPosition::at(0)].kernel)
+    };
+    let (first, second) = (loaded(&plan.kernels), loaded(&plan.kernels));
+    assert!(std::sync::Arc::ptr_eq(&first, &second));
+    assert!(!std::sync::Arc::ptr_eq(&first, &loaded(&KnownKernels::default())));
 }
