@@ -1,7 +1,7 @@
 """Where the names of ``tbe.superkernel`` and of AscendC's compile scripts are now: one table.
 
 ``make tables`` writes the modules that only pass names on, and the table of docs/migration.md, from it; a name that has
-become part of the native core raises an ``ImportError`` with the text that stands here.
+become part of the native core, or is called otherwise, raises an ``ImportError`` with the text that stands here.
 """
 
 from __future__ import annotations
@@ -55,7 +55,13 @@ MODULES: Mapping[str, Module] = {
             "is_support_super_kernel": "super_kernel_utils",
             "super_kernel_raise_err": "super_kernel_utils",
         },
-        {},
+        {
+            "CommonUtility": "of it there is `is_support_super_kernel`, a function of this module",
+            "TBE_DEFAULT_PYTHON_ERROR_CODE": "it is `ERR_CODE` here",
+            "get_current_build_config": "it is `get_compile_config_info(name)` here",
+            "get_soc_spec": "it is `get_soc_version()` here",
+            "raise_tbe_python_err": "it is `super_kernel_raise_err(message)` here",
+        },
     ),
     "super_kernel_types": Module(
         "The kinds and modes of super kernels and their ops",
@@ -86,6 +92,7 @@ MODULES: Mapping[str, Module] = {
                 "ParserFactory",
                 "CodeTextAlignParser",
                 "EunmParser",
+                "EnumParser",
                 "BinaryParser",
                 "NumberParser",
                 "NonEmptyParser",
@@ -123,6 +130,7 @@ MODULES: Mapping[str, Module] = {
             "gen_sub_super_kernel_early_start_compile_options": _FLAGS,
             "gen_sub_super_kernel_compile_options": _FLAGS,
             "split_sub_kernel_obbjs": _COPIES,
+            "split_sub_kernel_objs": _COPIES,
             "split_kernel_arch_str": _COPIES,
             "split_kernel": _COPIES,
             "gen_super_kernel_link_obj_sequence": _BUILT,
@@ -142,8 +150,6 @@ def moved(module: str) -> Callable[[str], Any]:
         instead = MODULES[module.rpartition(".")[2]].native.get(name)
         if instead is None:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        raise ImportError(
-            f"`{module}.{name}` is part of the native core now: {instead} (docs/migration.md)", name=module
-        )
+        raise ImportError(f"`{module}.{name}` is no longer available: {instead} (docs/migration.md)", name=module)
 
     return missing

@@ -75,7 +75,7 @@ def _again(verdict: Verdict, refused: dict[str, str]) -> str:
     """How to see it again."""
     found = next((finding for finding in verdict.findings if finding.repeatable), None)
     if found is None:
-        return f"allow_unchecked={sorted(refused)} accepts what could not be looked at" if refused else ""
+        return f"allow_unchecked={sorted(refused)} accepts what could not be checked" if refused else ""
     tools = f', tools="{",".join(map(str, found.again_with))}"' if found.again_with else ""
     return f"repeat: seeds=1, first_seed={found.variation.seed}{tools}; `superkernel explain {found.id}`"
 

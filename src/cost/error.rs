@@ -58,7 +58,7 @@ pub enum CostError {
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// The program does not come to its end.
-    #[error("the program of `{kernel}` stops when it is played with times: {problem}")]
+    #[error("the program of `{kernel}` stops when it is simulated with times: {problem}")]
     Stuck {
         /// The super kernel.
         kernel: String,

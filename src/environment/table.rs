@@ -186,9 +186,9 @@ settings! {
     }
     /// Who links for a device.
     linker: LinkerChoice {
-        meaning: "who links a kernel for a device: `vendor` (`ld.lld` of CANN), `own` (this package, in process), or `both`: \
+        meaning: "what links a kernel for a device: `vendor` (`ld.lld` of CANN), `own` (this package, in process), or `both`: \
                   the vendor's result is taken, and what is different in ours is reported ([build.md](build.md))",
-        help: "who links for a device: `vendor`, `own` or `both`",
+        help: "linker for a device: `vendor`, `own` or `both`",
         variable: Some("SUPERKERNEL_LINKER"),
         cann: None,
         default: DefaultValue::Text("vendor"),
@@ -225,7 +225,7 @@ settings! {
     /// Is what looks wrong refused?
     strict: bool {
         meaning: "an object that is not the one its JSON's `sha256` states is an error instead of a warning",
-        help: "make warnings about contradicting inputs errors",
+        help: "treat warnings about contradicting inputs as errors",
         variable: Some("SUPERKERNEL_STRICT"),
         cann: None,
         default: DefaultValue::Text("False"),

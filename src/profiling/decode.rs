@@ -44,13 +44,14 @@ pub(crate) fn decode(path: &Path, bytes: &[u8], kernel: &Profiled) -> Result<Dec
         reader.area(Core::of_area(number as u32), area, size);
     }
     reader.name_logs();
+    let mismatch = reader.mismatch();
     reader.missing(areas.len());
     if reader.launches.is_empty() && reader.problems.is_empty() {
         reader
             .problems
             .push("no core has recorded anything: was the kernel built with profiling=1, and did it run?".to_owned());
     }
-    match reader.mismatch() {
+    match mismatch {
         Some(problem) => Err(other(problem)),
         None => Ok(reader.finish()),
     }
@@ -203,9 +204,16 @@ impl Reader<'_> {
                 listed(&Vec::from_iter(cores.iter().copied()))
             ));
         }
-        // Every core records every op, also where it has nothing to do.
         let is_whole =
             |log: &CoreLog| log.spans.iter().any(|span| span.subject == Subject::SuperKernel && span.end.is_some());
+        let own = self.kernel.cores();
+        let foreign: BTreeSet<Core> =
+            logs().filter(|log| is_whole(log) && !own.contains(&log.core)).map(|log| log.core).collect();
+        if !foreign.is_empty() {
+            let cores = listed(&Vec::from_iter(foreign));
+            return Some(format!("{cores} recorded a launch, and it does not run on them"));
+        }
+        // Every core records every op, also where it has nothing to do.
         let recorded: BTreeSet<Subject> = logs().flat_map(|log| &log.spans).map(|span| span.subject).collect();
         let silent = (0..has).find(|position| !recorded.contains(&Subject::Op(*position)))?;
         (self.problems.is_empty() && logs().count() > 0 && logs().all(is_whole))

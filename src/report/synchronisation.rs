@@ -38,7 +38,7 @@ pub(super) struct OfferedRemedy {
 enum Place {
     AtStart,
     Before,
-    Behind,
+    After,
 }
 
 /// All of them, in the order of the steps.
@@ -69,7 +69,7 @@ pub(super) fn synchronisation(kernel: &SuperKernel, program: &Program, price: St
             let place = match step.op {
                 None => Place::AtStart,
                 Some(op) if is_called_later(op, at, step) => Place::Before,
-                Some(_) => Place::Behind,
+                Some(_) => Place::After,
             };
             let cores =
                 if let Action::Barrier(over) = &step.action { over.to_string() } else { step.cores.to_string() };

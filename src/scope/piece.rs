@@ -144,13 +144,13 @@ fn limit_warning(context: &Context<'_>, written: &[NodeIndex], limits: Option<(u
     let (limited, free): (Vec<&Node>, Vec<&Node>) =
         own.partition(|node| node.aicore_num.is_some() || node.vectorcore_num.is_some());
     let first = limited.first()?;
-    let others = match limited.len() - 1 {
-        0 => String::new(),
-        more => format!(" and {more} more"),
+    let limit = match limited.len() - 1 {
+        0 => " limits".to_owned(),
+        more => format!(" and {more} more limit"),
     };
     (!free.is_empty()).then(|| {
         format!(
-            "`{}`{others} of {} ops limits the whole kernel to {aic} cube and {aiv} vector cores; take it out of the \
+            "`{}`{limit} the whole kernel of {} ops to {aic} cube and {aiv} vector cores; take it out of the \
              scope, or put the limit around all of it",
             first.name,
             written.len()

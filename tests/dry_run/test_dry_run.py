@@ -123,6 +123,15 @@ def changing(x):
     return torch.relu(x), torch.exp(x).sum(0)
 
 print([tuple(result.shape) for result in changing(torch.ones(5, 7).to("cuda"))], os.listdir())
+
+@torch.compile(backend=torchair.get_npu_backend(), dynamic=True)
+def with_sizes(x, y):
+    joined = torch.cat([x, y[: x.shape[0] + 1]])
+    return joined.reshape(-1), x.shape[0] * 2, torch.relu(x)
+
+for rows in (3, 5):
+    flat, twice, same = with_sizes(torch.ones(rows, 4), torch.ones(20, 4))
+    print(tuple(flat.shape), twice, tuple(same.shape))
 """
 
 
@@ -130,8 +139,9 @@ def test_a_script_written_for_another_device(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(TRANSFERRED)
     done = command(*OF_WHEEL, str(tmp_path / "script.py"))
     assert done.returncode == 0, done.stderr
-    # Where shapes change results have the size they were traced with; nothing is left for a run on a device.
-    assert done.stdout.startswith("torch.Size([3, 16])\n[(5, 7), (7,)] []\n"), done.stdout
+    # Where shapes change results have the sizes that follow from the inputs; nothing is left for a run on a device.
+    expected = "torch.Size([3, 16])\n[(5, 7), (7,)] []\n(28,) 6 (3, 4)\n(44,) 10 (5, 4)\n"
+    assert done.stdout.startswith(expected), done.stdout
 
 
 def test_a_picture_per_graph(tmp_path: Path) -> None:
@@ -145,6 +155,8 @@ def test_a_picture_per_graph(tmp_path: Path) -> None:
     [
         ("raise ValueError('of the script')", "of the script"),
         ("pass", "handed no graph"),
+        ("raise SystemExit('enough')", "enough\nsuperkernel: the script ended with exit status 1; the plans are"),
+        ("raise SystemExit(3)", "the script ended with exit status 3; the plans are"),
     ],
 )
 def test_a_script_that_fails_or_compiles_nothing(body: str, part: str, tmp_path: Path) -> None:
@@ -279,6 +291,36 @@ def test_attention_is_made_of_parts() -> None:
     (kernel,) = dry_run(model, tuple(torch.ones(2, 4, 16, 8) for _ in range(3))).pieces
     types = [op["type"] for op in kernel.ops]
     assert sum("MatMul" in found for found in types) == 2 and "SoftmaxV2" in types, types
+
+
+OWN_OPERATORS = """
+import torch, torch_npu, torchair
+from torchair import ge, register_fx_node_ge_converter
+
+library = torch.library.Library("mine", "DEF")
+for schema in ("scale(Tensor x, float factor) -> Tensor", "add_scaled(Tensor x, Tensor y, float factor=1.0) -> Tensor"):
+    library.define(schema)
+    for key in ("Meta", "CPU"):
+        library.impl(schema.split("(")[0], lambda x, *_: torch.empty_like(x), key)
+
+@register_fx_node_ge_converter(torch.ops.mine.scale.default)
+def convert(x, factor, meta_outputs=None):
+    return ge.custom_op("MyScale", inputs={"x": x}, attrs={"factor": ge.attr.Float(factor)}, outputs=["y"])
+
+@torch.compile(backend=torchair.get_npu_backend(), dynamic=False, fullgraph=True)
+def model(x):
+    with torchair.scope.super_kernel("mine"):
+        return torch.ops.mine.add_scaled(torch.relu(x), torch.ops.mine.scale(x, 2.0), 0.5)
+
+print(tuple(model(torch.ones(4, 3)).shape))
+"""
+
+
+def test_operators_of_the_users_own(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(OWN_OPERATORS)
+    done = command(*OF_WHEEL, str(tmp_path / "script.py"))
+    assert done.returncode == 0 and done.stdout.startswith("(4, 3)\n"), done.stderr
+    assert "piece mine: 3 ops" in done.stdout and " MyScale " in done.stdout and " AddScaled " in done.stdout
 
 
 def test_marked_collectives_run_inside() -> None:

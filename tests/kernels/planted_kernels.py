@@ -128,7 +128,7 @@ KERNELS = [
     one(
         "set-in-a-branch",
         "events",
-        "an event is set in a branch that is not taken, and waited for behind it",
+        "an event is set in a branch that is not taken, and waited for after it",
         "bounds",
         "SK0915",
         BUFFERS
@@ -502,7 +502,7 @@ KERNELS = [
     one(
         "a-reduction-beyond-the-data",
         "masks",
-        "the mask of a reduction takes in elements that nobody wrote",
+        "the mask of a reduction takes in elements that were not written",
         "init",
         "SK0933",
         BUFFERS.replace("int32_t", "float")

@@ -76,8 +76,8 @@ EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("zsh", "print the completions of zsh"),
     ),
     "deactivate": (
-        ("", "take back what `activate` did for this Python"),
-        ("--toolkit /usr/local/Ascend/ascend-toolkit/latest", "take back what it did in a toolkit"),
+        ("", "undo `activate` for this Python"),
+        ("--toolkit /usr/local/Ascend/ascend-toolkit/latest", "undo it in a toolkit"),
     ),
     "doctor": (
         ("", "show what a build here would use"),

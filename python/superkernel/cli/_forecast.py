@@ -10,7 +10,7 @@ from typing import Any
 from superkernel._errors import with_paths
 from superkernel.cli._input import DEFAULT_NAME, OpList, recorded_build
 from superkernel.cli._settings import add_settings, given_settings
-from superkernel.cli.scope import add_graph_arguments
+from superkernel.cli.scope import add_graph_arguments, read_graph
 
 
 def label() -> str:
@@ -43,12 +43,11 @@ def add_prices(command: argparse.ArgumentParser) -> None:
 
 def read_model(options: argparse.Namespace) -> OpList:
     """The op list of a built kernel, or the file, or the graph in it if compile results are to be taken along."""
-    from superkernel.scope import Graph
-
-    recorded = None if os.path.isdir(options.file) else recorded_build(options.file, options)
+    is_folder = os.path.isdir(options.file)
+    recorded = None if is_folder else recorded_build(options.file, options)
     if recorded is not None:
         return recorded
-    model = Graph.read(options.file, compile_results=True) if options.compile_results else options.file
+    model = read_graph(options) if is_folder or options.compile_results else options.file
     return OpList(model, options.name or DEFAULT_NAME, given_settings(options))
 
 

@@ -12,11 +12,11 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "activate",
         help="make `import superkernel` give this package on a CANN machine",
         description="CANN's environment script puts the toolkit's own `superkernel` in front of all installed "
-        "packages. This makes this package win: without arguments for the Python that runs this command, with "
-        "`--toolkit` for every Python that uses the toolkit. No foreign file is deleted; `superkernel-rs deactivate` "
-        "takes it back.",
+        "packages. This command puts this package first: without arguments for the Python that runs this "
+        "command, with `--toolkit` for every Python that uses the toolkit. No foreign file is deleted; "
+        "`superkernel-rs deactivate` undoes it.",
     )
-    command.add_argument("--user", action="store_true", help="for this user only, though more could be written")
+    command.add_argument("--user", action="store_true", help="for this user only, even if all users could be served")
     add_toolkit(command, "put a replacement into the toolkit's package instead")
     command.set_defaults(run=run)
 

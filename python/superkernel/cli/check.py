@@ -16,7 +16,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="check a device program in its text form",
         description="Check a device program as `superkernel plan --text` prints it: that every core does what the "
         "program's `requires` part asks for, and that order, events, locks and flags are right in every order of the "
-        "cores. Prints what is wrong, one line each, and ends with status 1 then.",
+        "cores. Prints what is wrong, one line each, and the exit status is 1 if something is.",
     )
     command.add_argument("file", metavar="PROGRAM.txt", help="the program; `-`: standard input")
     command.set_defaults(run=run)

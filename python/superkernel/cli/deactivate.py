@@ -12,7 +12,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command = subparsers.add_parser(
         "deactivate",
         help="take `activate` back",
-        description="Take back what `superkernel-rs activate` did: for this Python, or with `--toolkit` in a toolkit.",
+        description="Undo `superkernel-rs activate`: for this Python, or with `--toolkit` in a toolkit.",
     )
     add_toolkit(command, "put the toolkit's original back")
     command.set_defaults(run=run)

@@ -14,7 +14,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command = subparsers.add_parser(
         "locate",
         help="find the op a device was in, from program counters",
-        description="Look program counters up in the object of a super kernel: core kind, copy, op, function, offset, "
+        description="Look up program counters in the object of a super kernel: core kind, copy, op, function, offset, "
         "and the source line if there is debug information.",
     )
     command.add_argument("kernel", metavar="KERNEL.o", help="the object that ran, or the NAME.json beside it")
@@ -24,7 +24,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         type=_address,
         default=0,
         metavar="ADDR",
-        help="where the code was loaded (default: PCs are offsets); of a log only where it does not say itself",
+        help="where the code was loaded (default: PCs are offsets); for a log only where the log does not say it",
     )
     command.add_argument(
         "--function", metavar="NAME", help="--start, or `pc start` of a log, is the address of this function"

@@ -43,7 +43,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default="dynamic",
         help="with --sub-kernel: its tiling is read while it runs (default), or is part of its code",
     )
-    command.add_argument("--keep", metavar="FOLDER", help="keep what is built there; an equal build is not made again")
+    command.add_argument("--keep", metavar="FOLDER", help="keep what is built in this folder, and use it again")
     command.add_argument("--json", action="store_true", help="print the result as JSON")
     add_settings(command, "soc", "aic_num", "aiv_num", "ascendc", "tool_timeout")
     command.set_defaults(run=run, failed=NO_ANSWER)
@@ -83,7 +83,10 @@ def _add_tiling(command: argparse.ArgumentParser) -> None:
         "--workspace", type=count, action="append", default=[], metavar="BYTES", help="with --tiling: scratch memory"
     )
     command.add_argument(
-        "--tiling-function", type=text, metavar="MODULE:FUNCTION", help="the same by a Python function (see the manual)"
+        "--tiling-function",
+        type=text,
+        metavar="MODULE:FUNCTION",
+        help="tiling data from a Python function (docs/operators.md)",
     )
 
 
@@ -97,8 +100,8 @@ def _add_comparison(command: argparse.ArgumentParser) -> None:
         metavar="MODULE:FUNCTION",
         help="a Python function that makes the outputs: inputs as arrays in the definition's order, attributes by name",
     )
-    command.add_argument("--rtol", type=float, help="relative difference that counts as none (default: by data type)")
-    command.add_argument("--atol", type=float, help="absolute difference that counts as none (default: by data type)")
+    command.add_argument("--rtol", type=float, help="relative difference that counts as equal (default: by data type)")
+    command.add_argument("--atol", type=float, help="absolute difference that counts as equal (default: by data type)")
 
 
 def _add_launch(command: argparse.ArgumentParser) -> None:
@@ -119,13 +122,13 @@ def _add_launch(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAMES",
-        help="do not fail where these could not be looked at: names of tools, or `results`",
+        help="do not fail where these could not be checked: names of tools, or `results`",
     )
     command.add_argument(
         "--pipes", choices=("in-order", "checked", "reordered"), help="how the pipes of a core work (see `sim`)"
     )
     add_asserts(command)
-    command.add_argument("--cache", choices=("coherent", "strict"), help="what scalar accesses meet (see `sim`)")
+    command.add_argument("--cache", choices=("coherent", "strict"), help="what scalar accesses see (see `sim`)")
     command.add_argument(
         "--timeout", type=float, default=_TIMEOUT, metavar="SECONDS", help="for one run (default: %(default)s)"
     )

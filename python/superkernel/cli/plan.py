@@ -20,8 +20,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "plan",
         help="show what a super kernel would be, without building it",
         description="Check an op list and show the super kernel it becomes: type, blocks, parameters, events, ops. "
-        "Reads the sub-kernels' JSONs and objects; needs no toolchain and writes nothing. What a compile would refuse "
-        "about the objects is printed; `--check` looks for all that it would refuse.",
+        "Reads the sub-kernels' JSONs and objects; needs no toolchain and writes nothing. Problems of the "
+        "objects that a compile would refuse are printed; `--check` looks for every problem.",
     )
     add_kernel_infos(command)
     form = command.add_mutually_exclusive_group()
@@ -115,7 +115,8 @@ def summary(plan: Planned) -> Iterable[str]:
     """The plan in a page: the super kernel, then a line per op."""
     form = "two-stream" if plan["two_streams"] else "one-stream"
     yield f"{plan['kernel_name']}: {plan['kernel_type']}, {plan['block_num']} blocks, {form} form"
-    yield f"  for {plan['soc']} ({plan['chip']}), {plan['split_mode']} code copies"
+    copies = "1 code copy" if plan["split_mode"] == 1 else f"{plan['split_mode']} code copies"
+    yield f"  for {plan['soc']} ({plan['chip']}), {copies}"
     yield f"  {len(plan['slots'])} parameter slots"
     if plan["workspace_size"]:
         yield f"  workspace {plan['workspace_size']} bytes"

@@ -18,10 +18,12 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "predict",
         help="predict what super kernels gain, before running them",
         description="Predict per super kernel: the time of its ops as tasks of their own, as one kernel, the gain with "
-        "its range, and the largest reasons. The program's own synchronisation is played with the durations of "
+        "its range, and the largest reasons. The program's own synchronisation is simulated with the durations of "
         "the profile. Nothing is measured.",
     )
-    _forecast.add_arguments(command, "FILE", "a marked graph (docs/scopes.md), or `kernel_infos` of one super kernel")
+    _forecast.add_arguments(
+        command, "FILE", "a marked graph (docs/scopes.md), a folder with one, or `kernel_infos` of one super kernel"
+    )
     _input.add_kernel_name(command)
     command.add_argument("--ops", action="store_true", help="also print every op")
     _pictures.add_timeline(command)

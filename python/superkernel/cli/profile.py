@@ -21,8 +21,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "profile",
         help="decode the profiling buffer of a device",
         description="Read a dump of the buffer that a super kernel built with profiling=1 writes: when every op ran on "
-        "every core, events, gaps. Of a damaged or cut dump what can be read is shown and the rest is named. With "
-        "--json it is a profile that `superkernel calibrate` and `superkernel predict` read.",
+        "every core, events, gaps. A damaged or incomplete dump is shown as far as it can be read, and the rest "
+        "is reported. With --json it is a profile that `superkernel calibrate` and `superkernel predict` read.",
     )
     command.add_argument("dump", metavar="DUMP.bin", help="the buffer, from its first byte; - for standard input")
     command.add_argument("--kernel", required=True, metavar="NAME.json", help="the JSON beside the kernel's object")

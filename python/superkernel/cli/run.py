@@ -35,10 +35,10 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "run",
         help="run a super kernel on the simulator, in many orders, and compare it with its ops alone",
         description="Build a super kernel for this machine and run it on the simulator: many schedules, both rules of "
-        "counting arrivals, late cores, pipes checked and reordered, caches coherent and strict, local memory that "
-        "holds something else; compare its results with those of the ops one after another. Exit status 0: nothing was "
-        "found, and everything that was to be looked for could be; 1: something was found, or could not be looked for; "
-        "2: nothing could be run. What was found is printed with its id and with the command that repeats it.",
+        "counting arrivals, late cores, pipes checked and reordered, caches coherent and strict, local memory with "
+        "different contents at the start; compare its results with those of the ops one after another. Exit status 0: "
+        "all checks ran and found nothing; 1: something was found, or a check could not run; 2: nothing could be run. "
+        "Every finding is printed with its id and with the command that repeats it.",
     )
     _input.add_kernel_infos(command)
     command.add_argument(
@@ -68,7 +68,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="append",
         default=[],
         metavar="NAMES",
-        help="do not fail where these could not be looked at: names of tools, or `results`",
+        help="do not fail where these could not be checked: names of tools, or `results`",
     )
     command.add_argument(
         "--input",
@@ -99,8 +99,12 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="key of a dynamic op; again for others",
     )
     command.add_argument("--ignore", action="append", default=[], metavar="NAME", help="a parameter not to compare")
-    command.add_argument("--rtol", type=float, default=0.0, help="relative difference that counts as none (default: 0)")
-    command.add_argument("--atol", type=float, default=0.0, help="absolute difference that counts as none (default: 0)")
+    command.add_argument(
+        "--rtol", type=float, default=0.0, help="relative difference that counts as equal (default: 0)"
+    )
+    command.add_argument(
+        "--atol", type=float, default=0.0, help="absolute difference that counts as equal (default: 0)"
+    )
     command.add_argument("--all", action="store_true", help="do not stop at the first seed that finds something")
     command.add_argument(
         "--timeout",
@@ -165,7 +169,7 @@ def _tell(options: argparse.Namespace, verdict: Verdict, allowed: frozenset[str]
             print(f"repeat: {_repeat(options, finding)}")
     refused = verdict.not_allowed(allowed)
     if verdict.ok and refused:
-        print(f"failed: {', '.join(refused)} could not be looked at; --allow-unchecked {','.join(refused)} accepts it")
+        print(f"failed: {', '.join(refused)} could not be checked; --allow-unchecked {','.join(refused)} accepts it")
 
 
 # -- what is run -----------------------------------------------------------------------------------------------------

@@ -116,12 +116,16 @@ def types(value: str) -> list[str]:
 def read_graph(options: argparse.Namespace) -> Graph:
     """The graph of the command line."""
     import os
+    from pathlib import Path
 
     from superkernel.cli import _streams
     from superkernel.scope import Graph
+    from superkernel.scope._dumps import only_one_in
     from superkernel.scope._graph import refuse_view
 
     refuse_view(options.file)
+    if os.path.isdir(options.file):
+        return only_one_in(Path(options.file), compile_results=options.compile_results)
     # A stream has no folder.
     folder = os.path.dirname(options.file) if _streams.stream_number(options.file) is None else ""
     return Graph.parse(_streams.read(options.file), compile_results=options.compile_results, folder=folder)

@@ -31,7 +31,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         type=text,
         metavar="NAMES",
         help="what to look for in every launch, with commas between them: race, pipe, cache, init, bounds, autosync. "
-        "What cannot be looked at ends the program, as a finding does",
+        "What cannot be checked ends the program, as a finding does",
     )
     command.add_argument(
         "--allow-unchecked",
@@ -39,7 +39,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="append",
         default=[],
         metavar="NAMES",
-        help="with --tool: go on where these could not be looked at",
+        help="with --tool: go on where these could not be checked",
     )
     command.add_argument("--timeout", type=float, metavar="SECONDS", help="for each launch (default: none)")
     command.add_argument(
@@ -51,7 +51,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.add_argument(
         "--cache",
         choices=("coherent", "strict"),
-        help="what scalar accesses to global memory meet: memory as it is (default), or a data cache of each core that "
+        help="what scalar accesses to global memory see: memory as it is (default), or a data cache of each core that "
         "is not kept coherent",
     )
     add_asserts(command)

@@ -18,7 +18,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Propose ranges of a graph, marked or not, that can be fused and that the cost model thinks pay, "
         "and say what keeps them from being larger and what that costs. Nothing is measured.",
     )
-    _forecast.add_arguments(command, "GRAPH", "a graph in JSON form (docs/scopes.md) or a dump in protobuf text form")
+    _forecast.add_arguments(
+        command, "GRAPH", "a graph in JSON form (docs/scopes.md), a dump in any form, or a folder with one"
+    )
     command.set_defaults(run=run)
 
 

@@ -17,6 +17,7 @@ _ZEROS = (
     "DRY RUN: no NPU and no CANN; results of operators are zeros of the right shape and type, so comparisons and "
     "values that the script prints mean nothing"
 )
+_BEFORE = "the plans are those of the graphs that it compiled before"
 _REAL = "DRY RUN: no NPU and no CANN; torch runs the model on the CPU, so results are real"
 
 
@@ -36,7 +37,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--backend",
         choices=("auto", "torchair", "fx"),
         default="auto",
-        help="who traces the model: TorchAir, or torch alone: coarser, with real results on the CPU; `auto`: TorchAir "
+        help="what traces the model: TorchAir, or torch alone: coarser, with real results on the CPU; `auto`: TorchAir "
         "if there is one (default: %(default)s)",
     )
     command.add_argument("--json", action="store_true", help="print the plans as JSON")
@@ -51,7 +52,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     add_settings(command, "soc", "aic_num", "aiv_num")
     add_graph_arguments(command, "SCRIPT.py", "the script", compile_results=False)
-    command.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="what the script gets")
+    command.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="arguments of the script")
     command.set_defaults(run=run)
 
 
@@ -115,10 +116,16 @@ def _run_script(path: str, arguments: list[str]) -> int:
     try:
         runpy.run_path(path, run_name="__main__")
     except SystemExit as exit:
-        return exit.code if isinstance(exit.code, int) else int(exit.code is not None)
+        if exit.code in (None, 0):
+            return 0
+        if not isinstance(exit.code, int):
+            print(exit.code, file=sys.stderr)
+        status = exit.code if isinstance(exit.code, int) else 1
+        print(f"superkernel: the script ended with exit status {status}; {_BEFORE}", file=sys.stderr)
+        return status
     except Exception:
         traceback.print_exc()
-        print("superkernel: the script failed; planned is what it compiled until then", file=sys.stderr)
+        print(f"superkernel: the script failed; {_BEFORE}", file=sys.stderr)
         return 1
     finally:
         sys.argv = kept

@@ -61,7 +61,7 @@ def lines(found: dict[str, Any], top: int) -> Iterable[str]:
         current, ranking, refused = scope["current"], scope["ranking"], scope["refused"]
         best = ranking[0]
         yield ""
-        yield f"{scope['name']}: {len(ranking)} candidates, {len(refused)} refused"
+        yield f"{scope['name']}: {len(ranking) + len(refused)} option strings tried, {len(refused)} refused"
         yield from _forecast.table(("options", "us", "to now", "alike"), _rows(ranking, current["us"], top), last=1)
         yield f"  now: {current['options'] or '(defaults)'}: {_forecast.us(current['us'])} us"
         yield f"  best: {_quoted(best['options'])}{_why(best, ranking)}"

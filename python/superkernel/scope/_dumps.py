@@ -14,6 +14,8 @@ from superkernel.scope._graph import Graph
 _NAMED = re.compile(r"dynamo_optimized_(.+)_rank_(\d+)_pid_\d+_ts_(\d+)\.(?:txt|pbtxt|py)")
 #: As `TORCH_COMPILE_DEBUG=1` leaves them, in a folder `run_<time>-pid_<process>` per run.
 _DEBUG = re.compile(r"\d+_.*_optimized_ge_graph\.(?:txt|pbtxt|py)")
+#: Files that a message names.
+_SHOWN = 6
 #: What stands in every form, but under a name of its own.
 _SOURCES = ("Data", "RefData", "Const", "NetOutput")
 
@@ -91,8 +93,26 @@ def exclusions(exclude: Iterable[str], graphs: Sequence[Graph]) -> Iterator[list
 
 def nothing_in(folder: Path) -> Exception:
     """The error about a folder without graphs."""
+    views = any(path.name.startswith(("ge_onnx_", "ge_readable_")) for path in folder.rglob("ge_*"))
+    what = ", only views for people (ge_onnx_*, ge_readable_*), which do not have what a plan needs" if views else ""
     return make_error(
         "SK1055",
-        f"there is no dynamo_optimized_* below `{folder}`",
+        f"there is no dynamo_optimized_* below `{folder}`{what}",
         'let TorchAir dump its graphs: config.debug.graph_dump.type = "txt"; or name one file',
     )
+
+
+def only_one_in(folder: Path, *, compile_results: bool = False) -> Graph:
+    """The graph of a folder, for commands that take one."""
+    found = graphs_in(folder)
+    if not found:
+        raise nothing_in(folder)
+    if len(found) > 1:
+        names = ", ".join(f"`{dump.path}`" for dump in found[:_SHOWN])
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise make_error(
+            "SK1057",
+            f"there are {len(found)} graphs below `{folder}`, and this command takes one",
+            f"name one of them: {names}{more}",
+        )
+    return read(found[0], compile_results=compile_results)

@@ -201,14 +201,14 @@ class Kernel:
 
         Seed by seed: random and skewed schedules, both rules of counting arrivals, cores that start late, partners of
         outer events that come late; pipes in order, checked and reordered; caches coherent and strict; local memory
-        that holds something else. What a seed does never changes: ``check(args, seeds=1, first_seed=N)`` repeats seed
-        ``N`` exactly. ``seeds`` is how many are run, 100 unless given; with ``time`` no further seed begins after so
-        many seconds, and without ``seeds`` that alone is the limit. ``tools``
+        with different contents at the start. What a seed does never changes: ``check(args, seeds=1, first_seed=N)``
+        repeats seed ``N`` exactly. ``seeds`` is how many are run, 100 unless given; with ``time`` no further seed
+        begins after so many seconds, and without ``seeds`` that alone is the limit. ``tools``
         (``"order,race,pipe,cache,init,bounds,autosync"``, all but the last unless given) chooses what to look for.
         Every run starts from the same memory, which is the same afterwards. ``expect`` gives what parameters must hold
         in the end. ``ignore`` names parameters whose content need not be the same; scratch memory (``workspace``) is
         never compared; ``rtol`` and ``atol`` are for floats. Stops after ``most_findings`` seeds that found something;
-        ``progress`` is told how many seeds have run, of how many. What could not be looked at is in
+        ``progress`` is told how many seeds have run, of how many. What could not be checked is in
         :attr:`Verdict.unchecked`. With ``executor`` (any ``concurrent.futures.Executor``) its workers run the seeds,
         from memory that is the same at the same addresses; the verdict is the same. What a worker found is run again
         here, for its report.

@@ -86,12 +86,12 @@ class Verdict:
     last: Report | None = field(default=None, repr=False, compare=False)
     #: What was looked for.
     tools: frozenset[Tool] = DEFAULT_TOOLS
-    #: What of it could not be looked at, and why, by tool; ``results``: nothing was there to compare them with.
+    #: What of it could not be checked, and why, by tool; ``results``: nothing was there to compare them with.
     unchecked: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found. What could not be looked at is in :attr:`unchecked`."""
+        """Whether nothing was found. What could not be checked is in :attr:`unchecked`."""
         return not self.findings
 
     @property
@@ -100,7 +100,7 @@ class Verdict:
         return frozenset(resting(self.seeds, self.tools)) if len(self.seeds) == 1 else frozenset()
 
     def not_allowed(self, allowed: frozenset[str] = frozenset()) -> dict[str, str]:
-        """What could not be looked at and nobody accepts."""
+        """What could not be checked and nobody accepts."""
         return {what: why for what, why in self.unchecked.items() if what not in allowed}
 
     def raise_for_status(self) -> Verdict:
@@ -112,7 +112,7 @@ class Verdict:
         return self
 
     def raise_for_unchecked(self, allowed: frozenset[str] = frozenset()) -> Verdict:
-        """Raises an error if something could not be looked at that is not in ``allowed``; returns itself otherwise."""
+        """Raises an error if something could not be checked that is not in ``allowed``; returns itself otherwise."""
         rest = self.not_allowed(allowed)
         if rest:
             told = "; ".join(f"{what}: {why}" for what, why in rest.items())

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from superkernel.torchair._operators import definition_of
 from superkernel.torchair._silent import SilentModule
 
 #: The engine's numbers of data types.
@@ -55,8 +57,9 @@ class Engine:
         self.graphs: list[Captured] = []
         self._origins: dict[str, dict[str, str]] = {}
         self._modules: dict[str, Any] = {}
-        #: The traced graph that is converted.
+        #: The traced graph that is converted, and its operator at this time.
         self._traced: Any = None
+        self._converted: Any = None
 
     def install(self, soc: str) -> None:
         """Puts stand-ins where TorchAir looks for its native modules."""
@@ -68,11 +71,11 @@ class Engine:
             def __init__(self, name: str = "") -> None:
                 self._types: list[int] = []
                 self._shapes: list[list[int]] = []
-                self._traced: list[list[int]] = []
+                self._traced = _TracedShapes(None)
 
             def load(self, model: bytes, options: Any = None, placements: Any = None, types: Any = (), *_: Any) -> None:
                 self._types = list(types)
-                self._traced = _result_shapes(engine._traced)
+                self._traced = _TracedShapes(engine._traced)
                 keeps_order = (options or {}).get("ge.topoSortingMode") == _STABLE
                 engine.graphs.append(Captured(bytes(model), engine._origins, keeps_order))
                 # Names of ops begin anew in the next graph.
@@ -88,14 +91,15 @@ class Engine:
             def run(self, given: Any) -> list[Any]:
                 import torch
 
-                _, assigned, *_rest = given
+                inputs, assigned, *_rest = given
+                traced = self._traced.of_results(inputs)
                 found = []
                 for number, kind in enumerate(self._types):
                     shape = self._shapes[number] if number < len(self._shapes) else []
-                    if -1 in shape and len(self._traced) == len(self._types):
-                        traced = self._traced[number]
-                        same = len(traced) == len(shape) and all(a in (-1, b) for a, b in zip(shape, traced))
-                        shape = traced if same else shape
+                    if -1 in shape and len(traced) == len(self._types):
+                        own_shape = traced[number]
+                        same = len(own_shape) == len(shape) and all(a in (-1, b) for a, b in zip(shape, own_shape))
+                        shape = own_shape if same else shape
                     shape = [max(0, size) for size in shape]
                     zeros = torch.zeros(shape, dtype=getattr(torch, _TYPES.get(kind, "float32")))
                     own = assigned[number] if assigned and number < len(assigned) else None
@@ -105,7 +109,7 @@ class Engine:
         native = SilentModule("torchair.core._torchair")
         native.TorchNpuGraphBase = TorchNpuGraphBase
         native.check_cann_compat = lambda *_: ""
-        native.get_registered_ir_def = lambda name: ("ERROR", [], [], [])
+        native.get_registered_ir_def = lambda name: definition_of(name, engine._converted)
         native.GetSocName = lambda: soc
         native.StupidRepeat = lambda word, times: word * times
         for name in ("_torchair", "_npu_graph_executor", "_npu_utils", "_abi_compat_ge_apis"):
@@ -144,7 +148,7 @@ class Engine:
         @contextmanager
         def told(self: Any, *, node: Any) -> Any:
             before = len(self.graph.op)
-            engine._traced = node.graph
+            engine._traced, engine._converted = node.graph, node.target
             with context(self, node=node) as inner:
                 yield inner
             origin = origin_of(node)
@@ -154,16 +158,46 @@ class Engine:
         graph_type.converter_context = told
 
 
-def _result_shapes(graph: Any) -> list[list[int]]:
-    """Of each result of a traced graph; sizes that are symbols are those the model was traced with."""
-    results = [] if graph is None else [node for node in graph.nodes if node.op == "output"]
-    values = [entry.meta.get("val") for node in results for entry in node.all_input_nodes]
-    sizes = [list(getattr(value, "shape", ())) for value in values]
-    return [[getattr(getattr(size, "node", None), "hint", None) or _whole(size) for size in shape] for shape in sizes]
+class _TracedShapes:
+    """The shapes of a traced graph, whose sizes may be symbols."""
+
+    def __init__(self, graph: Any) -> None:
+        nodes = [] if graph is None else list(graph.nodes)
+        results = [entry for node in nodes if node.op == "output" for entry in node.all_input_nodes]
+        # Sizes are inputs and results too; the engine has tensors alone.
+        self._inputs = _shapes_of(node for node in nodes if node.op == "placeholder")
+        self._results = _shapes_of(results)
+
+    def of_results(self, inputs: Any) -> list[list[int]]:
+        """Of each result, for these inputs; what they do not say is as it was traced."""
+        known: dict[Any, int] = {}
+        shapes = [list(getattr(tensor, "shape", ())) for tensor in inputs or ()]
+        if [*map(len, shapes)] == [*map(len, self._inputs)]:
+            for shape, traced in zip(shapes, self._inputs):
+                known.update(
+                    (_symbol(size), actual) for size, actual in zip(traced, shape) if _symbol(size) is not None
+                )
+        return [[_size(size, known) for size in shape] for shape in self._results]
 
 
-def _whole(size: Any) -> int:
-    return size if isinstance(size, int) else 0
+def _shapes_of(nodes: Iterable[Any]) -> list[list[Any]]:
+    values = [node.meta.get("val") for node in nodes]
+    return [list(value.shape) for value in values if hasattr(value, "shape")]
+
+
+def _symbol(size: Any) -> Any:
+    """The expression of a size that is not a number."""
+    return getattr(getattr(size, "node", None), "expr", None)
+
+
+def _size(size: Any, known: dict[Any, int]) -> int:
+    if isinstance(size, int):
+        return size
+    try:
+        return int(_symbol(size).subs(known))
+    except (AttributeError, TypeError, ValueError):
+        # It depends on values, not on sizes.
+        return int(getattr(getattr(size, "node", None), "hint", None) or 0)
 
 
 def origin_of(node: Any) -> dict[str, str]:

@@ -113,6 +113,59 @@ def _meta(source: Source) -> None:
         torch.library.impl = original
 
 
+#: What the engine knows of an operator: its inputs, outputs and attributes with their kinds, in order.
+Definition = tuple[str, list[tuple[str, str]], list[tuple[str, str]], list[tuple[str, str]]]
+
+#: Kinds of inputs and attributes by the type of a torch operator's argument, which may be optional.
+_INPUTS = {"Tensor": "required", "Optional[Tensor]": "optional", "List[Tensor]": "dynamic"}
+_ATTRIBUTES = {
+    "int": "VT_INT",
+    "float": "VT_FLOAT",
+    "bool": "VT_BOOL",
+    "str": "VT_STRING",
+    "number": "VT_FLOAT",
+    "List[int]": "VT_LIST_INT",
+    "List[float]": "VT_LIST_FLOAT",
+    "List[bool]": "VT_LIST_BOOL",
+}
+#: Namespaces with operators that TorchAir has converters for, if the engine knows them.
+_KNOWN = ("aten", "prim", "prims", "npu", "npu_define", "c10d", "_c10d_functional")
+
+
+def definition_of(name: str, converted: Any) -> Definition:
+    """What the engine would know of an operator of the user's own, which is registered on the user's machine only.
+
+    Taken to be as its torch operator says: the one of that name, or else the one that is ``converted`` at the time.
+    """
+    import torch
+
+    schemas = [schema for schema in torch._C._jit_get_all_schemas() if schema.name.partition("::")[0] not in _KNOWN]
+    named = [schema for schema in schemas if _engine_name(schema.name) == name]
+    current = getattr(converted, "_schema", None)
+    if not named and current is not None and current.name.partition("::")[0] not in _KNOWN:
+        named = [current]
+    if not named:
+        return "ERROR", [], [], []
+    schema = named[0]
+    logger.info("dry run: `%s` is taken to be an operator with the inputs and attributes of `%s`", name, schema.name)
+    kinds = [(argument, str(argument.type)) for argument in schema.arguments]
+    inputs = [(argument.name, _INPUTS[kind]) for argument, kind in kinds if kind in _INPUTS]
+    plain = [
+        (argument.name, re.sub(r"^Optional\[(.*)\]$", r"\1", kind)) for argument, kind in kinds if kind not in _INPUTS
+    ]
+    written = [
+        argument.name for argument, _ in kinds if argument.alias_info is not None and argument.alias_info.is_write
+    ]
+    made = [result.name or f"y{number}" for number, result in enumerate(schema.returns)]
+    attributes = [(attribute, _ATTRIBUTES.get(kind, "VT_STRING")) for attribute, kind in plain]
+    return "SUCCESS", inputs, [(output, "required") for output in [*written, *made]], attributes
+
+
+def _engine_name(schema: str) -> str:
+    """As TorchAir calls a torch operator in the engine."""
+    return "".join(word.capitalize() for word in schema.partition("::")[2].removesuffix("_functional").split("_"))
+
+
 def _unusable(source: Source, error: Exception) -> Exception:
     from superkernel._errors import make_error
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::error::ScopeError;
-use super::super::graph::Graph;
+use super::super::graph::{Graph, Role};
 use super::super::outcome::{Finding, ScopePlan, ScopeReport};
 use super::super::settings::Settings;
 use crate::nearest::nearest;
@@ -76,12 +76,25 @@ pub(super) fn unknown_types(graph: &Graph, settings: &Settings) -> Vec<Finding> 
     let unknown = named.filter(|name| !types.contains(name.as_str()));
     let finding = |name: &String| {
         let near = nearest(name, types.iter().copied(), 1).first().map(|near| format!("; did you mean `{near}`?"));
+        let hint = made_of(graph, name).or(near).unwrap_or_default();
         Finding {
             kind: "unknown-type",
             scope: String::new(),
-            message: format!("no op of this graph is of type `{name}`{}", near.unwrap_or_default()),
+            message: format!("no op of this graph is of type `{name}`{hint}"),
             solution: "name types as the graph does".to_owned(),
         }
     };
     unknown.map(finding).collect()
+}
+
+/// What a torch operator has become: people know its name (`npu_quant_matmul`, `torch.mm`, `aten.mm.default`).
+fn made_of(graph: &Graph, name: &str) -> Option<String> {
+    let ops = graph.nodes.iter().filter(|node| node.role() == Role::Ordinary);
+    let made = ops.filter(|node| {
+        let operator = node.origin.as_ref().and_then(|origin| origin.torch_op.split('.').nth(1));
+        operator.is_some_and(|operator| name.split('.').any(|part| part == operator))
+    });
+    let types: BTreeSet<String> = made.map(|node| format!("`{}`", node.op_type)).collect();
+    let types = types.into_iter().collect::<Vec<_>>().join(", ");
+    (!types.is_empty()).then(|| format!("; torch's operator of that name has become {types}"))
 }

@@ -36,7 +36,7 @@ pub(crate) fn plan_model(graph: &Graph, settings: &Settings, cancel: &Cancel) ->
     Ok(planned)
 }
 
-/// Fills in what compilation would find out; of a graph from behind it only types that the caller knows better.
+/// Fills in what compilation would find out; of a graph from after it only types that the caller knows better.
 pub(crate) fn fill_in(mut graph: Graph, settings: &Settings) -> Result<Graph, ScopeError> {
     match graph.stage {
         Stage::Compiled | Stage::Predicted(_) => {
@@ -45,11 +45,14 @@ pub(crate) fn fill_in(mut graph: Graph, settings: &Settings) -> Result<Graph, Sc
         }
         Stage::BeforeCompilation => {}
     }
-    let mut notes = vec![
-        "prediction: no op of this graph has a support flag yet, so all ops of the AI cores are assumed to be fusable \
-         (`--not-fusable TYPE` for those that are not)"
-            .to_owned(),
-    ];
+    let known = match settings.not_fusable.as_slice() {
+        [] => " (`--not-fusable TYPE` for those that are not)".to_owned(),
+        types => format!(", except those of type {}", types.join(", ")),
+    };
+    let mut notes = vec![format!(
+        "prediction: no op of this graph has a support flag yet, so all ops of the AI cores are assumed to be \
+         fusable{known}"
+    )];
     if graph.has_streams() {
         assume::support(&mut graph, settings);
     } else {

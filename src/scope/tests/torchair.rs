@@ -130,6 +130,22 @@ fn waits_casts_and_assignments_are_the_same_in_every_form() {
 fn a_limit_of_one_op_is_told_where_it_limits_all() {
     let plan = planned("streams.pbtxt");
     assert_eq!(plan.pieces[0].core_limits, Some((8, 16)));
-    assert!(plan.pieces[0].warnings[0].contains("`Sigmoid` and 1 more of 6 ops"), "{:?}", plan.pieces[0].warnings);
+    assert!(
+        plan.pieces[0].warnings[0].contains("`Sigmoid` and 1 more limit the whole kernel of 6 ops"),
+        "{:?}",
+        plan.pieces[0].warnings
+    );
     assert_eq!(lists(&plan.pieces[0])[3], "Tanh waits [0] sends [1]", "the wait of the identity is the reader's");
+}
+
+#[test]
+fn a_type_that_is_an_operator_of_torch_is_translated() {
+    let types = ["npu_quant_matmul", "torch_npu.npu_quant_matmul", "npu.npu_quant_matmul.default", "Swiglu"];
+    let settings = Settings { not_fusable: types.map(str::to_owned).to_vec(), ..Settings::default() };
+    let plan = crate::scope::plan_model(&graph("quant_swiglu.txt"), &settings, &Cancel::new()).unwrap();
+    let translated: Vec<bool> =
+        plan.findings.iter().map(|finding| finding.message.ends_with("has become `QuantBatchMatmulV3`")).collect();
+    assert_eq!(translated, [true, true, true, false]);
+    assert!(plan.prediction[0].contains("except those of type npu_quant_matmul, torch_npu.npu_quant_matmul"));
+    assert!(!plan.prediction[0].contains("--not-fusable"));
 }

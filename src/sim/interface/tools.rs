@@ -13,7 +13,7 @@ named! {
         Pipe = "pipe",
         /// Data that stays in the data cache of a core, or destroys what is beside it.
         Cache = "cache",
-        /// Memory that is read before somebody wrote it.
+        /// Memory that is read before it was written.
         Init = "init",
         /// Accesses outside of the memory they are meant for.
         Bounds = "bounds",

@@ -110,8 +110,8 @@ def test_several_streams(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert data["form"]["several_streams"] and data["form"]["streams"] == [0, 1]
     assert "op 1 of stream 1 follows op 0 of stream 0 and no event links the two" in text
     told = {(barrier["op"], barrier["place"]): barrier for barrier in barriers(data)}
-    assert told[0, "behind"]["reason"] == "event 1" and told[0, "behind"]["cores"] == "aic"
-    assert told[1, "behind"]["reason"] == "same stream 1" and remedies(told[1, "behind"]) == ["streams"]
+    assert told[0, "after"]["reason"] == "event 1" and told[0, "after"]["cores"] == "aic"
+    assert told[1, "after"]["reason"] == "same stream 1" and remedies(told[1, "after"]) == ["streams"]
     assert data["ops"][0]["idle"] == {"aic": 0, "aiv": 0}, "the other side has work of its own"
     assert "split-mode=2: 2 copies of every function" in text and "preload-code=per-func (default)" in text
     # Several streams have no early start, whatever the option says; the other options do something.

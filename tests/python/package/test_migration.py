@@ -37,7 +37,7 @@ def test_a_name_that_works_is_one_object(module, name, home):
 def test_a_name_that_became_native_says_what_took_its_place(module, name, text):
     with pytest.raises(ImportError) as refused:
         exec(f"from superkernel.{module} import {name}")
-    assert str(refused.value).startswith(f"`superkernel.{module}.{name}` is part of the native core now: ")
+    assert str(refused.value).startswith(f"`superkernel.{module}.{name}` is no longer available: ")
     assert text in str(refused.value)
 
 

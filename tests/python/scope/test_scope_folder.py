@@ -77,4 +77,30 @@ def test_the_folder_of_a_debug_run(tmp_path: Path) -> None:
 
 def test_a_folder_without_graphs_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scope", str(tmp_path)]) == 1
-    assert "SK1055" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "SK1055" in told and "views" not in told
+    (tmp_path / "ge_readable_00001_graph_1_Build.txt").write_text("a view")
+    assert main(["scope", str(tmp_path)]) == 1
+    told = capsys.readouterr().err
+    assert "SK1055" in told and "only views for people (ge_onnx_*, ge_readable_*)" in told
+
+
+def test_commands_that_take_one_graph_take_a_folder_with_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = dump(tmp_path, 1, 0, 100, "quant_swiglu.txt")
+    profile = tmp_path / "op_summary_1.csv"
+    profile.write_text(
+        "Op Name,OP Type,Task Type,Block Dim,Task Duration(us)\n"
+        "QuantBatchMatmulV3,QuantBatchMatmulV3,AI_CORE,24,40\nDequantSwigluQuant,DequantSwigluQuant,AI_VECTOR_CORE,48,20\n"
+    )
+    for command in ("predict", "suggest", "tune"):
+        assert main([command, str(first), "--profile", str(profile)]) == 0
+        of_file = capsys.readouterr().out
+        assert main([command, str(tmp_path), "--profile", str(profile)]) == 0
+        assert capsys.readouterr().out == of_file
+    second = dump(tmp_path, 1, 1, 100, "quant_swiglu.txt")
+    for command in ("predict", "suggest", "tune"):
+        assert main([command, str(tmp_path), "--profile", str(profile)]) == 1
+        told = capsys.readouterr().err
+        assert "[SK1057]" in told and str(first) in told and str(second) in told

@@ -100,6 +100,13 @@ def test_a_buffer_of_another_kernel_is_refused(ran: Ran, tmp_path: Path) -> None
         assert refusal.value.errorinfo["errId"] == "SK0949"
 
 
+def test_a_buffer_of_a_kernel_for_other_cores_is_refused(ran: Ran, streams: Ran) -> None:
+    for dump, json_of in ((ran.dump, streams.json), (streams.dump, ran.json)):
+        with pytest.raises(SuperKernelError) as refusal:
+            profiling.decode(dump, json_of)
+        assert refusal.value.errorinfo["errId"] == "SK0949"
+
+
 def test_the_report_has_a_line_per_event_and_the_longest_gaps(
     streams: Ran, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
