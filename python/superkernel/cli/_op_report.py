@@ -55,6 +55,9 @@ class OpReport:
         if done.report.ok:
             yield from (f"warning: {warning}" for warning in done.report.warnings)
         yield from map(str, self.comparisons)
+        if self.comparisons:
+            compared = {comparison.name.partition("[")[0] for comparison in self.comparisons}
+            yield from (f"{name}: not compared" for name in done.outputs if name not in compared)
         if self.verdict is not None:
             yield str(self.verdict)
         if self.sub_kernel is not None:

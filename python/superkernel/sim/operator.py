@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +17,7 @@ from superkernel._errors import SuperKernelError, make_error
 from superkernel._files import checked_path
 from superkernel._scratch import ScratchFolder
 from superkernel.sim import _arguments as check
+from superkernel.sim._comparison import Comparison, compared
 from superkernel.sim._operator_memory import Memory, Prepared, Tiling, Value, listed, padded, parameter_name
 from superkernel.sim._operator_shapes import Unknown
 from superkernel.sim.device import cache_directory
@@ -34,41 +34,6 @@ __all__ = ["Comparison", "Operator", "OperatorRun", "Tiling"]
 
 #: The error of host code that says nothing about shapes.
 _NO_SHAPES = "SK0985"
-#: How far two ways to compute something may be apart, where nobody says it: a few units of the last place.
-_TOLERANCE = {"float16": 2e-3, "bfloat16": 1e-2, "float32": 1e-5, "float64": 1e-9}
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One output beside what was expected of it."""
-
-    name: str
-    #: Largest difference of two elements, and the place of the first that is too large.
-    largest: float
-    wrong: int
-    count: int
-    first: tuple[int, ...] | None
-    told: str
-
-    @property
-    def ok(self) -> bool:
-        """Whether it is as expected."""
-        return not self.wrong
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        place = None if self.first is None else list(self.first)
-        return {
-            "name": self.name,
-            "ok": self.ok,
-            "wrong": self.wrong,
-            "count": self.count,
-            "first": place,
-            "message": self.told,
-        }
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.told}"
 
 
 @dataclass(frozen=True)
@@ -104,15 +69,7 @@ class OperatorRun:
     ) -> list[Comparison]:
         """Outputs beside what they should be; without tolerances by data type: whole numbers must be the same."""
         _known("output", expected, list(self.outputs), self.op_type)
-        found = []
-        for name, wanted in expected.items():
-            for place, (one, value) in enumerate(zip(listed(self.outputs[name]), listed(wanted))):
-                label = f"{name}[{place}]" if isinstance(wanted, list) else name
-                usual = _TOLERANCE.get(one.data_type, 0.0)
-                found.append(
-                    _compare(label, one, value, usual if rtol is None else rtol, usual if atol is None else atol)
-                )
-        return found
+        return compared(self.outputs, expected, rtol, atol)
 
 
 class Operator:
@@ -462,7 +419,8 @@ class Operator:
     ) -> dict[str, Any]:
         """What a Python function makes of a run's inputs: arrays in the definition's order, attributes by name.
 
-        It returns the outputs in their order, or a dict of some of them.
+        It returns the outputs in their order, as many as it knows, or a dict of some; ``None`` stands for one it does
+        not know.
         """
         return self.expected(done.inputs, function, attributes, done.outputs)
 
@@ -488,9 +446,19 @@ class Operator:
             name = output["name"]
             return output["presence"] != "optional" or name in (outputs or {}) or values.get(name) is not None
 
-        names = [output["name"] for output in self.definition["outputs"] if is_made(output)]
-        listed_ = list(made) if isinstance(made, tuple) else [made]
-        return dict(zip(names, listed_))
+        parameters = [output for output in self.definition["outputs"] if is_made(output)]
+        is_several = isinstance(made, tuple) or (
+            isinstance(made, list) and len(parameters) > 1 and parameters[0]["presence"] != "dynamic"
+        )
+        results = list(made) if is_several else [made]
+        if len(results) > len(parameters):
+            names = ", ".join(output["name"] for output in parameters)
+            raise check.refuse(
+                f"the reference returned {len(results)} results for {len(parameters)} outputs of `{self.op_type}`",
+                f"return them in the order {names}, or a dict by name",
+            )
+        pairs = zip((output["name"] for output in parameters), results)
+        return {name: result for name, result in pairs if result is not None}
 
     def __repr__(self) -> str:
         return f"Operator({str(self.folder)!r}, {self.op_type})"
@@ -502,31 +470,6 @@ class Operator:
 def _entries(shapes: Any, format: str) -> list[dict[str, Any]]:
     """Outputs as host code is asked about them."""
     return [{"dtype": data_type, "format": format, "shape": list(shape)} for shape, data_type in listed(shapes)]
-
-
-def _compare(name: str, made: Tensor, wanted: Any, rtol: float, atol: float) -> Comparison:
-    import numpy
-
-    wanted = numpy.asarray(wanted)
-    if wanted.shape != made.shape:
-        told = f"shape {made.shape}, expected {wanted.shape}"
-        return Comparison(name, math.inf, max(made.values.size, 1), made.values.size, None, told)
-    kind = numpy.complex128 if made.values.dtype.kind == "c" else numpy.float64
-    with numpy.errstate(invalid="ignore"):
-        values, wanted = made.values.astype(kind), wanted.astype(kind)
-        difference = numpy.abs(values - wanted)
-        same = numpy.isclose(values, wanted, rtol=rtol, atol=atol, equal_nan=True)
-    finite = difference[numpy.isfinite(difference)]
-    largest = float(finite.max()) if finite.size else 0.0
-    wrong = int(same.size - numpy.count_nonzero(same))
-    if not wrong:
-        return Comparison(name, largest, 0, same.size, None, f"as expected (largest difference {largest:.3g})")
-    first = tuple(int(index) for index in numpy.argwhere(~same)[0])
-    told = (
-        f"{wrong} of {same.size} elements differ from what was expected, by up to {largest:.3g}; the first is "
-        f"{list(first)}: {values[first]:.6g}, expected {wanted[first]:.6g}"
-    )
-    return Comparison(name, largest, wrong, same.size, first, told)
 
 
 def _device(device: Device | None, soc: str) -> Any:

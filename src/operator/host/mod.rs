@@ -157,7 +157,7 @@ impl Host {
             return Err(OperatorError::Refused { operator, step, log: answer.log });
         }
         Ok(Tiling {
-            bytes: question::from_hex(&answer.bytes).unwrap_or_default(),
+            bytes: answer.bytes,
             key: answer.key,
             blocks: answer.blocks,
             workspaces: answer.workspaces,

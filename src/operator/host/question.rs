@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use super::super::definition::{Definition, RawDefinition, Value};
 use crate::aicore::Pipe;
@@ -270,14 +271,42 @@ pub(super) struct TilingAnswer {
     pub(super) local_memory: u32,
     #[serde(default)]
     pub(super) workspaces: Vec<u64>,
-    #[serde(default)]
-    pub(super) bytes: String,
+    #[serde(default, deserialize_with = "from_hex")]
+    pub(super) bytes: Vec<u8>,
     #[serde(default)]
     pub(super) log: Vec<String>,
 }
 
 /// Bytes written as two digits each.
-pub(super) fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes().chunks(2);
-    digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+fn from_hex<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let digit = |letter: u8| char::from(letter).to_digit(16);
+    let byte = |pair: &[u8]| match pair {
+        [high, low] => u8::try_from(digit(*high)? << 4 | digit(*low)?).ok(),
+        _ => None,
+    };
+    let bytes = text.as_bytes().chunks(2).enumerate().map(|(at, pair)| {
+        byte(pair).ok_or_else(|| D::Error::custom(format_args!("byte {at} of the tiling data is not two digits")))
+    });
+    bytes.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TilingAnswer;
+
+    fn bytes(text: &str) -> Result<Vec<u8>, String> {
+        let answer = format!("{{\"known\": true, \"bytes\": \"{text}\"}}");
+        serde_json::from_str::<TilingAnswer>(&answer).map(|answer| answer.bytes).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn damaged_tiling_data_is_an_error() {
+        assert_eq!(bytes("00ff1A"), Ok(vec![0, 255, 26]));
+        assert_eq!(bytes(""), Ok(vec![]));
+        for (damaged, at) in [("00f", 1), ("0g", 0), ("+1", 0), ("00 1", 1)] {
+            let error = bytes(damaged).expect_err(damaged);
+            assert!(error.contains(&format!("byte {at} of the tiling data")), "{error}");
+        }
+    }
 }
