@@ -107,6 +107,9 @@ impl HeaderTree {
         link(&self.root.join("impl/basic_api"), &inner).map_err(FileError::on("link", &inner))?;
         let matmul = library.join("matmul_intf.h");
         link(&adv_api.join("matmul/matmul_intf.h"), &matmul).map_err(FileError::on("link", &matmul))?;
+        // An older name of the same folder, which operators still use.
+        let matrix = library.join("matrix");
+        link(&adv_api, &matrix).map_err(FileError::on("link", &matrix))?;
         tilings.sort();
         let mut text =
             String::from("#ifndef SK_VIEW_KERNEL_TILING_H\n#define SK_VIEW_KERNEL_TILING_H\n#pragma pack(push, 8)\n");

@@ -287,7 +287,8 @@ class Operator:
         outputs = []
         for parameter in self.definition["outputs"]:
             name, usual = parameter["name"], _at(parameter["dtypes"], column)
-            shapes = made.get(name, [((), usual)] * (length if parameter["presence"] == "dynamic" else 1))
+            # Also for one that is left out: functions that infer shapes give every output one.
+            shapes = made.get(name) or [((), usual)] * (length if parameter["presence"] == "dynamic" else 1)
             outputs.append(_entries(shapes, _at(parameter["formats"], column)))
         try:
             answers = self.host.infer_shapes({**call, "outputs": outputs})

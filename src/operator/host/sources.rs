@@ -200,8 +200,11 @@ impl Repository {
             }
         }
         let mut candidates: BTreeSet<PathBuf> = sources.other_chips.iter().cloned().collect();
-        for folder in folders.iter().filter(|folder| folder.starts_with(&self.root)) {
-            candidates.extend(fs::entries(folder).map(|entry| entry.path()).filter(|file| is_host_source(file)));
+        let is_host = |folder: &PathBuf| {
+            folder.starts_with(&self.root) && !folder.components().any(|part| part.as_os_str() == "op_kernel")
+        };
+        for folder in folders.into_iter().filter(is_host) {
+            candidates.extend(fs::entries(&folder).map(|entry| entry.path()).filter(|file| is_host_source(file)));
         }
         let is_new = |file: &PathBuf| !sources.files.contains(file);
         let has_one = |file: &PathBuf| {
@@ -300,7 +303,7 @@ fn defines(text: &str, name: &[String]) -> bool {
     let Some((last, before)) = name.split_last() else { return false };
     let called = text.match_indices(last.as_str()).any(|(at, _)| {
         let starts = !text[..at].ends_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '_');
-        starts && text[at + last.len()..].trim_start().starts_with(['(', '[', '=', '{', ';'])
+        starts && text[at + last.len()..].trim_start().starts_with(['(', '[', '=', '{', ';', ':'])
     });
     called && before.last().is_none_or(|scope| text.contains(scope.as_str()))
 }
@@ -335,6 +338,8 @@ mod tests {
         assert!(defines(text, &name(&["shared", "Twice"])));
         assert!(!defines(text, &name(&["shared", "Twic"])));
         assert!(!defines(text, &name(&["other", "Twice"])));
+        // What belongs to a class (its constructor, its table) is where its functions are.
+        assert!(defines("using namespace shared;\nint Base::Run() { return 1; }", &name(&["shared", "Base"])));
     }
 
     #[test]

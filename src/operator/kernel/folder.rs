@@ -104,6 +104,13 @@ impl OperatorFolder {
         all.filter(|place| place.is_dir()).collect()
     }
 
+    /// Places that host code includes headers from by a part of their path.
+    pub(crate) fn host_places(&self) -> Vec<PathBuf> {
+        let shared = self.shared().into_iter().flat_map(|place| [place.join(HOST), place]);
+        let above = [self.folder.clone(), self.category().to_path_buf(), self.repository.clone()];
+        shared.chain(above).filter(|place| place.is_dir()).collect()
+    }
+
     /// Host code of an operator: headers and sources, those for other chips last.
     pub(crate) fn host_files(folder: &Path) -> Vec<PathBuf> {
         let mut files = code_below(&folder.join(HOST));

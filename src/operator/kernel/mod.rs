@@ -68,7 +68,7 @@ pub(crate) fn read(request: &KernelRequest) -> Result<KernelSource, KernelError>
     // What a dependency has is only included, by whatever name.
     let mut code = OperatorFolder::kernel_files(&operator.folder);
     code.extend(dependencies().flat_map(|folder| OperatorFolder::kernel_files(folder)));
-    let structs = Structs::read(&host).wanted(&request.op_type, request.key, &code);
+    let structs = Structs::read(&host, &operator.host_places()).wanted(&request.op_type, request.key, &code);
     include_dirs.extend(dependencies().map(|folder| folder.join("op_kernel")));
     Ok(KernelSource {
         prelude: prelude::text(&request.tensors, &structs)?,

@@ -48,16 +48,16 @@ pub(crate) struct Wanted {
 }
 
 impl Structs {
-    /// Reads the host code of operators, those in front first.
-    pub(crate) fn read(folders: &[PathBuf]) -> Self {
+    /// Reads the host code of operators, those in front first, and what it includes from beside it or from `places`.
+    pub(crate) fn read(folders: &[PathBuf], places: &[PathBuf]) -> Self {
         let mut structs = Self::default();
         for path in folders.iter().flat_map(|folder| OperatorFolder::host_files(folder)) {
-            structs.take(&path);
+            structs.take(&path, places);
         }
         structs
     }
 
-    fn take(&mut self, path: &Path) {
+    fn take(&mut self, path: &Path, places: &[PathBuf]) {
         let Ok(path) = fs::canonical(path) else { return };
         if !self.seen.insert(path.clone()) {
             return;
@@ -66,9 +66,9 @@ impl Structs {
         let text = String::from_utf8_lossy(&bytes);
         // What it includes is described before it.
         for name in text.lines().filter_map(included) {
-            let near = path.parent().map(|folder| folder.join(name)).filter(|near| near.is_file());
-            if let Some(near) = near {
-                self.take(&near);
+            let folders = path.parent().into_iter().chain(places.iter().map(PathBuf::as_path));
+            if let Some(found) = folders.map(|folder| folder.join(name)).find(|file| file.is_file()) {
+                self.take(&found, places);
             }
         }
         self.take_text(&path, &without_comments(&text));
@@ -251,6 +251,21 @@ REGISTER_TILING_DATA_CLASS(Made_7, Inner);
         assert!(wanted.text.contains("TILING_DATA_FIELD_DEF_ARR(int64_t, 80, list);"), "{}", wanted.text);
         assert!(wanted.text.contains("TILING_DATA_FIELD_DEF_STRUCT(Inner, inner);"), "{}", wanted.text);
         assert!(wanted.text.starts_with("#line 4 \"made.h\"\n"), "{}", wanted.text);
+    }
+
+    #[test]
+    fn included_files_are_read_too() {
+        let root = tempfile::tempdir().unwrap();
+        let (host, shared) = (root.path().join("made/op_host"), root.path().join("common/op_host"));
+        for folder in [&host, &shared] {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        let (before, after) = TEXT.split_at(TEXT.find("BEGIN_TILING_DATA_DEF(Outer)").unwrap());
+        std::fs::write(shared.join("inner.h"), before).unwrap();
+        std::fs::write(host.join("tiling.h"), format!("#include \"inner.h\"\n{after}")).unwrap();
+        let read = |places: &[PathBuf]| Structs::read(&[root.path().join("made")], places).wanted("Made", 1, &[]).text;
+        assert!(read(&[shared]).contains("BEGIN_TILING_DATA_DEF(Inner)"));
+        assert!(!read(&[]).contains("BEGIN_TILING_DATA_DEF(Inner)"));
     }
 
     #[test]

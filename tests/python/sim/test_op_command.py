@@ -144,6 +144,27 @@ def test_the_verdict_is_the_exit_status(capsys: pytest.CaptureFixture[str], tmp_
     assert status == 2 and "SK0980" in err
 
 
+def test_an_output_that_is_left_out_has_a_shape_for_host_code(device: sim.Device, tmp_path: Path) -> None:
+    folder = tmp_path / "math" / "row_add"
+    shutil.copytree(OPERATORS / "math/row_add", folder)
+    shutil.copytree(OPERATORS / "norm/row_common", tmp_path / "norm" / "row_common")
+    definition = folder / "op_host" / "row_add_def.cpp"
+    more = '        this->Output("count").ParamType(OPTIONAL).DataType({ge::DT_INT32}).Format({ge::FORMAT_ND});\n'
+    chips = '        this->AICore().AddConfig("ascend910b")'
+    definition.write_text(definition.read_text().replace(chips, more + chips))
+    shapes = folder / "op_host" / "row_add_infershape.cpp"
+    counted = (
+        "    context->GetOutputShape(1)->SetDimNum(1);\n    return ge::GRAPH_SUCCESS;\n}\nstatic ge::graphStatus InferT"
+    )
+    shapes.write_text(
+        shapes.read_text().replace("    return ge::GRAPH_SUCCESS;\n}\nstatic ge::graphStatus InferT", counted)
+    )
+    assert "GetOutputShape(1)" in shapes.read_text()
+    with sim.Operator(folder, soc=SOC) as operator:
+        prepared = operator.prepare({"x1": values("float32", 8, 64)})
+        assert prepared.outputs == {"y": ((8, 64), "float32"), "count": None}
+
+
 def test_tiling_can_be_given(capsys: pytest.CaptureFixture[str], tmp_path: Path, device: sim.Device) -> None:
     """For operators whose host code cannot be asked."""
     folder = OPERATORS / "math/row_add"

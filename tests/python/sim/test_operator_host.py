@@ -257,6 +257,21 @@ def test_what_is_registered_says_whose_values_count(cache: Path, tmp_path: Path)
     assert [parameter["value_depend"] for parameter in said.definition()["inputs"]] == [False, False, True]
 
 
+def test_code_of_kernels_is_no_host_code(cache: Path, tmp_path: Path) -> None:
+    """A kernel beside a header that host code includes, with a function of the name that is looked for."""
+    for name in ("host_scale", "host_shared"):
+        shutil.copytree(OPERATORS / name, tmp_path / name)
+    kernels = tmp_path / "host_scale" / "op_kernel"
+    kernels.mkdir()
+    (kernels / "host_scale_key.h").write_text("#pragma once\n")
+    (kernels / "host_scale.cpp").write_text('#error "for cores"\nnamespace shared { int RowBlocks() { return 0; } }\n')
+    tiling = tmp_path / "host_scale" / "op_host" / "host_scale_tiling.cpp"
+    tiling.write_text('#include "../op_kernel/host_scale_key.h"\n' + tiling.read_text())
+    scale = load(tmp_path / "host_scale", cache)
+    assert scale.tiling(call(tensor("float16", 8, 32), [], [], factor=1.0))["blocks"] == 8
+    assert not any("op_kernel" in line for line in scale.left_out())
+
+
 def test_a_file_called_for_other_chips_may_register_the_tiling_of_all(cache: Path, tmp_path: Path) -> None:
     for name in ("host_scale", "host_shared"):
         shutil.copytree(OPERATORS / name, tmp_path / name)

@@ -82,6 +82,20 @@ class StorageShape {
 
 class Stride {
   public:
+    Stride() = default;
+    Stride(std::initializer_list<int64_t> strides) : strides_(strides) {}
+    bool operator==(const Stride &other) const { return strides_ == other.strides_; }
+    bool operator!=(const Stride &other) const { return !(*this == other); }
+    void SetDimNum(size_t count) { strides_.resize(count); }
+    void SetStride(size_t index, int64_t value) {
+        if (index < strides_.size()) {
+            strides_[index] = value;
+        }
+    }
+    Stride &AppendStride(int64_t value) {
+        strides_.push_back(value);
+        return *this;
+    }
     size_t GetDimNum() const { return strides_.size(); }
     int64_t GetStride(size_t index) const { return index < strides_.size() ? strides_[index] : Shape::kInvalidDimValue; }
     int64_t operator[](size_t index) const { return GetStride(index); }

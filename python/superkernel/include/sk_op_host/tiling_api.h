@@ -36,8 +36,8 @@ class Shape {
 namespace AscendC {
 
 // Sides of a fractal, bytes of a block.
-constexpr int32_t BLOCK_CUBE = 16;
-constexpr int32_t ONE_BLK_SIZE = 32;
+constexpr uint32_t BLOCK_CUBE = 16;
+constexpr uint32_t ONE_BLK_SIZE = 32;
 
 using TensorShape = ge::Shape;
 using TensorDataType = ge::DataType;

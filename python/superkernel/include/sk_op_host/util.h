@@ -16,17 +16,18 @@
 namespace Ops {
 namespace Base {
 
-// With a divisor of 0 the number itself: operators divide by core counts that they check afterwards.
-template <class T> constexpr T FloorDiv(T value, T divisor) { return divisor == 0 ? value : value / divisor; }
-template <class T> constexpr T CeilDiv(T value, T divisor) {
+// With a divisor of 0 the number itself: operators divide by core counts that they check afterwards. Numbers of two types
+// meet in the type that C++ chooses; the result has the first one's.
+template <class T, class U> constexpr T FloorDiv(T value, U divisor) { return divisor == 0 ? value : T(value / divisor); }
+template <class T, class U> constexpr T CeilDiv(T value, U divisor) {
     if (divisor == 0) {
         return value;
     }
-    const T quotient = value / divisor;
-    return value % divisor != 0 && ((value < 0) == (divisor < 0)) ? quotient + 1 : quotient;
+    const T quotient = T(value / divisor);
+    return value % divisor != 0 && ((value < 0) == (divisor < 0)) ? T(quotient + 1) : quotient;
 }
-template <class T> constexpr T CeilAlign(T value, T unit) { return unit == 0 ? 0 : CeilDiv(value, unit) * unit; }
-template <class T> constexpr T FloorAlign(T value, T unit) { return unit == 0 ? 0 : value / unit * unit; }
+template <class T, class U> constexpr T CeilAlign(T value, U unit) { return unit == 0 ? 0 : T(CeilDiv(value, unit) * unit); }
+template <class T, class U> constexpr T FloorAlign(T value, U unit) { return unit == 0 ? 0 : T(value / unit * unit); }
 
 inline bool IsFloatEqual(float first, float second) {
     return std::abs(first - second) <= std::numeric_limits<float>::epsilon();
@@ -111,9 +112,10 @@ template <class Context> uint64_t GetUbSize(const Context *context) {
 template <class Context> uint32_t GetAivCoreNum(const Context *context) {
     return platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetCoreNumAiv();
 }
-// Bytes of a vector register; only chips whose vector unit works on registers have any.
+// Bytes that one step of a vector instruction takes: a register, or as much memory where there are none.
 template <class Context> uint32_t GetVRegSize(const Context *context) {
-    return platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetVecRegLen();
+    const uint32_t bytes = platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetVecRegLen();
+    return bytes == 0 ? 256 : bytes;
 }
 template <class Context> bool IsRegbaseSocVersion(const Context *context) {
     return platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetCurNpuArch() == NpuArch::DAV_3510;

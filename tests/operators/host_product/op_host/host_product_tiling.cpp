@@ -37,7 +37,8 @@ class HostProductTiling : public TilingBaseClass {
         const auto *attributes = context_->GetAttrs();
         OP_CHECK_NULL_WITH_CONTEXT(context_, attributes);
         way_ = *attributes->GetAttrPointer<int64_t>(0);
-        room_ = static_cast<uint32_t>(*attributes->GetInt(1));
+        // Both are of one type.
+        room_ = std::max(static_cast<uint32_t>(*attributes->GetInt(1)), AscendC::ONE_BLK_SIZE);
         const auto a = context_->GetInputShape(0)->GetStorageShape();
         const auto b = context_->GetInputShape(1)->GetStorageShape();
         OP_CHECK_IF(a.GetDim(1) != b.GetDim(0),

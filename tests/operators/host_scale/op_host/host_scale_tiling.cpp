@@ -1,5 +1,6 @@
 #include "register/op_impl_registry.h"
 #include "log/log.h"
+#include "util/platform_util.h"
 #include "tiling/platform/platform_ascendc.h"
 #include "host_scale_tiling.h"
 #include "rows_shared.h"
@@ -29,6 +30,11 @@ static ge::graphStatus TilingHostScale(gert::TilingContext *context) {
     if (mode == "registers") {
         return HostScaleByRegisters(context);
     }
+    // How a tensor that is no view lies in memory.
+    gert::Stride stride;
+    stride.SetDimNum(2);
+    stride.SetStride(1, 1);
+    stride.SetStride(0, shape.GetDim(1));
     HostScaleTilingData data;
     int64_t rows = shape.GetDim(0);
     const auto *given = context->GetOptionalInputTensor(2);
@@ -36,7 +42,7 @@ static ge::graphStatus TilingHostScale(gert::TilingContext *context) {
         rows = given->GetData<int64_t>()[0];
     }
     data.set_rows(rows);
-    data.set_columns(shape.GetDim(1));
+    data.set_columns(stride.GetStride(0) * stride[1]);
     data.set_factor(*factor);
     data.set_hasBias(context->GetOptionalInputDesc(1) != nullptr);
     data.part.set_flag(context->GetInputDesc(0)->GetDataType() == ge::DT_FLOAT16);
@@ -56,6 +62,8 @@ static ge::graphStatus PrepareHostScale(gert::TilingParseContext *context) {
     OP_CHECK_NULL_WITH_CONTEXT(context, info);
     platform_ascendc::PlatformAscendC platform(context->GetPlatformInfo());
     info->cores = platform.GetCoreNumAiv();
+    OP_CHECK_IF(Ops::Base::GetVRegSize(context) != 256, OP_LOGE(context, "steps of vector instructions are unknown"),
+                return ge::GRAPH_FAILED);
     platform.GetCoreMemSize(platform_ascendc::CoreMemType::UB, info->ubSize);
     return ge::GRAPH_SUCCESS;
 }
