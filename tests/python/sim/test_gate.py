@@ -59,7 +59,8 @@ extern "C" __global__ __aicore__ void unordered(GM_ADDR x, GM_ADDR y)
 """
 WAIT = "SetFlag<HardEvent::MTE2_V>(EVENT_ID0); WaitFlag<HardEvent::MTE2_V>(EVENT_ID0);"
 #: Never ends on one of its cores.
-ENDLESS = "if (AscendC::GetBlockIdx() == 1) { while (*(volatile int32_t *)x != 12345) { } }"
+#: It looks at nothing that another core could change: that would be a deadlock, found before any time is up.
+ENDLESS = "if (AscendC::GetBlockIdx() == 1) { volatile int32_t never = 0; while (never == 0) { } }"
 
 
 def _map(folder: Path, name: str, value: str, kind: str = "AIV", later: str = "", **more: Any) -> dict[str, Any]:
