@@ -116,7 +116,7 @@ def configured() -> dict[str, Configured]:
     if layer is not None:
         by = flag if _flags.get() else lambda _: "with configure(...)"
         found.update((name, Configured(value, by(name))) for name, value in layer.values.items())
-    # None takes a setting back, in a `with` block also one that is set process-wide.
+    # None resets a setting, in a `with` block also one that is set process-wide.
     return {name: entry for name, entry in found.items() if entry.value is not None}
 
 
@@ -213,7 +213,7 @@ def configure(
         with superkernel.configure(kernel_meta_parent_dir=folder):
             superkernel.compile(kernel_infos, "te_superkernel_ab")
 
-    A setting that is not named keeps its value; ``None`` takes it back. Raises ``SuperKernelError`` for a setting
+    A setting that is not named keeps its value; ``None`` resets it. Raises ``SuperKernelError`` for a setting
     that does not exist or a value it cannot have; then nothing is set. See ``docs/configuration.md``.
     """
     given = dict(locals())
@@ -236,7 +236,7 @@ def _checked(name: str, value: object) -> Any:
         raise make_error(
             "SK0011",
             f"setting `{name}` cannot be {_shown(value)}; expected {refusal}",
-            f"pass `{name}` as {refusal}, or `None` to take the setting back",
+            f"pass `{name}` as {refusal}, or `None` to reset the setting",
         ) from None
     if SETTINGS[name]["keeps_other_words"]:
         _warn_of_ineffective(name, checked)

@@ -103,8 +103,8 @@ impl Diagnostic for OpBuildError {
             Self::Argument { argument, .. } => advice("SK0953", format!("change or leave out `{argument}`")),
             Self::NoHeaders { .. } => advice(
                 "SK0954",
-                "name an installed CANN toolkit or a checkout of its development kit with the setting `ascendc`, or take the \
-                 setting back to use the built-in subset",
+                "name an installed CANN toolkit or a checkout of its development kit with the setting `ascendc`, or reset \
+                 the setting to use the built-in subset",
             ),
             Self::Launch { .. } => advice(
                 "SK0955",

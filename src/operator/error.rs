@@ -28,11 +28,11 @@ pub enum OperatorError {
     NoTiling { operator: String, left_out: Vec<String> },
     #[error("operator `{operator}` does not give the shapes of its outputs{}", notes(left_out))]
     NoShapes { operator: String, left_out: Vec<String> },
-    #[error("{step} of operator `{operator}` refused what it was asked{}", notes(log))]
+    #[error("{step} of operator `{operator}` refused the call{}", notes(log))]
     Refused { operator: String, step: &'static str, log: Vec<String> },
     #[error("the host code of operator `{operator}` crashed ({status}){}", notes(log))]
     Crashed { operator: String, status: String, log: Vec<String> },
-    #[error("the host code of operator `{operator}` did not come to its end within {seconds} s{}", notes(log))]
+    #[error("the host code of operator `{operator}` did not finish within {seconds} s{}", notes(log))]
     TimedOut { operator: String, seconds: f64, log: Vec<String> },
     #[error("operator `{operator}`: {what} cannot be `{value}`: {reason}")]
     Argument { operator: String, what: String, value: String, reason: String },

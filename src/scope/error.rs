@@ -239,7 +239,7 @@ pub enum ScopeError {
         consumer: String,
     },
     /// Edges in a circle.
-    #[error("the edges of node `{name}` form a circle, so the graph has no order")]
+    #[error("the edges of node `{name}` form a cycle, so the graph has no order")]
     CyclicEdges {
         /// One of the nodes.
         name: String,
@@ -347,7 +347,7 @@ impl Diagnostic for ScopeError {
             Self::StrictConflict { .. } => advice("SK1009", "use one value for the whole scope"),
             Self::StrictAbort { .. } => advice(
                 "SK1010",
-                "take the node out of the scope (or the scope apart around it), or leave strict-scope-check away",
+                "take the node out of the scope (or split the scope around it), or remove strict-scope-check",
             ),
             Self::Options { source, .. } => advice("SK1011", source.solution()),
             Self::OptionConflict { .. } => advice("SK1012", "give all blocks of one scope name the same options"),

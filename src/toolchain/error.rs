@@ -121,7 +121,7 @@ impl Diagnostic for ToolchainError {
             Self::Failed { .. } => advice("SK0703", "read the tool's output in the message"),
             Self::TimedOut { .. } => advice(
                 "SK0704",
-                "raise the limit with `superkernel.configure(tool_timeout=…)`, or look why the tool hangs",
+                "raise the limit with `superkernel.configure(tool_timeout=…)`, or find out why the tool hangs",
             ),
             Self::ResponseFile { .. } => advice("SK0706", "write the arguments themselves into `compile-options`"),
             Self::Cancelled { .. } => advice("SK0705", "run it again"),

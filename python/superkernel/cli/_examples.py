@@ -98,11 +98,11 @@ EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "elf link": (
         ("kernel.o -o kernel_linked.o", "the file that a device loads"),
-        ("a.o b.a -o kernel_linked.o --localize helper", "of several, a name hidden"),
+        ("a.o b.a -o kernel_linked.o --localize helper", "link several files, hide one name"),
     ),
     "elf pack": (
         ("kernels.a a.o b.o", "an archive of two objects"),
-        ("copies.a plus.o plus_split1.o", "of the copies that `elf split` has made"),
+        ("copies.a plus.o plus_split1.o", "an archive of the copies that `elf split` made"),
     ),
     "elf show": (
         ("kernel.o", "a summary"),

@@ -17,16 +17,19 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="look at, empty, save or fill the cache of built kernels",
         description="The cache keeps finished kernels, found by everything they depend on. Where it is: "
         "`--cache-dir`, `SUPERKERNEL_CACHE_DIR`, else `~/.cache/superkernel`; how large it may grow: "
-        "`SUPERKERNEL_CACHE_SIZE` (default 5G). Precompiled AscendC headers of the simulator lie beside it, under the "
+        "`SUPERKERNEL_CACHE_SIZE` (default 5G). Precompiled AscendC headers of the simulator are beside it, under the "
         "same limit.",
     )
     actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, text in (
-        ("stats", "what it holds and how often it helped"),
-        ("ls", "every kernel: size, when it was last used, name"),
+        ("stats", "show what the cache holds and how often it was used"),
+        ("ls", "list every kernel: size, time of last use, name"),
         ("verify", "read every kernel and report what is wrong; the exit status is 1 if something is"),
-        ("why", "whether it has the kernel of an op list; if not, which one comes closest and what is different"),
-        ("clear", "remove all kernels and what else the cache has written"),
+        (
+            "why",
+            "say whether the cache has the kernel of an op list; if not, which one comes closest and what is different",
+        ),
+        ("clear", "remove all kernels and everything else that the cache has written"),
         ("export", "write all kernels to a tar file"),
         ("import", "take over the kernels of such a file"),
     ):

@@ -100,7 +100,7 @@ def _register_link(actions: argparse._SubParsersAction[argparse.ArgumentParser])
         help="make the file that a device loads",
         description="Links objects of AI cores, and the members of archives, in the order given.",
     )
-    link.add_argument("--drop-relocations", action="store_true", help="do not say in the file what was relocated")
+    link.add_argument("--drop-relocations", action="store_true", help="leave the record of relocations out of the file")
     link.set_defaults(run=run_link)
     for command in (join, link):
         command.add_argument("files", nargs="+", metavar="FILE")

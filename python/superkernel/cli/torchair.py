@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
         else:
             _print(found, options, arguments)
         _write(found, options)
-    if not found.graphs:
+    if not found.graphs and not status:
         print(
             "superkernel: the script handed no graph to the engine: does it call a model that was compiled with the "
             "backend of torchair.get_npu_backend(), in mode max-autotune? (captured graphs, of other modes and "

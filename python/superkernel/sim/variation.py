@@ -29,7 +29,7 @@ class Tool(str, Enum):
     PIPE = "pipe"
     #: Data that stays in the data cache of a core, or destroys what is beside it.
     CACHE = "cache"
-    #: Memory that is read before somebody wrote it.
+    #: Memory that is read before it was written.
     INIT = "init"
     #: Accesses outside of the memory they are meant for.
     BOUNDS = "bounds"

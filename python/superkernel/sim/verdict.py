@@ -135,8 +135,8 @@ class Verdict:
 
     def __str__(self) -> str:
         runs = f"{len(self.seeds)} seeds, {self.steps} steps"
-        beside = "results as those of the ops alone" if self.compared else "not compared with the ops alone"
-        looked = f"looked for {', '.join(str(tool) for tool in Tool if tool in self.tools - self.resting)}"
+        beside = "results equal those of the ops alone" if self.compared else "not compared with the ops alone"
+        looked = f"checks: {', '.join(str(tool) for tool in Tool if tool in self.tools - self.resting)}"
         if self.resting:
             looked += f" ({', '.join(map(str, sorted(self.resting)))} in other seeds)"
         by_reason: dict[str, list[str]] = {}

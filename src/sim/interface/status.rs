@@ -72,8 +72,8 @@ impl Status {
             Self::Deadlock => ("SK0910", "set the flag or the word that the report names on every core that has to"),
             Self::Overflow => ("SK0911", "wait for the flag before it is set again"),
             Self::Leak => ("SK0912", "give every set of a flag its wait on every path of every core"),
-            Self::Trap => ("SK0913", "look why the kernel gave up at that line"),
-            Self::Assert => ("SK0914", "look why the assertion failed"),
+            Self::Trap => ("SK0913", "find out why the kernel gave up at that line"),
+            Self::Assert => ("SK0914", "find out why the assertion failed"),
             Self::Api => ("SK0915", "keep the rule that the report names"),
             Self::NullCall => {
                 ("SK0916", "look where the function pointer comes from: a tiling key that was never selected?")

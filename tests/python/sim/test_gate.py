@@ -237,7 +237,7 @@ def test_one_seed_says_what_it_looked_for(
     twice = ops["twice"]["json_path"]
     assert gate(twice, "--seed", "5") == 0
     told = capsys.readouterr().out
-    assert "looked for order, race (" in told and "pipe" in told.partition("(")[2] and "in other seeds)" in told, told
+    assert "checks: order, race (" in told and "pipe" in told.partition("(")[2] and "in other seeds)" in told, told
     assert gate(twice, "--seed", "0") == 0
     assert "in other seeds" not in capsys.readouterr().out
     # Several seeds in which a mode rests do not pass for the whole.

@@ -99,7 +99,7 @@ def test_crashes_and_endless_loops_harm_nobody(scale: _core.OperatorHost, cache:
     patient = load(OPERATORS / "host_scale", cache, timeout=20.0)
     assert patient.tiling(call(tensor("float16", 2, 3), [], [], factor=1.0))["blocks"] == 2
     hasty = load(OPERATORS / "host_scale", cache, timeout=0.5)
-    with pytest.raises(superkernel.SuperKernelError, match=r"did not come to its end within 0\.5 s"):
+    with pytest.raises(superkernel.SuperKernelError, match=r"did not finish within 0\.5 s"):
         hasty.tiling(call(tensor("float16", 2, 3), [], [], factor=1.0, mode="endless"))
 
 

@@ -253,7 +253,7 @@ def test_a_run_with_a_dynamic_op(tmp_path: Path, capsys: pytest.CaptureFixture[s
     command = ["run", str(infos), "--seeds", "2", "--others", "int32:2048", "--trace", str(out)]
     command += ["--allow-unchecked", "order"]
     assert main([*command, "--tiling-key", "1=9:3"]) == 0
-    assert "results as those of the ops alone" in capsys.readouterr().out
+    assert "results equal those of the ops alone" in capsys.readouterr().out
     (process,) = trace_reader.read(out.read_bytes())
     ran = process.ops()
     assert {(op, track[:3]) for op, track in ran} == {(0, "AIC"), (1, "AIV"), (2, "AIC")}
