@@ -18,7 +18,7 @@ __all__ = ["build", "cache_directory", "cache_limit", "compare", "default_cache_
 INCLUDE_DIR = os.path.join(os.path.dirname(os.path.realpath(__file__)), "include")
 
 
-#: Gets the reports of all builds of this context, if somebody wants them.
+#: Gets the reports of all builds of this context, if they are wanted.
 reports: contextvars.ContextVar[list[dict[str, Any]] | None] = contextvars.ContextVar(
     "superkernel_reports", default=None
 )
@@ -63,7 +63,7 @@ def leave_reproducer(
 
 
 def finished(report: dict[str, Any], *, announce: bool = True) -> None:
-    """Passes a build's report on to whoever wants those of this context, with a line in the log."""
+    """Passes a build's report on to what collects those of this context, with a line in the log."""
     if announce:
         with building(report["kernel"]):
             logger.info("%s", summary(report))

@@ -76,13 +76,13 @@ def end_with_parent(parent: int, requests: int) -> None:
     ``requests`` is the pipe the parent asks through. (The system's own signal for that follows the parent's *thread*,
     which may end earlier.)
     """
-    # A descriptor of its own: where the process is about to end by itself, and tell why, the other one is closed.
+    # A descriptor of its own: where the process is about to end on its own, and report why, the other one is closed.
     threading.Thread(target=_end_with, args=(parent, os.dup(requests)), daemon=True).start()
 
 
 def _end_with(parent: int, requests: int) -> None:
     poll = select.poll()
-    # Hung up once nobody can ask any more.
+    # Closed once no request can come any more.
     poll.register(requests, 0)
     # A process that is a copy of the parent keeps the pipe open; an old system has no other way to notice.
     with contextlib.suppress(AttributeError, OSError):

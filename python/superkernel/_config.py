@@ -65,7 +65,7 @@ _flags: contextvars.ContextVar[bool] = contextvars.ContextVar("superkernel_setti
 
 @contextlib.contextmanager
 def settings_are_flags() -> Iterator[None]:
-    """For the command line: inside, what was set by ``configure`` is told to come from a flag."""
+    """For the command line: inside, what was set by ``configure`` is reported as coming from a flag."""
     token = _flags.set(True)
     try:
         yield

@@ -3,8 +3,8 @@
 Everything this package knows about CANN's Python is in this file. Nothing is remembered between calls: the graph
 engine changes the SoC and the output folder from one call to the next.
 
-Importing CANN's Python selects a SoC by itself, one that super kernels are never built for. So its SoC is somebody's
-word only if somebody else imported it, as the graph engine's workers do, or has set another one since.
+Importing CANN's Python selects a SoC, one that super kernels are never built for. So its SoC is a choice only if other
+code imported it, as the graph engine's workers do, or has set another one since.
 
 A CANN installation can be broken: a module that fails to import, a function that raises or returns nonsense. Then a
 warning says so and the call goes on as if that part of CANN were absent; only a missing SoC is an error, because a
@@ -67,7 +67,7 @@ def snapshot() -> dict[str, Any]:
 
     Taken once at the entry of a call; what changes afterwards does not touch that call.
     """
-    # The native core keeps the log level it was told; a call is a good moment to tell it again.
+    # The native core keeps the log level it got; a call is a good moment to set it again.
     _core.set_log_level(lowest_level())
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
@@ -228,7 +228,7 @@ class _OwnImport:
 
     def __init__(self) -> None:
         self.module: ModuleType | None = None
-        #: The SoC CANN selected meanwhile, by itself.
+        #: The SoC that CANN selected when it was imported.
         self.soc: str | None = None
 
 
@@ -236,7 +236,7 @@ _own_import: _OwnImport | None = None
 
 
 def _import_cann(path: str) -> ModuleType:
-    """Imports one of CANN's modules. If nobody has imported CANN before, the SoC it selects by itself is noted.
+    """Imports one of CANN's modules. If CANN was not imported before, the SoC that it selects is noted.
 
     Without a lock, which an import in another thread could be waiting for: a note without a module says that the import
     is under way.
@@ -278,13 +278,13 @@ def _look_for_cann() -> _Cann:
     except ModuleNotFoundError as error:
         return _Cann(error.name != PACKAGE, in_use)
     except Exception:
-        # Installed and broken; whoever needs something of it will say what does not work.
+        # Installed and broken; code that needs something of it will report what does not work.
         return _Cann(True, in_use)
     return _Cann(True, in_use)
 
 
 def _is_cann_in_use() -> bool:
-    """Has somebody else imported CANN's Python, or set its SoC since this package did?"""
+    """Has other code imported CANN's Python, or set its SoC since this package did?"""
     module = sys.modules.get(PACKAGE)
     if module is None:
         return False
@@ -337,7 +337,7 @@ def _soc(key: str) -> str:
 
 def _read_cores(name: str, key: str, known: Mapping[str, Any]) -> int | None:
     try:
-        # The counts of another chip than the one that is built for say nothing, nor do those of a chip nobody chose.
+        # The counts of another chip than the one that is built for say nothing, nor do those of a chip by default.
         if not _is_cann_in_use() or _soc(_config.SETTINGS["soc"]["cann"][1]) != known["soc"]:
             return None
         count = _soc_spec(key)

@@ -1,8 +1,8 @@
 """Imports and locks that a fork in another thread does no harm to.
 
 Only the thread that forks lives on in the child. A module that another thread was importing would stay half imported
-there, a lock that another thread held would stay locked, and whoever needs one of them would wait for ever. So imports
-that happen late, on the way of a call, are made like this::
+there, a lock that another thread held would stay locked, and code that needs one of them would wait for ever. So
+imports that happen late, during a call, are made like this::
 
     with undivided():
         import ctypes

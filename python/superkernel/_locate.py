@@ -33,7 +33,7 @@ def locate(
 def locate_log(
     kernel: PathLike, log: PathLike, *, start: int = 0, function: str | None = None
 ) -> list[_core.StoppedCores]:
-    """The same for every place at which cores stopped that a device's log tells of, such as ``pc start: 0x..., current:
+    """The same for every place at which cores stopped that a device's log names, such as ``pc start: 0x..., current:
     0x...`` or ``start_pc=0x... current_pc=0x...``.
 
     ``start`` is where the code is if the log does not say. What a log calls the start is the start of the code or,

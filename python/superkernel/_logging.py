@@ -154,7 +154,7 @@ def _attach(level: int) -> None:
     if not any(isinstance(handler.formatter, _Lines) for handler in logger.handlers):
         handler = _ToStderr()
         handler.setFormatter(_Lines())
-        # What is an error is raised as well, and told by whoever catches it.
+        # What is an error is raised as well, and reported where it is caught.
         handler.addFilter(lambda record: record.levelno < logging.ERROR)
         handler.addFilter(_once)
         logger.addHandler(handler)

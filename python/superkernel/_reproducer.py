@@ -87,7 +87,7 @@ def _leave(
 
 
 def _publish(made: str, target: Path) -> None:
-    """Puts a file in its place whole; unlike renaming it never replaces what somebody else has put there meanwhile."""
+    """Puts a file in its place whole; unlike renaming it never replaces what others have put there meanwhile."""
     try:
         os.link(made, target)
     except FileExistsError:

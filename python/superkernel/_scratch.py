@@ -45,5 +45,5 @@ def own_temporary_folder() -> Path:
             "SK0001", f"there is no folder for temporary files: {error}", "set TMPDIR to a folder of your own"
         ) from None
     if folder.lstat().st_uid != os.getuid():
-        raise make_error("SK0001", f"`{folder}` belongs to somebody else", "set TMPDIR to a folder of your own")
+        raise make_error("SK0001", f"`{folder}` belongs to another user", "set TMPDIR to a folder of your own")
     return folder

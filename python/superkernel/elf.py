@@ -214,7 +214,7 @@ def link(
     """The file that a device loads, linked from objects of AI cores (``e_machine`` 0x1029).
 
     The arguments are those of :func:`join`. With ``keep_relocations`` the file still says what was relocated (``-q``).
-    Calls that do not reach, block-local offsets that do not fit and names that nobody defines are errors.
+    Calls that do not reach, block-local offsets that do not fit and names without a definition are errors.
     """
     return _core.elf_link(_named(objects), *_hidden(localize, keep_global), discard_locals, keep_relocations)
 

@@ -174,7 +174,7 @@ _UNFINISHED = ".superkernel-rs-"
 def _keep(original: Path) -> str:
     """Gives a file a second name, or makes a copy of it; the name.
 
-    A file that somebody else has put there stays: then it is the next name that is free. So does the original of before
+    A file that other software put there stays: then it is the next name that is free. So does the original of before
     an update of the toolkit.
     """
     for name in itertools.chain([SAVED], (f"{SAVED}.{number}" for number in itertools.count(2))):
@@ -217,7 +217,7 @@ def _only_one(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         except OSError:
-            # On NFS a lock needs a file that can be written. It stays: whoever waits for it has it open.
+            # On NFS a lock needs a file that can be written. It stays: others that wait for it have it open.
             lock = os.open(folder / f"{_UNFINISHED}lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
             os.dup2(lock, descriptor)
             os.close(lock)
@@ -232,7 +232,7 @@ def _only_one(folder: Path) -> Iterator[None]:
 
 
 def _replace(path: Path, content: bytes | str, mode: int = 0o644) -> None:
-    """Writes a file in one step: whoever starts Python meanwhile reads the old or the new one.
+    """Writes a file in one step: a Python that starts meanwhile reads the old or the new one.
 
     A link at that place is replaced, not followed.
     """

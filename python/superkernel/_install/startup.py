@@ -1,7 +1,7 @@
 """Makes ``import superkernel`` find this package even if another of that name is in front of it.
 
 ``superkernel-rs activate`` has this file run whenever Python starts, by its path: nothing of the package is imported
-here, no syntax newer Pythons alone have is used, and the cost is a few microseconds until somebody imports
+here, no syntax newer Pythons alone have is used, and the cost is a few microseconds until something imports
 ``superkernel``.
 """
 
@@ -43,7 +43,7 @@ class PreferOurs:
 
         usual = PathFinder.find_spec(name, path)
         if usual is not None and usual.origin and is_ours(os.path.dirname(usual.origin)):
-            # Another copy of ours that somebody put in front on purpose.
+            # Another copy of ours that was put in front on purpose.
             return None
         start = os.path.join(_OURS, "__init__.py")
         return spec_from_file_location(name, start, submodule_search_locations=[_OURS])

@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             status = _main(list(sys.argv[1:] if arguments is None else arguments), output)
         except SystemExit as end:
-            # Help was printed, or a wrong usage was told.
+            # Help was printed, or a wrong usage was reported.
             status = end.code if isinstance(end.code, int) else FAILED
         failure = output.finish()
         if isinstance(failure, BrokenPipeError):

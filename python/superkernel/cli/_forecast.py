@@ -14,7 +14,7 @@ from superkernel.cli.scope import add_graph_arguments, read_graph
 
 
 def label() -> str:
-    """Stands above every table: nobody shall take a prediction for a measurement."""
+    """The line above every table: a prediction must not be taken for a measurement."""
     return with_paths("PREDICTED by the cost model (docs/cost-model.md), not measured")
 
 

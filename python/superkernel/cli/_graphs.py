@@ -27,7 +27,7 @@ def graph_of(options: argparse.Namespace) -> Graph | None:
     try:
         content = json.loads(data)
     except (ValueError, RecursionError):
-        # A dump, unless it is meant to be JSON: that is told by its reader.
+        # A dump, unless it is meant to be JSON: that is reported by its reader.
         return (
             None if data.lstrip()[:1] in (b"{", b"[", b"") else Graph.parse(data, folder=os.path.dirname(options.file))
         )

@@ -33,7 +33,7 @@ def add_kernel_infos(command: argparse.ArgumentParser) -> None:
     )
 
 
-#: What a kernel is called that nobody has named.
+#: What a kernel without a name is called.
 DEFAULT_NAME = "ascendc_super_kernel_plus"
 
 

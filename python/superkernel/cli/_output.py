@@ -79,12 +79,12 @@ class Shown:
 
 
 def steered(stream: TextIO) -> TextIO:
-    """The stream behind, for lines that change in place."""
+    """The underlying stream, for lines that change in place."""
     return getattr(stream, "steered", stream)
 
 
 class Output(Shown):
-    """Standard output that remembers the first failure: whoever prints may not notice, or not know what failed."""
+    """Standard output that remembers the first failure: code that prints may not notice, or not know what failed."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
@@ -106,7 +106,7 @@ class Output(Shown):
             raise
 
     def finish(self) -> OSError | None:
-        """Hands over what is still buffered, while trouble can be told; the first failure, if there was one."""
+        """Hands over what is still buffered, while trouble can be reported; the first failure, if there was one."""
         try:
             self.flush()
         except OSError:
@@ -122,11 +122,11 @@ class Output(Shown):
 
 @contextmanager
 def standard_streams() -> Iterator[Output]:
-    """Inside, writing works or fails in a way that can be told."""
+    """Inside, writing works or fails in a way that can be reported."""
     codecs.register_error(_PLAIN, _in_plain_letters)
     _occupy_closed_descriptors()
     before = sys.stdout, sys.stderr
-    # Python has no streams for what was closed when it started. Errors that nobody can see are not worth an end.
+    # Python has no streams for what was closed when it started. Errors that cannot be seen are no reason to stop.
     out = open(1, "w", closefd=False) if before[0] is None else before[0]  # noqa: SIM115
     errors = open(os.devnull, "w") if before[1] is None else before[1]  # noqa: SIM115
     for stream in (out, errors):
@@ -147,7 +147,7 @@ def _occupy_closed_descriptors() -> None:
         try:
             os.fstat(number)
         except OSError:
-            # Output that nobody asked for may vanish; what was asked for must fail, hence not writable.
+            # Output that was not asked for may vanish; what was asked for must fail, hence not writable.
             opened = os.open(os.devnull, mode)
             if opened != number:
                 os.dup2(opened, number)

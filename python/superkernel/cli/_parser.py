@@ -100,7 +100,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def verbosity(options: argparse.Namespace) -> int:
-    """How often ``-v`` was given, in front of the command or behind it."""
+    """How often ``-v`` was given, before the command or after it."""
     return sum(count for name, count in vars(options).items() if name.startswith(_VERBOSE))
 
 

@@ -28,7 +28,7 @@ class NoProgress:
         pass
 
     def __call__(self, stage: str) -> None:
-        """Is told that ``stage`` begins."""
+        """``stage`` begins."""
 
 
 class TerminalProgress(NoProgress):
@@ -114,12 +114,12 @@ class ModelProgress:
             self._clear()
 
     def stage(self, piece: str, stage: str) -> None:
-        """Is told that a stage of a piece begins; from any thread."""
+        """A stage of a piece begins; called from any thread."""
         with self._lock:
             self._running[piece] = stage
 
     def __call__(self, done: int, total: int, result: Any) -> None:
-        """Is told that a piece has ended."""
+        """A piece has ended."""
         with self._lock:
             self._running.pop(result.piece, None)
             self._done, self._total = done, total
@@ -131,7 +131,7 @@ class ModelProgress:
             self._write_line()
 
     def planned(self, plan: Any) -> None:
-        """Is told what will be built."""
+        """What will be built."""
         with self._lock:
             self._done, self._total = 0, len(plan.pieces)
 

@@ -1,6 +1,6 @@
 """Streams that a user names on the command line: ``-``, ``/dev/stdin``, ``<(command)``, ``-o /dev/stdout``.
 
-They are open already, so nobody waits for their other end, and reading them to their end is what was asked for. Files
+They are open already, so nothing waits for their other end, and reading them to their end is what was asked for. Files
 named anywhere else (in op lists, in settings, by ``superkernel.plan``) are regular files or errors.
 """
 
@@ -25,7 +25,7 @@ _PIECE = 1 << 20
 def stream_number(path: str) -> int | None:
     """The descriptor a path names, if a pipe, a socket, a terminal or a file is open there.
 
-    A file too: its path is a link of the system, which nobody may replace by a file.
+    A file too: its path is a link of the system, which must not be replaced by a file.
     """
     numbered = _NUMBERED.fullmatch(path)
     number = int(numbered.group(1)) if numbered else _STANDARD.get(path)

@@ -23,7 +23,7 @@ class Flag(NamedTuple):
 
 
 class Command(NamedTuple):
-    """A command, and what can stand behind it."""
+    """A command, and what can follow it."""
 
     #: `("cache", "stats")`; empty for the program itself.
     words: tuple[str, ...]

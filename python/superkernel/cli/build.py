@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
         told = stack.enter_context(collected())
         executor = stack.enter_context(connect(options.executor)) if options.executor else None
         progress = stack.enter_context(model_progress(quiet=options.quiet, as_json=options.json))
-        # Before the build: what is wrong with a profile is told at once.
+        # Before the build: what is wrong with a profile is reported at once.
         forecast = _forecast(graph, options, []) if options.profile else None
         build = superkernel.compile_graph(
             graph,

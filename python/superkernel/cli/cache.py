@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
             infos, name, settings = read_op_list(options)
             with superkernel.configure(**settings):
                 return show(_core.cache_why(infos, name, _build.settings(use_cache=True)), why_lines, options)
-    # They are not in a folder that somebody names.
+    # They are not in a folder that was named.
     headers = None if "cache_dir" in given_settings(options) else header_folder()
     if options.action == "clear" and headers is not None and (removed := _core.header_cache_clear(headers)):
         print(f"removed {_build.number_of(removed, 'set')} of precompiled headers from {headers}")

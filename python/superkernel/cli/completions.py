@@ -45,7 +45,7 @@ def _cases(found: list[Command], assign: str) -> Iterator[str]:
 
 
 def _values(found: list[Command]) -> dict[str, str]:
-    """What can stand behind a flag, where that is a list."""
+    """What can follow a flag, where that is a list."""
     flags = [flag for command in found for flag in command.flags if flag.choices]
     return {"|".join(flag.names): " ".join(flag.choices) for flag in flags}
 

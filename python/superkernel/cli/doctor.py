@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from superkernel.cli._settings import add_settings, given_settings
 
-#: Settings with a line of their own; the others are told where somebody has set them.
+#: Settings with a line of their own; the others are shown where they are set.
 _TOLD = (
     *("soc", "aic_num", "aiv_num", "op_debug_config", "tool_timeout"),
     *("toolchain", "kernel_meta_parent_dir", "cache_dir", "ascendc"),
@@ -109,7 +109,7 @@ def _imported() -> Iterator[tuple[bool, str]]:
 
 
 def _unknown_variables() -> Iterator[tuple[bool, str]]:
-    """Variables that look like ours and that nobody reads: a setting that was not set."""
+    """Variables that look like ours and that nothing reads: a setting that was not set."""
     import os
 
     from superkernel._config import SETTINGS

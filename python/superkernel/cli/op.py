@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 NO_ANSWER = 2
 #: Seconds for one run: far more than any needs that ends.
 _TIMEOUT = 300.0
-#: Seeds of the gate where nobody says how many.
+#: Seeds of the gate where their number is not given.
 _SEEDS = 8
 
 

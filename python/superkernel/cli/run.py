@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: More events than this are not drawn; the trace says so.
 MOST_EVENTS = 2_000_000
-#: What a parameter gets that nobody gave.
+#: What a parameter gets that is not given.
 _USUAL = "float32:16384"
 #: Seconds for one run of a kernel: far more than any needs that ends.
 _TIMEOUT = 60.0
@@ -193,7 +193,7 @@ def _kernels(options: argparse.Namespace) -> Iterator[tuple[Kernel, dict[str, st
         kernel_infos = _input.read_written(options.file)
         with Device() as device:
             if isinstance(kernel_infos, dict) and "op_list" not in kernel_infos:
-                # What is no kernel is told by whoever loads it.
+                # What is no kernel is reported by what loads it.
                 yield device.load(options.file), {}
             else:
                 infos, name, _ = _input.with_options(

@@ -147,7 +147,7 @@ def _launch(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _accepted(options: argparse.Namespace) -> list[str] | None:
-    """The tools that need not be able to look; ``None``: nobody asked for tools."""
+    """The tools that need not be able to look; ``None``: no tools were asked for."""
     from superkernel.cli import _verdicts
     from superkernel.sim import _arguments as check
 

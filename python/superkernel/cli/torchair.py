@@ -12,7 +12,7 @@ from superkernel.cli.scope import add_graph_arguments
 if TYPE_CHECKING:
     from superkernel.torchair import DryRun
 
-#: Nobody shall take what the script prints for results.
+#: What the script prints must not be taken for results.
 _ZEROS = (
     "DRY RUN: no NPU and no CANN; results of operators are zeros of the right shape and type, so comparisons and "
     "values that the script prints mean nothing"

@@ -85,7 +85,7 @@ def of_scopes(graph: Graph, planned: ScopePlan, links: Mapping[str, str] | None 
 
 
 def _events(content: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The events of a graph: what stands before their sends and behind their receives."""
+    """The events of a graph: what comes before their sends and after their receives."""
     ends = {node["name"]: (node.get("branch", ""), node["event_id"]) for node in content["nodes"] if "event_id" in node}
     senders = {ends[after]: before for before, after in content["control"] if after in ends}
     receivers = {ends[before]: after for before, after in content["control"] if before in ends}
@@ -181,7 +181,7 @@ def _edges(picture: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _reasons_before(picture: Mapping[str, Any]) -> dict[int, list[str]]:
-    """What orders each op behind the one before it: actions with their reasons, each once."""
+    """What orders each op after the one before it: actions with their reasons, each once."""
     found: dict[int, list[str]] = {}
     for step in picture["steps"]:
         if step["orders"] and step["op"] is not None and step["reason"]:

@@ -173,7 +173,7 @@ def compile_graph(
 
 
 def _refuse_unbuildable(planned: ScopePlan) -> None:
-    """A prediction has no kernels yet, and a mistake in options shall not go unnoticed in a build."""
+    """A prediction has no kernels yet, and a mistake in options must not go unnoticed in a build."""
     if planned.prediction:
         raise make_error(
             "SK1032",
@@ -189,7 +189,7 @@ def _refuse_unbuildable(planned: ScopePlan) -> None:
 
 
 def _checked_jobs(jobs: int | None) -> int | None:
-    """How many tools may run at the same time, if somebody says."""
+    """How many tools may run at the same time, if that is set."""
     if jobs is not None:
         try:
             return int(check_setting("jobs", jobs))

@@ -169,7 +169,7 @@ class Graph:
 
     @classmethod
     def read(cls, path: PathLike, *, compile_results: bool = False) -> Graph:
-        """Reads the JSON form or a dump in protobuf text or binary form, told apart by content.
+        """Reads the JSON form or a dump in protobuf text or binary form, recognised by content.
 
         With ``compile_results`` the flags of the operators come from the JSONs their ``json_path`` names. Relative
         paths are looked for beside the file, then in the current folder.

@@ -25,7 +25,7 @@ class ScopePlan:
 
     @cached_property
     def _data(self) -> dict[str, Any]:
-        # Made when somebody looks: for a large model this takes longer than the planning.
+        # Made when it is looked at: for a large model this takes longer than the planning.
         return self.native.to_dict()
 
     @property

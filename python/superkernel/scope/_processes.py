@@ -127,13 +127,13 @@ class _Process:
             try:
                 pipe.close()
             except BrokenPipeError:
-                # What is still in the buffer nobody reads any more.
+                # What is still in the buffer is not read any more.
                 continue
         self._process.wait()
 
 
 def main(arguments: list[str]) -> int:
-    """Such a process: answers calls until nobody asks any more."""
+    """Such a process: answers calls until none come any more."""
     questions, answers, parent = (int(value) for value in arguments)
     end_with_parent(parent, questions)
     with os.fdopen(questions, "rb") as source, os.fdopen(answers, "wb") as target:
@@ -141,7 +141,7 @@ def main(arguments: list[str]) -> int:
             while (question := _receive(source)) is not None:
                 _send(target, _answer(question))
         except KeyboardInterrupt:
-            # The whole group was interrupted; whoever started this process says so.
+            # The whole group was interrupted; the process that started this one says so.
             return 130
     return 0
 

@@ -1,4 +1,4 @@
-"""Checks of what users pass: a wrong value is told by its name, with the values it may have."""
+"""Checks of what users pass: a wrong value is reported with its name and the values it may have."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from superkernel.sim.elements import Tensor
 
 __all__ = ["Comparison", "compared"]
 
-#: How far two ways to compute something may be apart, where nobody says it: a few units of the last place.
+#: How far two ways to compute something may be apart, where it is not given: a few units of the last place.
 _TOLERANCE = {"float16": 2e-3, "bfloat16": 1e-2, "float32": 1e-5, "float64": 1e-9}
 
 

@@ -29,7 +29,7 @@ __all__ = ["run_elsewhere", "run_seeds"]
 
 #: Seeds of one task: a worker links the kernel and starts a process first.
 _FEWEST, _MOST_TASKS = 8, 32
-#: What a worker is told of a trial; it has a kernel and memory of its own.
+#: What a worker gets of a trial; it has a kernel and memory of its own.
 _CARRIED = ("slots", "expected", "compared", "wanted", "tolerance", "tools", "agents", "options")
 #: Two devices cannot have the same addresses in one process.
 _one_device = new_lock()
@@ -45,7 +45,7 @@ class Glimpse(NamedTuple):
 
 
 def run_elsewhere(trial: Trial, seeds: range, executor: Executor) -> Iterator[Seen]:
-    """What each seed shows, in their order. Tasks that nobody could carry out are carried out here."""
+    """What each seed shows, in their order. Tasks that no worker could carry out are carried out here."""
     each = max(_FEWEST, -(-len(seeds) // _MOST_TASKS))
     parts = [seeds[at : at + each] for at in range(0, len(seeds), each)]
     tasks: list[Future[list[Glimpse]] | None] = [None] * len(parts)
@@ -83,7 +83,7 @@ def _shown(trial: Trial, seeds: range, task: Future[list[Glimpse]] | None) -> It
 
 
 def _whole(answer: Any, seeds: range) -> list[Glimpse]:
-    """The answer of a task, which tells of each of its seeds. A shorter one would pass for seeds never run."""
+    """The answer of a task, which reports on each of its seeds. A shorter one would pass for seeds never run."""
     if not isinstance(answer, list) or len(answer) != len(seeds) or not all(isinstance(g, Glimpse) for g in answer):
         told = f"{len(answer)} seeds" if isinstance(answer, list) else f"an object of type {type(answer).__name__}"
         raise make_error(
@@ -193,7 +193,7 @@ def run_seeds(packed: bytes, seeds: list[int]) -> list[Glimpse]:
 
 
 def _typed(content: bytes, kind: Any) -> Any:
-    """With the element type that differences are told in."""
+    """With the element type that differences are reported in."""
     if kind is None:
         return content
     import numpy

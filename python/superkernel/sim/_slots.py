@@ -49,7 +49,7 @@ class Slots:
         self._temporary: list[Buffer] = []
         self._arrays: list[tuple[Any, Buffer]] = []
         self._profiling: ProfilingBuffer | None = None
-        #: Lock words of events that nobody else will send.
+        #: Lock words of events that nothing else will send.
         self.waits: list[Buffer] = []
         names, given = _given(args)
         sources = kernel.assign_list(len(given)) if names is None else kernel.assign_names(names)
@@ -122,7 +122,7 @@ class Slots:
             return found[0]
         return _word(name, place)
 
-    # -- what nobody gave --------------------------------------------------------------------------------------------
+    # -- what was not given --------------------------------------------------------------------------------------------
 
     def _own(self, slot: int, role: str | None) -> int:
         name = self._name(slot)
@@ -201,7 +201,7 @@ def _word(name: str, number: Any) -> int:
 
 
 def _extent(array: Any) -> tuple[int, int]:
-    """First byte, and the byte behind the last."""
+    """First byte, and the byte after the last."""
     start = end = array.__array_interface__["data"][0]
     if array.size == 0:
         return start, start

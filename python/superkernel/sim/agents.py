@@ -1,4 +1,4 @@
-"""Host agents: whoever acts on global memory beside the kernel, as part of the deterministic schedule."""
+"""Host agents: what acts on global memory beside the kernel, as part of the deterministic schedule."""
 
 from __future__ import annotations
 

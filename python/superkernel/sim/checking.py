@@ -47,7 +47,7 @@ class Request:
     executor: Executor | None
     #: Seconds after which no further seed begins.
     budget: float | None
-    #: Is told how many seeds have run, and how many will at most.
+    #: Gets how many seeds have run, and how many will at most.
     progress: Callable[[int, int], None] | None
 
 
@@ -250,7 +250,7 @@ def _compared(kernel: Kernel, slots: Slots, ignored: frozenset[str]) -> dict[str
     found: dict[Buffer, str] = {}
     for parameter in kernel.parameters:
         buffer = by_address.get(slots.values[parameter.slot])
-        # What an op leaves in its scratch memory is nobody's business.
+        # What an op leaves in its scratch memory is of no interest.
         if buffer is None or parameter.hidden or parameter.own_name == "workspace":
             continue
         if parameter.name not in ignored and parameter.own_name not in ignored:
@@ -286,7 +286,7 @@ def _alone(
     description = kernel.description
     timeout = options.get("timeout")
     if not description.ops:
-        # Of a super kernel without its JSON nobody knows the ops. A lone op that fails here is found by a seed.
+        # Of a super kernel without its JSON the ops are not known. A lone op that fails here is found by a seed.
         alone: dict[str, Any] = {
             name: options.get(name) for name in ("block_dim", "step_limit", "timeout", "tiling_key")
         }

@@ -36,7 +36,7 @@ def simulated_profile(
 
     ``runs`` are names of ops (in the graph, or of their kernels) with the report of a launch. ``macs`` tells the
     multiply-adds of a core, by op and core: plain loops count as nothing on the simulator. Where an op runs on both
-    kinds, the vector cores are taken to work behind their cube core: how the halves overlap, the simulator cannot tell.
+    kinds, the vector cores are taken to work after their cube core: how the halves overlap, the simulator cannot tell.
     """
     priced = prices or WorkPrices()
     ops = []

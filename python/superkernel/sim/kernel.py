@@ -62,7 +62,7 @@ class Kernel:
 
     @property
     def parameters(self) -> list[_core.Parameter]:
-        """All slots in order, each with its name, op, role, and whether :meth:`launch` fills it where nobody does.
+        """All slots in order, each with its name, op, role, and whether :meth:`launch` fills it if it is not given.
 
         Empty if the kernel's files do not name them.
         """
@@ -99,9 +99,9 @@ class Kernel:
         """Runs the kernel to its end and reports.
 
         ``args`` is a dict by name (``"x_0"``, ``(0, "x")`` or ``("add", "x")``: :attr:`parameters` lists the slots), or
-        a list: all slots of a super kernel behind the FFTS address, or those that are not hidden. A buffer stands for
+        a list: all slots of a super kernel after the FFTS address, or those that are not hidden. A buffer stands for
         its address; an array is copied to the device and, unless it is read-only, back; the same array twice is the
-        same memory; an int is stored as it is. Hidden slots that nobody gave are filled: the FFTS address
+        same memory; an int is stored as it is. Hidden slots that are not given are filled: the FFTS address
         (``ffts=None`` stores a null), lock words (what is waited for is there already), workspace, profiling buffer.
 
         ``schedule`` is ``"round-robin"``, ``"random"`` or ``"skewed"``; a ``seed`` alone means ``"random"``.
@@ -114,7 +114,7 @@ class Kernel:
 
         ``pipes="checked"`` finds accesses of a core's own pipes that nothing orders, ``"reordered"`` lets pipes run
         behind as the seed has it; ``auto_sync`` takes as given what device compilers put in on vector cores by default.
-        ``cache="strict"`` gives every core a data cache that nobody keeps like memory. Where AscendC's headers check
+        ``cache="strict"`` gives every core a data cache that is not kept like memory. Where AscendC's headers check
         what device builds do not, ``asserts="strict"`` ends the run and ``"warn"`` goes on. ``tools`` names what to
         look for, of what these modes find; all of it unless given.
         """
@@ -208,7 +208,7 @@ class Kernel:
         Every run starts from the same memory, which is the same afterwards. ``expect`` gives what parameters must hold
         in the end. ``ignore`` names parameters whose content need not be the same; scratch memory (``workspace``) is
         never compared; ``rtol`` and ``atol`` are for floats. Stops after ``most_findings`` seeds that found something;
-        ``progress`` is told how many seeds have run, of how many. What could not be checked is in
+        ``progress`` gets how many seeds have run, of how many. What could not be checked is in
         :attr:`Verdict.unchecked`. With ``executor`` (any ``concurrent.futures.Executor``) its workers run the seeds,
         from memory that is the same at the same addresses; the verdict is the same. What a worker found is run again
         here, for its report.

@@ -33,7 +33,7 @@ class Arena:
         self.address, self.file = _core.sim_arena_create(size, address)
         # The first page tells where a run is; it never belongs to a buffer.
         self._space = _core.SimSpace(self.address, size)
-        #: Held by whoever touches the memory: it must not go meanwhile.
+        #: Held while memory is touched: it must not go meanwhile.
         self.lock = new_lock()
         self.closed = False
         self._owner = os.getpid()
@@ -45,7 +45,7 @@ class Arena:
             raise refuse("the device was closed", "make a new device, and load and allocate there")
 
     def allocate(self, size: int, wanted: int | None = None) -> int:
-        """Whole pages for ``size`` bytes, with an untouchable page behind them; at the address ``wanted``, if given."""
+        """Whole pages for ``size`` bytes, with an untouchable page after them; at the address ``wanted``, if given."""
         with self.lock:
             self.require_open()
             address = self._space.allocate(size, wanted)
@@ -108,7 +108,7 @@ class Buffer:
             #: Address of the first byte, the same for Python and for kernel code.
             self.address: int = arena.allocate(self.nbytes, address)
             self._live = True
-            # Fresh pages are zero, with guard bytes behind the end.
+            # Fresh pages are zero, with guard bytes after the end.
             if not isinstance(content, int):
                 ctypes.memmove(self.address, content, self.nbytes)
 
@@ -178,7 +178,7 @@ class Buffer:
             ) from None
 
     def overrun(self) -> int | None:
-        """How far behind its end somebody wrote, if at all."""
+        """How far past its end something was written, if at all."""
         with self._arena.lock:
             if not self.live:
                 return None
@@ -188,7 +188,7 @@ class Buffer:
         return next(at for at, byte in enumerate(slack) if byte != CANARY)
 
     def repair(self) -> None:
-        """Restores the guard bytes behind the end."""
+        """Restores the guard bytes after the end."""
         with self._arena.lock:
             if self.live:
                 ctypes.memset(self.address + self.nbytes, CANARY, self.slack)

@@ -97,7 +97,7 @@ def build_op(
     What the source does is found out by looking at it after preprocessing: calls of ``SyncAll``, ``SetNextTaskStart``
     and ``WaitPreTaskEnd``. ``early_start=False`` builds without early start, ``early_start=True`` insists on it;
     ``sync_all=True`` is for calls hidden in a library. ``position`` (``start``, ``middle``, ``end``) says where the
-    operator will stand: the first has nobody to wait for, the last nobody to start.
+    operator will stand: the first has no op to wait for, the last none to start.
 
     ``kernel_type=None`` takes the type that the source says (``KERNEL_TASK_TYPE``, the selection of its template
     arguments), or that follows from what it uses. ``prelude`` is text in front of the source. ``tiling_data`` becomes

@@ -281,7 +281,7 @@ class Operator:
         call: dict[str, Any],
         unknown: Unknown,
     ) -> dict[str, Any]:
-        """What the operator's own code says about outputs that nobody told."""
+        """What the operator's own code says about outputs that were not given."""
         # A list is as long as the lists that come in.
         length = max((len(value) for value in inputs.values() if isinstance(value, list)), default=1)
         outputs = []

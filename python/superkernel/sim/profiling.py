@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ProfilingBuffer", "ProfilingRecord"]
 
-#: Areas of vector cores; those of cube cores are behind them.
+#: Areas of vector cores; those of cube cores come after them.
 _VECTORS = 50
 
 

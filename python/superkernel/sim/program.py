@@ -29,7 +29,7 @@ _MEMORY = 64 << 30
 def header_folder() -> str | None:
     """The folder of the AscendC headers a program is built with; ``None``: the built-in subset.
 
-    It is that of the setting ``ascendc``, or that of ``ASCEND_HOME_PATH`` if nobody set it.
+    It is that of the setting ``ascendc``, or that of ``ASCEND_HOME_PATH`` if it is not set.
     """
     config = current_config()
     folder: str | None = config["ascendc"]
@@ -90,9 +90,9 @@ def run_program(
 ) -> subprocess.CompletedProcess[Any]:
     """Runs a built program in a process of its own; ``streams`` say where its output goes, as for ``subprocess``.
 
-    ``soc``, ``aic_num`` and ``aiv_num`` are what host code is told about the chip. ``seed`` makes cores go on in a
+    ``soc``, ``aic_num`` and ``aiv_num`` are what host code gets to know about the chip. ``seed`` makes cores go on in a
     random order; ``launch`` has further fields of every launch. ``accepted`` names tools that need not be able to look;
-    ``None``: nobody asked for any.
+    ``None``: none were asked for.
     """
     fields: dict[str, Any] = {"stack_bytes": _STACK, **(launch or {})}
     if seed is not None:

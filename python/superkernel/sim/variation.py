@@ -75,7 +75,7 @@ class Variation:
     cache: Cache = "coherent"
     #: What device compilers put in on vector cores is taken as given.
     auto_sync: bool = True
-    #: Local memory, and scratch memory nobody filled, hold something else each time.
+    #: Local memory, and scratch memory that was not filled, have different contents each time.
     poisoned: bool = True
 
     @classmethod

@@ -100,7 +100,7 @@ class Verdict:
         return frozenset(resting(self.seeds, self.tools)) if len(self.seeds) == 1 else frozenset()
 
     def not_allowed(self, allowed: frozenset[str] = frozenset()) -> dict[str, str]:
-        """What could not be checked and nobody accepts."""
+        """What could not be checked and is not accepted."""
         return {what: why for what, why in self.unchecked.items() if what not in allowed}
 
     def raise_for_status(self) -> Verdict:

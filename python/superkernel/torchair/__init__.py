@@ -94,7 +94,7 @@ def dry_run(
 
     ``inputs`` are positional (a tuple or list, or one value) or named (a mapping). Other arguments are those of
     :func:`superkernel.scope.plan`. For marks in the model call :func:`prepare` before ``import torchair``. Where there
-    is no TorchAir, or with ``backend="fx"``, torch traces the model by itself: ``coarse`` is set then.
+    is no TorchAir, or with ``backend="fx"``, torch alone traces the model: ``coarse`` is set then.
     """
     process = prepare(wheel, backend=backend)
     import torch

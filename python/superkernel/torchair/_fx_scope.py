@@ -65,6 +65,6 @@ def data_dump(*_: Any, **__: Any) -> _Frame:
 
 
 def npu_wait_tensor(tensor: torch.Tensor, dependency: torch.Tensor) -> torch.Tensor:
-    """The tensor, for whoever shall wait until the other one is there."""
+    """The tensor, for an op that is to wait until the other one is there."""
     result: torch.Tensor = torch.ops.superkernel_fx.wait_tensor(tensor, dependency)
     return result

@@ -15,7 +15,7 @@ from superkernel.torchair import _source
 from superkernel.torchair._engine import Engine
 from superkernel.torchair._fx import FxEngine
 
-#: The version of the operators that TorchAir is told: new enough for everything.
+#: The version of the operators that TorchAir gets: new enough for everything.
 _OPERATORS = "9.0"
 
 #: What devices call themselves, and torch_npu's numbers for them, by the short name of the SoC.
@@ -35,7 +35,7 @@ class Process(NamedTuple):
 
     source: _source.Source
     engine: Engine | FxEngine
-    #: Definitions of operators live as long as their libraries, and the folder as long as somebody holds it.
+    #: Definitions of operators live as long as their libraries, and the folder as long as it is referenced.
     kept: list[Any]
 
     @property
@@ -50,8 +50,8 @@ _process: Process | None = None
 def prepare(wheel: str | os.PathLike[str] | None = None, *, backend: Backend = "auto") -> Process:
     """Stands in for torch_npu and for TorchAir's native modules: from then on `import torchair` works here.
 
-    With ``backend="fx"``, or where there is no TorchAir, a backend of torch's own stands in for all of it: its graphs
-    are coarser, and its results real.
+    With ``backend="fx"``, or where there is no TorchAir, a backend of torch's own takes the place of all of it: its
+    graphs are coarser, and its results real.
     """
     global _process
     if backend not in ("auto", "torchair", "fx"):
@@ -68,7 +68,7 @@ def prepare(wheel: str | os.PathLike[str] | None = None, *, backend: Backend = "
     if "torch_npu" in sys.modules or "torchair" in sys.modules:
         raise make_error(
             "SK1053",
-            "torch_npu or TorchAir is imported in this process already, and a dry run stands in for them",
+            "torch_npu or TorchAir is imported in this process already, and a dry run replaces them",
             "call `superkernel.torchair.prepare()` before anything imports them, or use `superkernel torchair`",
         )
     if backend == "fx" or (backend == "auto" and wheel is None and not _source.is_installed()):

@@ -1,6 +1,6 @@
 """Stand-ins for what a device would do: they can be called, entered and asked for anything, and do nothing.
 
-As numbers they are zero, as collections empty, as types nobody's.
+As numbers they are zero, as collections empty, as types those of no value.
 """
 
 from __future__ import annotations
