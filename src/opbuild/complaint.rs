@@ -15,6 +15,32 @@ const MISSING: [&str; 6] = [
     "No such file or directory",
 ];
 
+/// What GCC before 14 says about members that a class specialises inside itself, as other compilers take them.
+const IN_CLASS: &str = "explicit specialization in non-namespace scope";
+
+/// What helps against a complaint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Remedy {
+    /// All of AscendC may have what is missing.
+    AscendC,
+    /// A newer compiler takes the source as it is.
+    NewerCompiler,
+    /// A change of the source.
+    Source,
+}
+
+impl Remedy {
+    fn of(problem: &str, subset: bool) -> Self {
+        if problem.contains(IN_CLASS) {
+            Self::NewerCompiler
+        } else if subset && MISSING.iter().any(|words| problem.contains(words)) {
+            Self::AscendC
+        } else {
+            Self::Source
+        }
+    }
+}
+
 /// A source that does not compile.
 #[derive(Debug, thiserror::Error)]
 #[error("{place}: {problem}\n{output}\n  {title}: {command}")]
@@ -23,8 +49,8 @@ pub struct Complaint {
     place: String,
     /// What is wrong there.
     problem: String,
-    /// Something is missing that all of AscendC may have.
-    pub(crate) missing: bool,
+    /// What helps.
+    pub(crate) remedy: Remedy,
     /// What was compiled.
     title: String,
     /// All the compiler said.
@@ -43,7 +69,7 @@ pub(crate) fn about_source(
     match first(&stderr, foreign) {
         Some((place, problem)) => Ok(Complaint {
             place,
-            missing: subset && MISSING.iter().any(|words| problem.contains(words)),
+            remedy: Remedy::of(&problem, subset),
             problem,
             title,
             output: stderr,
@@ -114,6 +140,13 @@ mod tests {
         assert_eq!(found(expanded).0, "/op/c.h:5");
         let missing = "/op/a.cpp:1:10: fatal error: none.h: No such file or directory";
         assert_eq!(found(missing), ("/op/a.cpp:1".to_owned(), "none.h: No such file or directory".to_owned()));
+    }
+
+    #[test]
+    fn a_complaint_has_a_remedy() {
+        assert_eq!(Remedy::of("'x' was not declared in this scope", true), Remedy::AscendC);
+        assert_eq!(Remedy::of("'x' was not declared in this scope", false), Remedy::Source);
+        assert_eq!(Remedy::of(&format!("{IN_CLASS} 'class C<T>'"), false), Remedy::NewerCompiler);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What can be wrong with an operator given to the builder.
 
-use super::complaint::{Complaint, about_source};
+use super::complaint::{Complaint, Remedy, about_source};
 use super::scan::Foreign;
 use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::elf::ElfError;
@@ -110,12 +110,21 @@ impl Diagnostic for OpBuildError {
                 "SK0955",
                 "write a launch as `kernel<<<blocks, memory, stream>>>(arguments)`, all of it in one file",
             ),
-            Self::Source(complaint) if complaint.missing => advice(
+            Self::Source(complaint) => advice(
                 "SK0958",
-                "the built-in subset of AscendC has nothing of that name: name a toolkit or a checkout of its development kit \
-                 with the setting `ascendc` (`--ascendc`, `SUPERKERNEL_ASCENDC`), or correct the source",
+                match complaint.remedy {
+                    Remedy::AscendC => {
+                        "the built-in subset of AscendC has nothing of that name: name a toolkit or a checkout of its \
+                         development kit with the setting `ascendc` (`--ascendc`, `SUPERKERNEL_ASCENDC`), or correct the \
+                         source"
+                    }
+                    Remedy::NewerCompiler => {
+                        "GCC takes this from version 14 on: set `CXX` to such a compiler, or define the member outside of \
+                         its class"
+                    }
+                    Remedy::Source => "correct the source at the place named",
+                },
             ),
-            Self::Source(_) => advice("SK0958", "correct the source at the place named"),
             Self::Model(error) => error.advice(),
             Self::File(error) => error.advice(),
             Self::Store(error) => error.advice(),

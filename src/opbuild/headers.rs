@@ -107,9 +107,11 @@ impl HeaderTree {
         link(&self.root.join("impl/basic_api"), &inner).map_err(FileError::on("link", &inner))?;
         let matmul = library.join("matmul_intf.h");
         link(&adv_api.join("matmul/matmul_intf.h"), &matmul).map_err(FileError::on("link", &matmul))?;
-        // An older name of the same folder, which operators still use.
-        let matrix = library.join("matrix");
-        link(&adv_api, &matrix).map_err(FileError::on("link", &matrix))?;
+        // Names of older toolkits, which operators still use.
+        for (old, new) in [("matrix", ""), ("sigmoid", "activation")] {
+            let at = library.join(old);
+            link(&adv_api.join(new), &at).map_err(FileError::on("link", &at))?;
+        }
         tilings.sort();
         let mut text =
             String::from("#ifndef SK_VIEW_KERNEL_TILING_H\n#define SK_VIEW_KERNEL_TILING_H\n#pragma pack(push, 8)\n");
@@ -174,4 +176,32 @@ fn sorted_entries(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = fs::entries(folder).map(|entry| entry.path()).collect();
     paths.sort();
     paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HeaderTree;
+
+    #[test]
+    fn a_checkout_gets_the_names_of_toolkits() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("asc");
+        let files =
+            ["include/kernel_operator.h", "impl/basic_api/dav_c220/x.h", "include/adv_api/matmul/matmul_intf.h"];
+        let more = ["include/adv_api/matmul/tiling.h", "include/adv_api/activation/kernel_operator_sigmoid_intf.h"];
+        for file in files.iter().chain(&more) {
+            let path = root.join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let tree = HeaderTree::open(place.path()).unwrap();
+        for _ in 0..2 {
+            tree.make_view(place.path()).unwrap();
+        }
+        let names =
+            ["matmul_intf.h", "matmul/tiling.h", "matrix/matmul/tiling.h", "sigmoid/kernel_operator_sigmoid_intf.h"];
+        for name in names {
+            assert!(place.path().join("ascendc_view/lib").join(name).is_file(), "{name}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::diagnostic::{Advice, Diagnostic, advice};
 use crate::fs::FileError;
-use crate::model::ModelError;
+use crate::model::{ModelError, Soc};
 use crate::store::StoreError;
 use crate::toolchain::ToolchainError;
 
@@ -58,7 +58,7 @@ impl Diagnostic for OperatorError {
                 "SK0980",
                 "name the folder of one operator: the one with `op_host` (or its `*_def.cpp`) and `op_kernel`",
             ),
-            Self::OtherChip { .. } => advice("SK0981", "choose another chip (`--soc`)"),
+            Self::OtherChip { socs, .. } => advice("SK0981", other_chips(socs)),
             Self::Compile { .. } => advice("SK0982", include_or_way_out()),
             Self::MissingCall { .. } => advice("SK0983", include_or_way_out()),
             Self::NoTiling { .. } => advice("SK0984", WAY_OUT),
@@ -81,6 +81,17 @@ impl Diagnostic for OperatorError {
             Self::Store(error) => error.advice(),
             Self::Toolchain(error) => error.advice(),
         }
+    }
+}
+
+/// How to choose one of the chips that a definition names.
+fn other_chips(named: &[String]) -> String {
+    let is_named = |soc: &&Soc| named.iter().any(|name| name.eq_ignore_ascii_case(soc.as_str()));
+    let known: Vec<String> = Soc::ALL.iter().filter(is_named).map(|soc| format!("`--soc {soc}`")).collect();
+    if known.is_empty() {
+        "none of these is simulated".to_owned()
+    } else {
+        format!("choose another chip: {}", known.join(" or "))
     }
 }
 

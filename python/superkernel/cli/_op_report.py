@@ -51,6 +51,7 @@ class OpReport:
                     label = f"{name}[{place}]" if isinstance(value, list) else name
                     yield f"  {side} {label:12} {'not given' if one is None else shown(one)}"
         yield from (f"assumed: {told}" for told in done.prepared.assumed)
+        yield from (f"host code: {told}" for told in done.prepared.complaints)
         yield str(done.report) if not done.report.ok else f"ran: {done.report.status}, {done.report.steps} steps"
         if done.report.ok:
             yield from (f"warning: {warning}" for warning in done.report.warnings)
@@ -83,6 +84,7 @@ class OpReport:
             "inputs": _described(done.inputs),
             "outputs": _described(done.outputs),
             "assumed": list(done.prepared.assumed),
+            "host_code": list(done.prepared.complaints),
             "status": done.report.status,
             "message": done.report.message,
             "steps": done.report.steps,

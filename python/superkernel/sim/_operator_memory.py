@@ -49,6 +49,8 @@ class Prepared:
     tiling: Tiling
     #: What was assumed, in words.
     assumed: tuple[str, ...] = ()
+    #: What host code complained about, though it made a tiling.
+    complaints: tuple[str, ...] = ()
 
 
 class Memory:

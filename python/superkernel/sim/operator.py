@@ -143,8 +143,9 @@ class Operator:
         call = self._call(given, attributes)
         assumed: list[str] = []
         made = self._outputs(given, dict(outputs or {}), column, call, Unknown(expected or {}, assumed))
+        complaints: list[str] = []
         if tiling is None:
-            tiling = self._tile(given, attributes, made, call)
+            tiling = self._tile(given, attributes, made, call, complaints)
         tensors = []
         for side, values in (("inputs", given), ("outputs", made)):
             for parameter in self.definition[side]:
@@ -156,7 +157,7 @@ class Operator:
                 else:
                     types = (declared[0] if first is None else first[1], declared[1])
                 tensors.append((parameter_name(self.definition, side, name), *types))
-        return Prepared(given, tuple(tensors), made, tiling, tuple(assumed))
+        return Prepared(given, tuple(tensors), made, tiling, tuple(assumed), tuple(complaints))
 
     @property
     def host(self) -> _core.OperatorHost:
@@ -313,7 +314,12 @@ class Operator:
         return found
 
     def _tile(
-        self, inputs: dict[str, Value], attributes: dict[str, Any], outputs: Mapping[str, Any], call: dict[str, Any]
+        self,
+        inputs: dict[str, Value],
+        attributes: dict[str, Any],
+        outputs: Mapping[str, Any],
+        call: dict[str, Any],
+        complaints: list[str],
     ) -> Tiling:
         if self._tiling is not None:
             made = self._tiling(inputs, attributes, self.soc)
@@ -324,6 +330,7 @@ class Operator:
         for parameter in self.definition["outputs"]:
             listed.append(_entries(outputs[parameter["name"]], _at(parameter["formats"], 0)))
         told = self.host.tiling({**call, "outputs": listed})
+        complaints += told["log"]
         return Tiling(told["bytes"], told["key"], told["blocks"], tuple(told["workspaces"]))
 
     # -- build and run -----------------------------------------------------------------------------------------------

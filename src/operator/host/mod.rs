@@ -223,7 +223,8 @@ fn lines(text: &str) -> Vec<String> {
 
 /// An error about a definition that was left out because it does not compile.
 fn not_compiled(operator: &str, library: &Library) -> OperatorError {
-    let first = library.left_out.first().map(String::as_str).unwrap_or_default();
+    let of_definition = library.left_out.iter().find(|line| line.contains("_def.c"));
+    let first = of_definition.or(library.left_out.first()).map(String::as_str).unwrap_or_default();
     let (place, problem) = first.split_once(": ").unwrap_or(("", first));
     OperatorError::Compile { operator: operator.to_owned(), place: place.to_owned(), problem: problem.to_owned() }
 }

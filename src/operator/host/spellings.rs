@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::fs::{self, FileError};
 
 /// Our header, and the names it goes by.
-const SPELLINGS: [(&str, &[&str]); 18] = [
+const SPELLINGS: [(&str, &[&str]); 19] = [
     (
         "sk_op_host/graph.h",
         &[
@@ -133,6 +133,8 @@ const SPELLINGS: [(&str, &[&str]); 18] = [
         "sk_op_host/register_tiling.h",
         &[
             "atvoss/elewise/elewise_tiling.h",
+            "atvoss/elewise/elewise_base_struct.h",
+            "atvoss/reduce/reduce_tiling_data.h",
             "atvoss/broadcast/broadcast_tiling.h",
             "atvoss/reduce/reduce_tiling.h",
             "op_common/atvoss/elewise/elewise_tiling.h",
@@ -140,6 +142,7 @@ const SPELLINGS: [(&str, &[&str]); 18] = [
             "op_common/atvoss/reduce/reduce_tiling.h",
         ],
     ),
+    ("sk_op_host/acl_rt.h", &["acl/acl_rt.h"]),
     ("sk_op_host/json.h", &["nlohmann/json.hpp"]),
     ("sk_op_host/securec.h", &["securec.h"]),
     (

@@ -57,8 +57,11 @@ def test_a_chip_has_a_definition_of_its_own(cache: Path) -> None:
     definition = load(OPERATORS / "host_scale", cache, "Ascend950").definition()
     assert definition["op_file"] == "host_scale_apt"
     assert definition["inputs"][0]["dtypes"] == ["float32", "bfloat16"]
-    with pytest.raises(superkernel.SuperKernelError, match="no kernel for Ascend910_93; it has some for ascend910b"):
+    with pytest.raises(
+        superkernel.SuperKernelError, match="no kernel for Ascend910_93; it has some for ascend910b"
+    ) as error:
         load(OPERATORS / "host_scale", cache, "Ascend910_93")
+    assert "`--soc Ascend910B` or `--soc Ascend950`" in str(error.value)
 
 
 def test_shapes_and_types_are_inferred(scale: _core.OperatorHost) -> None:
@@ -249,12 +252,41 @@ def test_what_is_registered_says_whose_values_count(cache: Path, tmp_path: Path)
         "    .OUTPUT(y, TensorType({DT_FLOAT16, DT_FLOAT}))\n    .REQUIRED_ATTR(factor, Float)\n"
         "    .ATTR(order, ListInt, {1, 0})\n    .OP_END_FACTORY_REG(HostScale)\n}\n"
     )
-    more = '#include "../op_graph/host_scale_proto.h"\n#include "atvoss/elewise/elewise_tiling.h"\n'
-    more += "struct Later { Ops::Base::EleBaseTilingDataV2 *data; Ops::Base::ReduceTilingKey key; };\n"
+    names = ["../op_graph/host_scale_proto.h", "atvoss/elewise/elewise_tiling.h", "atvoss/reduce/reduce_tiling_data.h"]
+    more = "".join(f'#include "{name}"\n' for name in [*names, "acl/acl_rt.h"])
+    more += "struct Later { Ops::Base::EleBaseTilingDataV2 *data; Ops::Base::ReduceOpTilingData reduce; };\n"
+    more += "inline bool IsNew() { int32_t number = 0; return aclsysGetVersionNum(nullptr, &number) == ACL_SUCCESS; }\n"
     (host / "host_scale_tiling.cpp").write_text(more + tiling.replace("IMPL_OP_OPTILING(HostScale)", registered))
     said = load(tmp_path / "host_scale", cache)
     assert not any("host_scale_tiling.cpp" in line for line in said.left_out())
     assert [parameter["value_depend"] for parameter in said.definition()["inputs"]] == [False, False, True]
+
+
+@pytest.mark.parametrize("size", [9000, 1 << 20])
+def test_tiling_data_is_never_cut(cache: Path, tmp_path: Path, size: int) -> None:
+    for name in ("host_scale", "host_shared"):
+        shutil.copytree(OPERATORS / name, tmp_path / name)
+    tiling = tmp_path / "host_scale" / "op_host" / "host_scale_tiling.cpp"
+    tiling.write_text(tiling.read_text().replace("SetDataSize(data.GetDataSize())", f"SetDataSize({size})"))
+    scale = load(tmp_path / "host_scale", cache)
+    asked = call(tensor("float16", 8, 32), [], [], factor=1.0)
+    if size < 1 << 16:
+        assert len(scale.tiling(asked)["bytes"]) == size
+    else:
+        with pytest.raises(superkernel.SuperKernelError, match=f"HostScale: its tiling data has {size} bytes"):
+            scale.tiling(asked)
+
+
+def test_answers_of_libraries_without_source_are_no(cache: Path, tmp_path: Path) -> None:
+    for name in ("host_scale", "host_shared"):
+        shutil.copytree(OPERATORS / name, tmp_path / name)
+    tiling = tmp_path / "host_scale" / "op_host" / "host_scale_tiling.cpp"
+    text = tiling.read_text().replace("namespace optiling {", "namespace optiling {\nbool GenTiling(int64_t rows);", 1)
+    wish = "    while (GenTiling(rows) || GenTiling(1)) {\n        ++rows;\n    }\n"
+    tiling.write_text(text.replace("    data.set_rows(rows);", wish + "    data.set_rows(rows);"))
+    made = load(tmp_path / "host_scale", cache).tiling(call(tensor("float16", 8, 32), [], [], factor=1.0))
+    assert made["blocks"] == 8
+    assert made["log"] == ["`optiling::GenTiling` is in a library without source: its answer is taken as no"]
 
 
 def test_code_of_kernels_is_no_host_code(cache: Path, tmp_path: Path) -> None:

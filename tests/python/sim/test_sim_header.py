@@ -24,6 +24,7 @@ static_assert(AscendC::GetffstMsg(0, 11) == 0xB01 && AscendC::GetffstMsg(0, 14) 
 static_assert(AscendC::GetffstMsg(2, 12) == 0xC21 && AscendC::GetffstMsg(2, 13) == 0xD21, "");
 static_assert(PIPE_FIX == 10 && (int)AscendC::HardEvent::MTE2_MTE3 == 20 && (int)AscendC::HardEvent::V_MTE3 == 7, "");
 static_assert((int)AscendC::HardEvent::FIX_FIX == 34 && TILING_KEY_VAR == 0, "");
+static_assert(UFMode2 == 2 && UFMode3 == 3, "");
 extern "C" __aicore__ void sub(uint64_t args_offset);
 extern "C" __global__ __attribute__((aligned(512))) __aicore__ void entry(void) {
     GM_ADDR *param_base = (GM_ADDR *)get_para_base();
@@ -123,6 +124,29 @@ def test_compiles_cleanly_for_both_kinds_and_chips(compiler: str, tmp_path: Path
         undefined = {symbol.name for symbol in symbols if not symbol.is_defined and symbol.name}
         foreign = {name for name in undefined if not name.startswith("sk_rt_")}
         assert foreign <= {"sub", "_GLOBAL_OFFSET_TABLE_", "memcpy", "memmove", "memset", "snprintf"}
+
+
+def test_helpers_that_kernels_share_are_constants(tmp_path: Path) -> None:
+    """Beside the vendor's headers, under the names of an installed toolkit."""
+    source = tmp_path / "kernel.cpp"
+    source.write_text("""
+#include <cstdint>
+#include <type_traits>
+#define __aicore__
+#include "op_kernel/math_util.h"
+#include "op_kernel/platform_util.h"
+#include "platform/platform_infos_def.h"
+using namespace Ops::Base;
+static_assert(CeilDiv(33, 16U) == 3 && CeilDiv(7, 0) == 7 && CeilAlign(33, 16L) == 48, "");
+static_assert(FloorDiv(33, 16) == 2 && FloorAlign(33, 16) == 32 && FloorDiv(3, 0) == 3, "");
+static_assert(std::is_same<decltype(CeilDiv(int64_t(1), 2U)), int64_t>::value, "");
+constexpr uint32_t BLOCK = GetUbBlockSize();
+static_assert(BLOCK == 32 && GetVRegSize() == 256, "");
+""")
+    compiler = shutil.which("g++") or "c++"
+    words = ["-std=c++17", "-Wall", "-Werror", "-fsyntax-only", "-I", f"{INCLUDE_DIR}/sk_cpu", str(source)]
+    told = subprocess.run([compiler, *words], capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
 
 
 def test_meta_sections_have_the_bytes_of_the_format(tmp_path: Path) -> None:

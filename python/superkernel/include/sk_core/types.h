@@ -34,6 +34,16 @@ enum dcci_dst_t { CACHELINE_ALL = 0, CACHELINE_UB = 1, CACHELINE_OUT = 2, CACHEL
 enum ub_addr8_t { VA0 = 0, VA1 = 1, VA2 = 2, VA3 = 3, VA4 = 4, VA5 = 5, VA6 = 6, VA7 = 7 };
 
 // What the fixpipe does to results on their way out of L0C. Names of other chips exist so that code compiles.
+// How a product shares its results with the fixpipe: block by block without flags between them, or not at all.
+enum unit_flag_t {
+    UFMode0 = 0,
+    UFMode1 = 1,
+    // More is added to the result.
+    UFMode2 = 2,
+    // The result is complete, or is taken when it is.
+    UFMode3 = 3,
+};
+
 enum QuantMode_t {
     NoQuant = 0,
     F322F16 = 1,

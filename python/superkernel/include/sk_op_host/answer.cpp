@@ -1,4 +1,5 @@
 // Asks the functions of an operator, and writes what they say as JSON. Its library is loaded by `main.cpp`.
+#include <algorithm>
 #include <fstream>
 
 #include "definition.h"
@@ -231,16 +232,22 @@ std::string Tile(gert::SkCall &call, gert::SkFunctions &functions) {
     }
     const bool parsed = status == ge::GRAPH_SUCCESS;
     if (parsed) {
-        call.tiling_data.SkResize(functions.tiling_capacity);
+        // What is registered is too little for many operators; device software asks their kernels.
+        call.tiling_data.SkResize(std::max<size_t>(functions.tiling_capacity, 64 << 10));
         gert::TilingContext context(&call);
         status = functions.tiling(&context);
     }
-    const size_t size = std::min(call.tiling_data.GetDataSize(), call.tiling_data.GetCapacity());
+    const size_t size = call.tiling_data.GetDataSize(), room = call.tiling_data.GetCapacity();
+    if (size > room) {
+        sk_op_host::Say(call.type, "its tiling data has " + std::to_string(size) + " bytes, which is more than the " +
+                                          std::to_string(room) + " there is room for");
+        status = ge::GRAPH_FAILED;
+    }
     return "{\"known\":true,\"parsed\":" + std::string(parsed ? "true" : "false") + ",\"status\":" + std::to_string(status) +
            ",\"key\":" + std::to_string(call.key) + ",\"blocks\":" + std::to_string(call.blocks) +
            ",\"schedule_mode\":" + std::to_string(call.schedule_mode) +
            ",\"local_memory\":" + std::to_string(call.local_memory) + ",\"workspaces\":" + Numbers(call.workspaces) +
-           ",\"bytes\":\"" + Hex(static_cast<const uint8_t *>(call.tiling_data.GetData()), size) + "\",\"log\":" + Log() + "}";
+           ",\"bytes\":\"" + Hex(static_cast<const uint8_t *>(call.tiling_data.GetData()), std::min(size, room)) + "\",\"log\":" + Log() + "}";
 }
 
 } // namespace
@@ -265,6 +272,13 @@ uint32_t QueryBank(const void *, size_t, const std::string &, const std::string 
 // Is the library loaded?
 extern "C" {
 int sk_op_host_asked = 0;
+// The same words once, however often a search for a tiling asks.
+void sk_op_host_say(const char *text) {
+    const auto &messages = Messages();
+    if (std::find(messages.begin(), messages.end(), text) == messages.end()) {
+        sk_op_host::Say("", text);
+    }
+}
 }
 
 // `question` and `answer` are files.

@@ -21,6 +21,9 @@ enum class NpuArch : uint32_t {
     DAV_RESV = 0xffff,
 };
 
+// Host code names it also where nothing of it is used.
+namespace AscendC {}
+
 namespace fe {
 
 enum class LocalMemType { L0_A = 0, L0_B, L0_C, L1, L2, UB, HBM, FB, BT, RESERVED };

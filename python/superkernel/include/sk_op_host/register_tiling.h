@@ -7,11 +7,11 @@
 
 namespace Ops {
 namespace Base {
-struct EleBaseTilingData;
-struct EleBaseTilingDataV2;
-struct ReduceOpTilingData;
-struct BroadcastTilingData;
-// Members of classes that all generations share.
+// Members of structs and classes that all generations share.
+struct EleBaseTilingData {};
+struct EleBaseTilingDataV2 {};
+struct ReduceOpTilingData {};
+struct BroadcastTilingData {};
 struct ReduceTilingKey {};
 struct ReduceOpCompileInfo {};
 struct ReduceOpInputParam {};

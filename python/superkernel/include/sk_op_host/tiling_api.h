@@ -3,8 +3,12 @@
 #ifndef SK_OP_HOST_TILING_API_H
 #define SK_OP_HOST_TILING_API_H
 
+#include "half.h"
 #include "matmul_tiling.h"
 #include "util.h"
+
+// As kernels call it; host code takes its size.
+using half = Ops::Base::fp16_t;
 
 namespace ge {
 

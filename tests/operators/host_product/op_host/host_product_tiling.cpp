@@ -39,6 +39,7 @@ class HostProductTiling : public TilingBaseClass {
         way_ = *attributes->GetAttrPointer<int64_t>(0);
         // Both are of one type.
         room_ = std::max(static_cast<uint32_t>(*attributes->GetInt(1)), AscendC::ONE_BLK_SIZE);
+        static_assert(sizeof(half) == 2, "as in the kernel");
         const auto a = context_->GetInputShape(0)->GetStorageShape();
         const auto b = context_->GetInputShape(1)->GetStorageShape();
         OP_CHECK_IF(a.GetDim(1) != b.GetDim(0),

@@ -5,6 +5,8 @@
 #include "host_scale_tiling.h"
 #include "rows_shared.h"
 
+using namespace AscendC;
+
 namespace optiling {
 static ge::graphStatus TilingHostScale(gert::TilingContext *context) {
     const auto *info = context->GetCompileInfo<HostScaleCompileInfo>();
