@@ -51,20 +51,41 @@ def _op(folder: Path, name: str, kind: str, blocks: int, later: str = "") -> dic
 
 @pytest.fixture(scope="module")
 def entries(folder: Path) -> dict[str, dict[str, Any]]:
-    return {
+    made = {
         "vector": _op(folder, "vector", "AIV", 4),
         "cube": _op(folder, "cube", "AIC", 4),
         "clock": _op(folder, "clock", "AIV", 4, CLOCK),
     }
+    # Several tests load them, and with several workers of pytest each has only some of the tests.
+    _compile(folder, _linked(made), "te_superkernel_right")
+    _compile(folder, _unlinked(made), "te_superkernel_unordered")
+    _compile(folder, _with_clock(made), "te_superkernel_clock")
+    return made
+
+
+def _linked(entries: dict[str, Any]) -> list[Any]:
+    return [_entry(entries["vector"], 0, sends=(5,)), _entry(entries["cube"], 1, receives=(5,))]
+
+
+def _unlinked(entries: dict[str, Any]) -> list[Any]:
+    return [_entry(entries["vector"], 0), _entry(entries["cube"], 1)]
+
+
+def _with_clock(entries: dict[str, Any]) -> list[Any]:
+    return [_entry(entries["vector"], -1), _entry(entries["clock"], -1)]
 
 
 def _entry(entry: dict[str, Any], stream: int, sends: tuple[int, ...] = (), receives: tuple[int, ...] = ()) -> Any:
     return {**entry, "stream_id": stream, "send_event_list": list(sends), "recv_event_list": list(receives)}
 
 
-def _fused(device: Device, folder: Path, ops: list[Any], name: str) -> Kernel:
+def _compile(folder: Path, ops: list[Any], name: str) -> None:
     with superkernel.configure(soc=SOC, toolchain="host", kernel_meta_parent_dir=folder):
         superkernel.compile({"op_list": ops, "super_kernel_options": "stream-fusion=1"}, name)
+
+
+def _fused(device: Device, folder: Path, ops: list[Any], name: str) -> Kernel:
+    _compile(folder, ops, name)
     return device.load(folder / "kernel_meta" / f"{name}.json")
 
 
@@ -82,8 +103,7 @@ def test_eight_seeds_have_every_combination() -> None:
 
 
 def test_a_right_kernel_passes_and_memory_stays(device: Device, folder: Path, entries: dict[str, Any]) -> None:
-    ops = [_entry(entries["vector"], 0, sends=(5,)), _entry(entries["cube"], 1, receives=(5,))]
-    kernel = _fused(device, folder, ops, "te_superkernel_right")
+    kernel = _fused(device, folder, _linked(entries), "te_superkernel_right")
     args, live = _arguments(), len(device.buffers)
     verdict = kernel.check(args, seeds=16)
     assert verdict.ok and verdict.compared and verdict.seeds == tuple(range(16)), verdict
@@ -93,8 +113,7 @@ def test_a_right_kernel_passes_and_memory_stays(device: Device, folder: Path, en
 
 
 def test_a_missing_event_is_found_and_the_seed_repeats(device: Device, folder: Path, entries: dict[str, Any]) -> None:
-    ops = [_entry(entries["vector"], 0), _entry(entries["cube"], 1)]
-    kernel = _fused(device, folder, ops, "te_superkernel_unordered")
+    kernel = _fused(device, folder, _unlinked(entries), "te_superkernel_unordered")
     verdict = kernel.check(_arguments(), seeds=16, most_findings=3)
     assert not verdict.ok and len(verdict.findings) == 3
     finding = verdict.findings[-1]
@@ -107,8 +126,7 @@ def test_a_missing_event_is_found_and_the_seed_repeats(device: Device, folder: P
 
 
 def test_other_results_than_the_ops_alone_are_found(device: Device, folder: Path, entries: dict[str, Any]) -> None:
-    ops = [_entry(entries["vector"], -1), _entry(entries["clock"], -1)]
-    kernel = _fused(device, folder, ops, "te_superkernel_clock")
+    kernel = _fused(device, folder, _with_clock(entries), "te_superkernel_clock")
     verdict = kernel.check(_arguments(), seeds=4)
     assert [finding.status for finding in verdict.findings] == ["different"]
     assert "`y_1` differs from the ops alone in 1 of 128 elements (int32); element 0 is" in str(verdict)
