@@ -73,6 +73,8 @@ fn sim_build_program(
     let work = interruptible(py, |cancel| WorkDir::create(&cache, "program", cancel))?;
     let view = work.path().join("view");
     request.kernels = unit_test::kernels(&request.sources, &view).map_err(|error| to_python(py, error))?;
+    let shared = unit_test::shared_headers(&request.sources).map_err(|error| to_python(py, error))?;
+    request.options.extend(shared.iter().map(|folder| format!("-I{}", folder.display())));
     let (compiler, mut objects) = interruptible(py, |cancel| -> Result<(HostCompiler, Vec<PathBuf>), OpBuildError> {
         let compiler = HostCompiler::find(&Variables::from_process().host_search(), time_limit(timeout))?;
         let objects = program::compile(&request, &compiler, &work, cancel)?;

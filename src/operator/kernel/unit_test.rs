@@ -36,6 +36,31 @@ pub(crate) fn kernels(sources: &[PathBuf], view: &Path) -> Result<Vec<KernelSour
     Ok(found)
 }
 
+/// Where tests of kernels in a repository have the headers that they share.
+const SHARED: [&str; 2] = ["tests/ut/op_kernel", "tests/ut/framework_normal/op_kernel"];
+/// How far above a test that may be.
+const HIGHEST: usize = 8;
+
+/// Folders of headers that tests among `sources` include and do not have beside them.
+pub(crate) fn shared_headers(sources: &[PathBuf]) -> Result<Vec<PathBuf>, KernelError> {
+    let mut found = Vec::new();
+    for test in sources {
+        let test = fs::canonical(test)?;
+        let text = String::from_utf8_lossy(&fs::read(&test)?).into_owned();
+        if !text.contains(CALL) {
+            continue;
+        }
+        for name in quoted(&text).filter(|name| !test.with_file_name(name).is_file()) {
+            let mut places =
+                test.ancestors().skip(1).take(HIGHEST).flat_map(|above| SHARED.map(|place| above.join(place)));
+            if let Some(folder) = places.find(|folder| folder.join(name).is_file() && !found.contains(folder)) {
+                found.push(folder);
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// Names of the kernels that are called.
 fn called(blank: &str) -> Vec<String> {
     let calls = blank.split(CALL).skip(1).filter_map(|rest| rest.trim_start().strip_prefix('('));
@@ -80,6 +105,25 @@ mod tests {
     fn calls_name_their_kernels() {
         let text = "ICPU_RUN_KF(first, 2, x);\n// ICPU_RUN_KF(no, 1)\nICPU_RUN_KF( (second<float>), 1, x); ICPU_RUN_KF(first,3)";
         assert_eq!(called(&blanked(text)), ["first", "second"]);
+    }
+
+    #[test]
+    fn headers_of_all_tests_are_found_above_them() {
+        let root = tempfile::tempdir().unwrap();
+        let (shared, own) = (root.path().join(SHARED[0]), root.path().join("norm/add").join(SHARED[0]));
+        for folder in [&shared, &own] {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        let test = own.join("test_add.cpp");
+        for header in [shared.join("files.h"), shared.join("other.h"), own.join("other.h")] {
+            std::fs::write(header, "").unwrap();
+        }
+        let text = "#include \"other.h\"\n#include \"files.h\"\n#include \"files.h\"\n#include \"none.h\"\n";
+        std::fs::write(&test, format!("{text}int main() {{ ICPU_RUN_KF(add, 1); }}\n")).unwrap();
+        let expected = [fs::canonical(root.path()).unwrap().join(SHARED[0])];
+        assert_eq!(shared_headers(std::slice::from_ref(&test)).unwrap(), expected);
+        std::fs::write(&test, text).unwrap();
+        assert_eq!(shared_headers(&[test]).unwrap(), [] as [PathBuf; 0]);
     }
 
     #[test]

@@ -200,6 +200,21 @@ def test_the_gate_looks_at_an_operator(capsys: pytest.CaptureFixture[str], tmp_p
     assert status == 1 and "row_add.cpp" in out and out.endswith("failed\n")
 
 
+def test_values_are_compared_where_flags_are_left(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """All cores ended, so a finding about flags says nothing about values."""
+    folder = tmp_path / "column_sum"
+    shutil.copytree(OPERATORS / "math/column_sum", folder)
+    kernel = folder / "op_kernel" / "column_sum.cpp"
+    kernel.write_text(
+        kernel.read_text().replace("    SyncAll();", "    SyncAll();\n    CrossCoreSetFlag<0x0, PIPE_MTE3>(5);")
+    )
+    np.save(tmp_path / "x.npy", np.ones((30, 64), np.float32))
+    np.save(tmp_path / "y.npy", np.full(64, 30, np.float32))
+    words = ["--input", f"x=@{tmp_path}/x.npy", "--expect", f"y={tmp_path}/y.npy"]
+    status, out, _ = run(capsys, str(folder), *words)
+    assert status == 1 and "still raised" in out and "y: as expected" in out and out.endswith("failed\n")
+
+
 def test_mistakes_are_told_by_the_operator_s_own_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     folder = tmp_path / "row_add"
     shutil.copytree(OPERATORS / "math/row_add", folder)
