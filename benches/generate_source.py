@@ -63,15 +63,19 @@ def spelled_out(source: str, split: int) -> str:
         cases = [f"case {copy}: {use.replace('@', f'_split{copy}')} break;" for copy in range(1, split)]
         return "\n".join(["switch (sk_copy()) {", *cases, f"default: {use.replace('@', '')} break;", "}"])
 
+    def asked(index: str | None, count: str | None, code: str) -> str:
+        return f"if ({index} < {count}) {{\n{code}\n}}" if index else code
+
     def call(match: re.Match[str]) -> str:
-        name, index, count, position, offset = match.groups()
+        index, count, name, position, offset = match.groups()
         called = f"SK_OP_BEGIN({position});\n{dispatch(f'{name}@({offset});')}\nSK_OP_END({position});"
-        return f"if ({index} < {count}) {{\n{called}\n}}"
+        return asked(index, count, called)
 
     def preload(match: re.Match[str]) -> str:
-        name, index, count, units = match.groups()
-        return f"if ({index} < {count}) {{\n{dispatch(f'preload((const void *){name}@, {units});')}\n}}"
+        index, count, name, units = match.groups()
+        return asked(index, count, dispatch(f"preload((const void *){name}@, {units});"))
 
+    cores = r"(?:_below\((\w+), (\d+), |\()"
     # The shapes of one kind have the numbers of the other's: half by half.
     halves = re.split(r"(?=^#if defined\(__DAV_)", source, flags=re.M)
     for place, half in enumerate(halves):
@@ -79,8 +83,8 @@ def spelled_out(source: str, split: int) -> str:
         half = re.sub(r"^SK_SHARED void (sk_between_\d+)\([^)]*\) \{\n(.*?)^\}\n", shape, half, flags=re.M | re.S)
         half = re.sub(r"(sk_between_\d+)\([^)]*\);", lambda match: shapes[match[1]], half)
         half = re.sub(r"^ *const uint64_t sk_code_\w+ = .*\n", "", half, flags=re.M)
-        half = re.sub(r"sk_call\(sk_code_(\w+), (\w+), (\d+), (\d+), (\d+)\);", call, half)
-        half = re.sub(r"sk_preload\(sk_code_(\w+), (\w+), (\d+), (\d+)\);", preload, half)
+        half = re.sub(rf"sk_call{cores}sk_code_(\w+), (\d+), (\d+)\);", call, half)
+        half = re.sub(rf"sk_preload{cores}sk_code_(\w+), (\d+)\);", preload, half)
         halves[place] = half
     source = "".join(halves)
     copy = f"static inline uint32_t sk_copy() {{ return (uint8_t)get_coreid() % {split}u; }}\n"

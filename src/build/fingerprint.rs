@@ -7,7 +7,7 @@ use crate::model::{EventUse, Op, SuperKernel};
 use crate::store::digest::ContentDigest;
 
 /// Changes whenever this package would make something else of the same inputs.
-pub(super) const CONTRACT_VERSION: &str = concat!("2/", env!("CARGO_PKG_VERSION"));
+pub(super) const CONTRACT_VERSION: &str = concat!("3/", env!("CARGO_PKG_VERSION"));
 /// The part with the kernel's name.
 const KERNEL: &str = "kernel";
 /// Differences told one by one.

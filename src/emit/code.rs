@@ -1,23 +1,27 @@
 //! The code of one core kind: functions, hand-overs, parts, the entry.
 //!
 //! What ops have in common is written once: a hand-over that several ops need is a function (its *shape*), a call and a
-//! preload are one helper for all ops, and the address of a function is taken once per part. What is left of an op is a
-//! few calls in a row, without branches: little to compile, and little to fetch on a device.
+//! preload are one helper for all ops, and the address of a function is taken once per part. Nothing is asked or read
+//! twice: what all cores of the kind do asks for no index, ops in a row that the same cores run ask once for all of them,
+//! and an address in the parameter block that several steps need is read by the first. What is left of an op is a few
+//! calls in a row: little to compile, to fetch and to execute on a device.
 
 use std::collections::{HashMap, HashSet};
 
-use super::step::{self, Place};
+use super::step::{self, Place, Taken};
+use super::straight::{Piece, Run, Side, pieces, steps_of};
 use super::writer::{CppWriter, comment_text};
 use super::{dynamic, functions};
 use crate::model::{CoreKind, OpPosition};
-use crate::program::{Action, CoreIndex, FunctionId, Part, Program, Property, Step};
+use crate::program::{Action, CoreIndex, Cores, Part, Program, Property, Step};
 
 /// A body longer than this is cut into functions of this many steps: compilers take more than linear time for one.
 const STEPS_PER_PART: usize = 400;
 
 /// Writes the code for `kind`.
 pub(super) fn write(program: &Program, kind: CoreKind, out: &mut CppWriter) {
-    let code = Code::of(program, kind);
+    let steps = of_launch(program, kind);
+    let code = Code::of(program, &steps);
     functions::declare(program, &code.steps, kind, out);
     dynamic::write(program, kind, &code.steps, out);
     code.write_shapes(out);
@@ -47,6 +51,24 @@ pub(super) fn write(program: &Program, kind: CoreKind, out: &mut CppWriter) {
     });
 }
 
+/// The steps of `kind` as a launch has them: what all its cores take asks for no index, what none takes is gone.
+fn of_launch(program: &Program, kind: CoreKind) -> Vec<Step> {
+    let cores = |index| match index {
+        CoreIndex::Block => program.block_num,
+        CoreIndex::Core => program.kernel_type.cores(kind, program.block_num),
+    };
+    let steps = program.steps.iter().filter(|step| step.cores.kinds.contain(kind));
+    let taken = steps.filter_map(|step| {
+        let part = match step.cores.part {
+            Part::Below(index, count) if count >= cores(index) => Part::All,
+            Part::From(index, count) if count >= cores(index) => return None,
+            part @ (Part::All | Part::Below(..) | Part::From(..) | Part::First) => part,
+        };
+        Some(Step { cores: Cores { part, ..step.cores }, ..step.clone() })
+    });
+    taken.collect()
+}
+
 /// Runs in parts of about [`STEPS_PER_PART`] steps.
 fn cut<'r, 'a>(runs: &'r [Run<'a>]) -> Vec<&'r [Run<'a>]> {
     let (mut parts, mut start, mut steps) = (Vec::new(), 0, 0);
@@ -59,13 +81,6 @@ fn cut<'r, 'a>(runs: &'r [Run<'a>]) -> Vec<&'r [Run<'a>]> {
     }
     parts.push(&runs[start..]);
     parts
-}
-
-/// Steps that stand together: one that names an op's own values, or a row of those that do not.
-struct Run<'a> {
-    steps: Vec<&'a Step>,
-    /// The function that does it, if several runs are alike.
-    shape: Option<usize>,
 }
 
 /// What several runs have in common.
@@ -84,8 +99,8 @@ struct Code<'a> {
 }
 
 impl<'a> Code<'a> {
-    fn of(program: &'a Program, kind: CoreKind) -> Self {
-        let steps: Vec<&Step> = program.steps.iter().filter(|step| step.cores.kinds.contain(kind)).collect();
+    fn of(program: &'a Program, steps: &'a [Step]) -> Self {
+        let steps: Vec<&Step> = steps.iter().collect();
         let together = |before: &&Step, after: &&Step| step::stand_together(before, after);
         let mut runs: Vec<Run<'a>> =
             steps.chunk_by(together).map(|steps| Run { steps: steps.to_vec(), shape: None }).collect();
@@ -103,7 +118,7 @@ impl<'a> Code<'a> {
             let worth = run.steps.len() > 1 || run.steps[0].cores.part != Part::All;
             if worth && run.steps[0].action.is(Property::Common) {
                 let mut out = CppWriter::default();
-                out.indented(|out| self.write_steps(&run.steps, &HashMap::new(), Words::None, out));
+                out.indented(|out| self.write_steps(&run.steps, &Taken::default(), Words::None, out));
                 let text = out.finish();
                 let places = alike.entry(text.clone()).or_default();
                 if places.is_empty() {
@@ -203,30 +218,86 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// Runs inside one function: the address of a sub-kernel's function is taken where it is first needed.
-    fn write_runs(&self, runs: &[Run<'a>], titles: &mut HashSet<OpPosition>, out: &mut CppWriter) {
-        let mut taken: HashMap<FunctionId, String> = HashMap::new();
-        for run in runs {
-            for step in &run.steps {
-                self.title(step, titles, out);
-            }
-            for function in run.steps.iter().filter_map(|step| functions::function(&step.action)) {
-                taken.entry(function).or_insert_with(|| functions::take(self.program, function, out));
-            }
-            match run.shape {
-                Some(number) => {
-                    let arguments: Vec<&str> =
-                        self.shapes[number].indices.iter().copied().map(step::register).collect();
-                    let why = self.reasons(&run.steps);
-                    out.line(format_args!("sk_between_{number}({});{why}", arguments.join(", ")));
+    /// Runs inside one function: what several steps need is taken where it is first needed.
+    fn write_runs(&self, runs: &[Run<'_>], titles: &mut HashSet<OpPosition>, out: &mut CppWriter) {
+        let mut taken = Taken { functions: HashMap::new(), kept: step::kept(runs.iter().flat_map(|run| &run.steps)) };
+        for piece in pieces(runs) {
+            match piece {
+                Piece::Mixed(runs) => runs.iter().for_each(|run| {
+                    self.take(run, &mut taken, out);
+                    self.write_run(run, &taken, titles, out);
+                }),
+                Piece::Straight(runs, cores) => {
+                    runs.iter().for_each(|run| self.take(run, &mut taken, out));
+                    let condition = step::condition(cores).unwrap_or_default();
+                    out.open(format_args!("if ({condition})"));
+                    for run in runs {
+                        let steps = steps_of(run, cores, Side::In);
+                        self.write_run(&Run { steps: steps.iter().collect(), ..*run }, &taken, titles, out);
+                    }
+                    let others = self.others(runs, cores, &taken);
+                    if !others.is_empty() {
+                        out.else_block();
+                        out.lines(&others);
+                    }
+                    out.close();
                 }
-                None => self.write_steps(&run.steps, &taken, Words::Reasons, out),
             }
         }
     }
 
+    /// What the cores do that do not run a straight piece's ops; what repeats is a loop.
+    fn others(&self, runs: &[Run<'_>], cores: Cores, taken: &Taken<'_>) -> String {
+        let texts = runs.iter().map(|run| {
+            let mut out = CppWriter::default();
+            let steps = steps_of(run, cores, Side::Out);
+            match run.shape {
+                Some(number) => out.line(self.call_of_shape(number)),
+                None => self.write_steps(&steps.iter().collect::<Vec<_>>(), taken, Words::None, &mut out),
+            }
+            out.finish()
+        });
+        let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+        let mut out = CppWriter::default();
+        for alike in texts.chunk_by(|before, after| before == after) {
+            match alike {
+                [text] => out.lines(text),
+                _ => out.block(format_args!("for (uint32_t turn = 0; turn < {}; ++turn)", alike.len()), |out| {
+                    out.lines(&alike[0]);
+                }),
+            }
+        }
+        out.finish()
+    }
+
+    /// Takes what the run's steps need and nobody has taken before: addresses of sub-kernels' functions, and of words.
+    fn take<'s>(&self, run: &Run<'s>, taken: &mut Taken<'_>, out: &mut CppWriter) {
+        for function in run.steps.iter().filter_map(|step| functions::function(&step.action)) {
+            taken.functions.entry(function).or_insert_with(|| functions::take(self.program, function, out));
+        }
+        run.steps.iter().filter_map(|step| taken.kept.declaration(step)).for_each(|line| out.line(line));
+    }
+
+    fn write_run(&self, run: &Run<'_>, taken: &Taken<'_>, titles: &mut HashSet<OpPosition>, out: &mut CppWriter) {
+        for step in &run.steps {
+            self.title(step, titles, out);
+        }
+        match run.shape {
+            Some(number) => {
+                let why = self.reasons(&run.steps);
+                out.line(format_args!("{}{why}", self.call_of_shape(number)));
+            }
+            None => self.write_steps(&run.steps, taken, Words::Reasons, out),
+        }
+    }
+
+    fn call_of_shape(&self, number: usize) -> String {
+        let arguments: Vec<&str> = self.shapes[number].indices.iter().copied().map(step::register).collect();
+        format!("sk_between_{number}({});", arguments.join(", "))
+    }
+
     /// Steps one by one; those for the same cores share their condition.
-    fn write_steps(&self, steps: &[&Step], taken: &HashMap<FunctionId, String>, words: Words, out: &mut CppWriter) {
+    fn write_steps(&self, steps: &[&Step], taken: &Taken<'_>, words: Words, out: &mut CppWriter) {
         for part in steps.chunk_by(|before, after| before.cores.part == after.cores.part) {
             let asked_by_callee = part.iter().all(|step| step::passes_its_cores(step));
             let condition = if asked_by_callee { None } else { step::condition(part[0].cores) };

@@ -36,8 +36,8 @@ pub(super) fn write(program: &Program, kind: CoreKind, steps: &[&Step], out: &mu
 
 /// Waits for the tiling, then a binary search over the keys.
 fn switch(program: &Program, kind: CoreKind, number: u32, table: &[TableEntry], out: &mut CppWriter) {
-    out.block(format_args!("SK_HELPER SkPicked sk_switch_{number}(GM_ADDR *slots)"), |out| {
-        out.line("sk_wait_until_set(slots[2]);");
+    out.block(format_args!("SK_HELPER SkPicked sk_switch_{number}(GM_ADDR *slots, GM_ADDR lock)"), |out| {
+        out.line("sk_wait_until_set(lock);");
         out.line("[[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];");
         out.line("const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;");
         search(program, kind, table, out);
@@ -104,11 +104,9 @@ fn call(program: &Program, kind: CoreKind, entering: Entering, out: &mut CppWrit
             out.block(format_args!("if ({})", types(classes)), |out| {
                 out.block(format_args!("if (blocks == 0 || blocks > {count})"), |out| out.line("trap();"));
                 match entering {
-                    Entering::All => {
-                        out.line(format_args!("sk_call(picked.code, {index}, {count}, position, offset);"));
-                    }
+                    Entering::All => out.line("sk_call(picked.code, position, offset);"),
                     Entering::Tiled => {
-                        out.line(format_args!("sk_call(picked.code, {index}, blocks, position, offset);"))
+                        out.line(format_args!("sk_call_below({index}, blocks, picked.code, position, offset);"))
                     }
                 }
             });

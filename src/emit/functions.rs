@@ -21,20 +21,23 @@ pub(super) fn write_helpers(split: u32, out: &mut CppWriter) {
         });
         out.blank();
     }
-    out.line("// Both are for the cores whose index is below the count.");
-    out.block("SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units)", |out| {
-        out.block("if (index < count)", |out| out.line("preload((const void *)code, units);"));
+    out.block("SK_HELPER void sk_preload(uint64_t code, int64_t units)", |out| {
+        out.line("preload((const void *)code, units);");
     });
     out.blank();
-    let call =
-        "SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset)";
-    out.block(call, |out| {
-        out.block("if (index < count)", |out| {
-            out.line("SK_OP_BEGIN(position);");
-            out.line("((void (*)(uint64_t))code)(offset);");
-            out.line("SK_OP_END(position);");
-        });
+    out.block("SK_HELPER void sk_call(uint64_t code, uint32_t position, uint64_t offset)", |out| {
+        out.line("SK_OP_BEGIN(position);");
+        out.line("((void (*)(uint64_t))code)(offset);");
+        out.line("SK_OP_END(position);");
     });
+    out.blank();
+    out.line("// For the cores whose index is below the count.");
+    let preload = "SK_HELPER void sk_preload_below(int64_t index, int64_t count, uint64_t code, int64_t units)";
+    out.block(preload, |out| out.block("if (index < count)", |out| out.line("sk_preload(code, units);")));
+    out.blank();
+    let call =
+        "SK_HELPER void sk_call_below(int64_t index, int64_t count, uint64_t code, uint32_t position, uint64_t offset)";
+    out.block(call, |out| out.block("if (index < count)", |out| out.line("sk_call(code, position, offset);")));
     out.blank();
     declaration_macro(split, out);
     out.blank();

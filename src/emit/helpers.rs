@@ -44,7 +44,7 @@ fn markers(out: &mut CppWriter) {
     out.line("#ifdef __SK_HOST__");
     out.line("#define SK_HELPER SK_SHARED");
     out.line("#else");
-    out.line("#define SK_HELPER static __aicore__ inline");
+    out.line("#define SK_HELPER static __attribute__((unused)) __aicore__ inline");
     out.line("#endif");
     out.blank();
 }

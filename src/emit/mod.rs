@@ -12,6 +12,7 @@ mod helpers;
 mod meta;
 mod profiling;
 mod step;
+mod straight;
 mod writer;
 
 pub use error::EmitError;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::dynamic::call_function;
 use super::writer::CppWriter;
-use crate::model::{CoreKind, OpPosition, SyncMode};
+use crate::model::{CoreKind, OpPosition, SlotNumber, SyncMode};
 use crate::program::{
     Action, Barrier, CoreIndex, Cores, Direction, FunctionId, Kinds, Part, Program, Property, Reason, RecordEdge, Step,
 };
@@ -12,8 +12,7 @@ use crate::program::{
 /// Where a step is written.
 pub(super) struct Place<'p> {
     pub program: &'p Program,
-    /// The variables that hold this core's copies of functions.
-    pub taken: &'p HashMap<FunctionId, String>,
+    pub taken: &'p Taken<'p>,
     /// No condition stands around the step: what it calls is told whom it is for.
     pub asked_by_callee: bool,
 }
@@ -79,12 +78,87 @@ pub(super) fn condition(cores: Cores) -> Option<String> {
     }
 }
 
-/// Index and limit for a helper that is told its cores.
-fn told_cores(place: &Place<'_>, step: &Step) -> String {
+/// A helper that is for all who come here, or the one that is told its cores: up to its other arguments.
+fn for_cores(place: &Place<'_>, step: &Step, helper: &str) -> String {
     match step.cores.part {
-        Part::Below(index, count) if place.asked_by_callee => format!("{}, {count}", register(index)),
-        // All that come here.
-        Part::All | Part::Below(..) | Part::From(..) | Part::First => "0, 1".to_owned(),
+        Part::Below(index, count) if place.asked_by_callee => format!("{helper}_below({}, {count}, ", register(index)),
+        Part::All | Part::Below(..) | Part::From(..) | Part::First => format!("{helper}("),
+    }
+}
+
+/// The slot with the address of the word outside that a step polls or writes.
+fn word(action: &Action) -> Option<SlotNumber> {
+    if let Action::Notify { slot, .. }
+    | Action::WaitEvent { slot, .. }
+    | Action::ClearEvent { slot, .. }
+    | Action::ReleaseLock { slot } = action
+    {
+        Some(*slot)
+    } else if let Action::Switch { key_slot, .. } = action {
+        Some(key_slot.after(2))
+    } else {
+        None
+    }
+}
+
+/// What the code of one function keeps for its steps.
+#[derive(Default)]
+pub(super) struct Taken<'s> {
+    /// The variables that hold this core's copies of functions.
+    pub functions: HashMap<FunctionId, String>,
+    /// Addresses in the parameter block.
+    pub kept: Kept<'s>,
+}
+
+/// Addresses of words that several steps of one function need: the first one reads the parameter block, which is in
+/// memory that a core has to wait for.
+#[derive(Default)]
+pub(super) struct Kept<'s> {
+    /// By slot, the step that reads it.
+    readers: HashMap<SlotNumber, &'s Step>,
+}
+
+/// Finds the slots that are worth a variable: all later steps are for cores that have read it.
+pub(super) fn kept<'s>(steps: impl Iterator<Item = &'s &'s Step>) -> Kept<'s> {
+    let mut uses: HashMap<SlotNumber, Vec<&Step>> = HashMap::new();
+    for step in steps {
+        if let Some(slot) = word(&step.action) {
+            uses.entry(slot).or_default().push(step);
+        }
+    }
+    let has_read = |first: &Step, later: &Step| [Part::All, later.cores.part].contains(&first.cores.part);
+    let readers = uses.into_iter().filter_map(|(slot, steps)| match steps.as_slice() {
+        [first, later @ ..] if !later.is_empty() && later.iter().all(|step| has_read(first, step)) => {
+            Some((slot, *first))
+        }
+        _ => None,
+    });
+    Kept { readers: readers.collect() }
+}
+
+impl Kept<'_> {
+    /// The line in front of the step that reads a kept address.
+    pub(super) fn declaration(&self, step: &Step) -> Option<String> {
+        let slot = word(&step.action).filter(|slot| self.is_reader(*slot, step))?;
+        Some(match step.cores.part {
+            Part::All => format!("GM_ADDR const sk_word_{slot} = param_base[{slot}];"),
+            Part::Below(..) | Part::From(..) | Part::First => format!("GM_ADDR sk_word_{slot} = nullptr;"),
+        })
+    }
+
+    /// The address of the word whose address is in a slot, for a step.
+    fn address(&self, slot: SlotNumber, step: &Step) -> String {
+        match (self.readers.contains_key(&slot), step.cores.part) {
+            (false, _) => format!("param_base[{slot}]"),
+            (true, Part::Below(..) | Part::From(..) | Part::First) if self.is_reader(slot, step) => {
+                format!("sk_word_{slot} = param_base[{slot}]")
+            }
+            (true, _) => format!("sk_word_{slot}"),
+        }
+    }
+
+    fn is_reader(&self, slot: SlotNumber, step: &Step) -> bool {
+        self.readers.get(&slot).is_some_and(|reader| std::ptr::eq(*reader, step))
     }
 }
 
@@ -93,7 +167,8 @@ pub(super) fn write(place: &Place<'_>, step: &Step, why: &str, out: &mut CppWrit
     let program = place.program;
     // The trace of a simulated run names ops by position.
     let position = step.op.unwrap_or(OpPosition::FIRST).place();
-    let code = |function: &FunctionId| match place.taken.get(function) {
+    let word = |slot: &SlotNumber| place.taken.kept.address(*slot, step);
+    let code = |function: &FunctionId| match place.taken.functions.get(function) {
         Some(variable) => variable.clone(),
         None => super::functions::copy_of(&program.function(*function).name),
     };
@@ -116,18 +191,18 @@ pub(super) fn write(place: &Place<'_>, step: &Step, why: &str, out: &mut CppWrit
             out.line(format_args!("sk_profile_start(profile, param_base[{buffer}], (uint64_t)param_base[{task_id}]);"))
         }
         Action::SetFftsBase { slot } => {
-            out.block(format_args!("if (param_base[{slot}] != nullptr)"), |out| {
-                out.line(format_args!("set_ffts_base_addr((uint64_t)param_base[{slot}]);"));
+            out.block(format_args!("if (GM_ADDR scheduler = param_base[{slot}])"), |out| {
+                out.line("set_ffts_base_addr((uint64_t)scheduler);");
             });
         }
         Action::ClearWorkspace { bytes } => out.line(format_args!("sk_clear_workspace(workspace, {bytes});")),
         Action::PreloadHere { units } => out.line(format_args!("AscendC::PreLoad({units});")),
         Action::Preload { function, units } => {
-            let (code, cores, units) = (code(function), told_cores(place, step), units.unwrap_or(0));
-            out.line(format_args!("sk_preload({code}, {cores}, {units});"));
+            let (code, units) = (code(function), units.unwrap_or(0));
+            out.line(format_args!("{}{code}, {units});", for_cores(place, step, "sk_preload")));
         }
         Action::PreloadPicked { units } => {
-            out.line(format_args!("sk_preload(picked.code, {}, {units});", told_cores(place, step)));
+            out.line(format_args!("{}picked.code, {units});", for_cores(place, step, "sk_preload")));
         }
         Action::Record { subject, edge } => {
             let end = match edge {
@@ -146,10 +221,10 @@ pub(super) fn write(place: &Place<'_>, step: &Step, why: &str, out: &mut CppWrit
             out.line(format_args!("g_super_kernel_early_start_config = {config};"));
         }
         Action::EarlyStartWait { config, .. } => out.line(format_args!("sk_wait_previous<{config}>();{why}")),
-        Action::Notify { slot, .. } => out.line(format_args!("sk_publish(param_base[{slot}], 1);{why}")),
-        Action::WaitEvent { slot, .. } => out.line(format_args!("sk_wait_until_set(param_base[{slot}]);{why}")),
+        Action::Notify { slot, .. } => out.line(format_args!("sk_publish({}, 1);{why}", word(slot))),
+        Action::WaitEvent { slot, .. } => out.line(format_args!("sk_wait_until_set({});{why}", word(slot))),
         Action::ClearEvent { slot, event } => {
-            out.line(format_args!("sk_clear(param_base[{slot}]); // outer event {event}"));
+            out.line(format_args!("sk_clear({}); // outer event {event}", word(slot)));
         }
         Action::EnableSyncAll { records } => {
             out.line(format_args!("sk_feed_sync_all({}, {});", records.aic, records.aiv));
@@ -159,19 +234,20 @@ pub(super) fn write(place: &Place<'_>, step: &Step, why: &str, out: &mut CppWrit
         Action::ComplementSyncAll => out.line("sk_complement_sync_all();"),
         Action::Flush => out.line(format_args!("sk_flush();{why}")),
         Action::Call { function, offset } => {
-            let (code, cores) = (code(function), told_cores(place, step));
-            out.line(format_args!("sk_call({code}, {cores}, {position}, {offset});"));
+            let code = code(function);
+            out.line(format_args!("{}{code}, {position}, {offset});", for_cores(place, step, "sk_call")));
         }
         Action::Switch { table, key_slot } => {
-            out.line(format_args!("picked = sk_switch_{}(param_base + {key_slot});{why}", table.0));
+            let lock = word(&key_slot.after(2));
+            out.line(format_args!("picked = sk_switch_{}(param_base + {key_slot}, {lock});{why}", table.0));
         }
         Action::CallPicked { offset, entering, .. } => {
             let function = call_function(*entering);
             out.line(format_args!("{function}(picked, {position}, {offset});"));
         }
         Action::ReleaseLock { slot } => match program.sync {
-            SyncMode::Contract => out.line(format_args!("sk_publish(param_base[{slot}], 0);")),
-            SyncMode::Proven => out.line(format_args!("sk_clear(param_base[{slot}]);")),
+            SyncMode::Contract => out.line(format_args!("sk_publish({}, 0);", word(slot))),
+            SyncMode::Proven => out.line(format_args!("sk_clear({});", word(slot))),
         },
     }
 }

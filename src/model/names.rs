@@ -99,7 +99,7 @@ const KEYWORDS: [&str; 93] = [
 
 /// What the generated source and the headers it needs mean something else by, parameters and variables included: a
 /// function of such a name would be hidden by them, or would be them.
-const TAKEN: [&str; 157] = [
+const TAKEN: [&str; 160] = [
     "ASCENDC_DUMP",
     "ASCENDC_DUMP_SIZE",
     "ASCENDC_TIME_STAMP_ON",
@@ -213,6 +213,7 @@ const TAKEN: [&str; 157] = [
     "preload",
     "profile",
     "record",
+    "scheduler",
     "section",
     "set_ffts_base_addr",
     "share",
@@ -230,6 +231,7 @@ const TAKEN: [&str; 157] = [
     "sk_meet_aiv",
     "sk_meet_all",
     "sk_preload",
+    "sk_preload_below",
     "sk_profile_check",
     "sk_profile_start",
     "sk_profile_write",
@@ -246,6 +248,7 @@ const TAKEN: [&str; 157] = [
     "std",
     "task_id",
     "trap",
+    "turn",
     "type",
     "type_and_blocks",
     "uint32_t",
@@ -260,7 +263,8 @@ const TAKEN: [&str; 157] = [
 ];
 
 /// Names that the generated source makes from those of functions.
-const TAKEN_PREFIXES: [&str; 6] = ["sk_between_", "sk_call_", "sk_code_", "sk_copy_", "sk_part_", "sk_switch_"];
+const TAKEN_PREFIXES: [&str; 7] =
+    ["sk_between_", "sk_call_", "sk_code_", "sk_copy_", "sk_part_", "sk_switch_", "sk_word_"];
 
 /// Letters, digits and `_`, no digit in front.
 pub(crate) fn is_identifier(name: &str) -> bool {

@@ -15,4 +15,5 @@ mod proven;
 mod random;
 mod regions;
 mod rules;
+mod source;
 mod text;

@@ -21,21 +21,29 @@ extern __gm__ struct OpSystemRunCfg g_opSystemRunCfg;
 #ifdef __SK_HOST__
 #define SK_HELPER SK_SHARED
 #else
-#define SK_HELPER static __aicore__ inline
+#define SK_HELPER static __attribute__((unused)) __aicore__ inline
 #endif
 
-// Both are for the cores whose index is below the count.
-SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+SK_HELPER void sk_preload(uint64_t code, int64_t units) {
+    preload((const void *)code, units);
+}
+
+SK_HELPER void sk_call(uint64_t code, uint32_t position, uint64_t offset) {
+    SK_OP_BEGIN(position);
+    ((void (*)(uint64_t))code)(offset);
+    SK_OP_END(position);
+}
+
+// For the cores whose index is below the count.
+SK_HELPER void sk_preload_below(int64_t index, int64_t count, uint64_t code, int64_t units) {
     if (index < count) {
-        preload((const void *)code, units);
+        sk_preload(code, units);
     }
 }
 
-SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+SK_HELPER void sk_call_below(int64_t index, int64_t count, uint64_t code, uint32_t position, uint64_t offset) {
     if (index < count) {
-        SK_OP_BEGIN(position);
-        ((void (*)(uint64_t))code)(offset);
-        SK_OP_END(position);
+        sk_call(code, position, offset);
     }
 }
 
@@ -217,7 +225,7 @@ extern "C" __global__ __aicore__ void auto_gen_te_superkernel_test_kernel(void) 
     sk_feed_sync_all(64, 256);
     sk_record(profile, 2u, 0x8, 0);
     const uint64_t sk_code_k1_aic = SK_COPY(k1_aic);
-    sk_call(sk_code_k1_aic, block_index, 4, 1, 2);
+    sk_call_below(block_index, 4, sk_code_k1_aic, 1, 2);
     if (block_index < 4) { sk_end_sync_all(); }
     if (block_index >= 4) { sk_complement_sync_all(); }
     AscendC::g_superKernelAutoSyncAllEnable = false;
@@ -232,13 +240,10 @@ extern "C" __global__ __aicore__ void auto_gen_te_superkernel_test_kernel(void) 
     AscendC::g_superKernelAutoSyncAllEnable = false;
     sk_record(profile, 3u, 0x8, 0);
     const uint64_t sk_code_k2_aic = SK_COPY(k2_aic);
-    sk_call(sk_code_k2_aic, block_index, 8, 2, 4);
+    sk_call(sk_code_k2_aic, 2, 4);
     pipe_barrier(PIPE_ALL); // debug-dcci-all
     sk_flush(); // debug-dcci-all
     sk_record(profile, 3u, 0x8, 1);
-    if (block_index >= 8) {
-        sk_set_next(); // the op sets itself
-    }
     g_super_kernel_early_start_config = 0;
     sk_wait_previous<0>(); // the op sets itself
     sk_meet_all(); // debug-sync-all
@@ -272,7 +277,7 @@ extern "C" __global__ __aicore__ void auto_gen_te_superkernel_test_kernel(void) 
     sk_record(profile, 1u, 0x8, 0);
     sk_flush();
     const uint64_t sk_code_k0_aiv = SK_COPY(k0_aiv);
-    sk_call(sk_code_k0_aiv, core_index, 4, 0, 0);
+    sk_call_below(core_index, 4, sk_code_k0_aiv, 0, 0);
     if (core_index < 4) { sk_end_sync_all(); }
     if (core_index >= 4) { sk_complement_sync_all(); }
     sk_flush();
@@ -291,15 +296,16 @@ extern "C" __global__ __aicore__ void auto_gen_te_superkernel_test_kernel(void) 
     }
     sk_record(profile, 7u, 0x4, 1);
     sk_record(profile, 8u, 0xc, 0);
+    GM_ADDR sk_word_3 = nullptr;
     if (core_index == 0) {
-        sk_wait_until_set(param_base[3]); // outer event 8
+        sk_wait_until_set(sk_word_3 = param_base[3]); // outer event 8
     }
     sk_record(profile, 8u, 0xc, 1);
     sk_meet_all(); // after outer wait
     sk_feed_sync_all(64, 256);
     sk_record(profile, 2u, 0x8, 0);
     const uint64_t sk_code_k1_aiv = SK_COPY(k1_aiv);
-    sk_call(sk_code_k1_aiv, block_index, 4, 1, 2);
+    sk_call_below(block_index, 4, sk_code_k1_aiv, 1, 2);
     if (block_index < 4) { sk_end_sync_all(); }
     if (block_index >= 4) { sk_complement_sync_all(); }
     AscendC::g_superKernelAutoSyncAllEnable = false;
@@ -320,7 +326,7 @@ extern "C" __global__ __aicore__ void auto_gen_te_superkernel_test_kernel(void) 
     sk_wait_previous<0>(); // the op sets itself
     sk_meet_all(); // debug-sync-all
     if (core_index == 0) {
-        sk_clear(param_base[3]); // outer event 8
+        sk_clear(sk_word_3); // outer event 8
     }
     sk_record(profile, 0u, 0x0, 1);
 }

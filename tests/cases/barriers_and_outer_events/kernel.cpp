@@ -17,7 +17,7 @@
 #ifdef __SK_HOST__
 #define SK_HELPER SK_SHARED
 #else
-#define SK_HELPER static __aicore__ inline
+#define SK_HELPER static __attribute__((unused)) __aicore__ inline
 #endif
 
 // Cores fetch their instructions from different copies of the same code.
@@ -30,18 +30,26 @@ SK_SHARED uint64_t sk_copy(uint64_t sk_copy_0, uint64_t sk_copy_1, uint64_t sk_c
     }
 }
 
-// Both are for the cores whose index is below the count.
-SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+SK_HELPER void sk_preload(uint64_t code, int64_t units) {
+    preload((const void *)code, units);
+}
+
+SK_HELPER void sk_call(uint64_t code, uint32_t position, uint64_t offset) {
+    SK_OP_BEGIN(position);
+    ((void (*)(uint64_t))code)(offset);
+    SK_OP_END(position);
+}
+
+// For the cores whose index is below the count.
+SK_HELPER void sk_preload_below(int64_t index, int64_t count, uint64_t code, int64_t units) {
     if (index < count) {
-        preload((const void *)code, units);
+        sk_preload(code, units);
     }
 }
 
-SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+SK_HELPER void sk_call_below(int64_t index, int64_t count, uint64_t code, uint32_t position, uint64_t offset) {
     if (index < count) {
-        SK_OP_BEGIN(position);
-        ((void (*)(uint64_t))code)(offset);
-        SK_OP_END(position);
+        sk_call(code, position, offset);
     }
 }
 
@@ -97,21 +105,22 @@ SK_FUNCTION(k1_aic)
 extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
     [[maybe_unused]] const int64_t block_index = get_block_idx();
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
-    if (param_base[0] != nullptr) {
-        set_ffts_base_addr((uint64_t)param_base[0]);
+    if (GM_ADDR scheduler = param_base[0]) {
+        set_ffts_base_addr((uint64_t)scheduler);
     }
-    // op 0: k0 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
     const uint64_t sk_code_k0_aic = SK_COPY(k0_aic);
-    sk_call(sk_code_k0_aic, block_index, 4, 0, 1);
+    // op 0: k0 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
+    sk_call_below(block_index, 4, sk_code_k0_aic, 0, 1);
     // op 1: k1 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
     sk_meet_all(); // before outer notify
+    GM_ADDR sk_word_5 = nullptr;
     if (block_index == 0) {
         sk_publish(param_base[2], 1); // outer event 7
-        sk_wait_until_set(param_base[5]); // outer event 8
+        sk_wait_until_set(sk_word_5 = param_base[5]); // outer event 8
     }
     sk_meet_aic(); // after outer wait
     const uint64_t sk_code_k1_aic = SK_COPY(k1_aic);
-    sk_call(sk_code_k1_aic, block_index, 8, 1, 3);
+    sk_call(sk_code_k1_aic, 1, 3);
     // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
     sk_meet_all(); // before outer notify
     if (block_index == 0) {
@@ -120,7 +129,7 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     // op 3: k3 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
     sk_meet_all(); // list order
     if (block_index == 0) {
-        sk_clear(param_base[5]); // outer event 8
+        sk_clear(sk_word_5); // outer event 8
     }
 }
 #endif
@@ -133,28 +142,29 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     [[maybe_unused]] const int64_t block_index = get_block_idx();
     [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
-    if (param_base[0] != nullptr) {
-        set_ffts_base_addr((uint64_t)param_base[0]);
+    if (GM_ADDR scheduler = param_base[0]) {
+        set_ffts_base_addr((uint64_t)scheduler);
     }
-    // op 0: k0 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
     const uint64_t sk_code_k0_aiv = SK_COPY(k0_aiv);
-    sk_call(sk_code_k0_aiv, block_index, 4, 0, 1);
+    // op 0: k0 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
+    sk_call_below(block_index, 4, sk_code_k0_aiv, 0, 1);
     // op 1: k1 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
     // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
     sk_meet_all(); // before outer notify
     sk_meet_all(); // before outer notify
+    GM_ADDR sk_word_7 = nullptr;
     if (core_index == 0) {
-        sk_wait_until_set(param_base[7]); // outer event 10
+        sk_wait_until_set(sk_word_7 = param_base[7]); // outer event 10
     }
     sk_meet_aiv(); // after outer wait
     const uint64_t sk_code_k2_aiv = SK_COPY(k2_aiv);
-    sk_call(sk_code_k2_aiv, core_index, 8, 2, 6);
+    sk_call(sk_code_k2_aiv, 2, 6);
     // op 3: k3 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
     sk_meet_all(); // list order
     const uint64_t sk_code_k3_aiv = SK_COPY(k3_aiv);
-    sk_call(sk_code_k3_aiv, core_index, 8, 3, 8);
+    sk_call(sk_code_k3_aiv, 3, 8);
     if (core_index == 0) {
-        sk_clear(param_base[7]); // outer event 10
+        sk_clear(sk_word_7); // outer event 10
     }
 }
 #endif

@@ -15,7 +15,7 @@
 #ifdef __SK_HOST__
 #define SK_HELPER SK_SHARED
 #else
-#define SK_HELPER static __aicore__ inline
+#define SK_HELPER static __attribute__((unused)) __aicore__ inline
 #endif
 
 // Cores fetch their instructions from different copies of the same code.
@@ -27,18 +27,26 @@ SK_SHARED uint64_t sk_copy(uint64_t sk_copy_0, uint64_t sk_copy_1, uint64_t sk_c
     }
 }
 
-// Both are for the cores whose index is below the count.
-SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+SK_HELPER void sk_preload(uint64_t code, int64_t units) {
+    preload((const void *)code, units);
+}
+
+SK_HELPER void sk_call(uint64_t code, uint32_t position, uint64_t offset) {
+    SK_OP_BEGIN(position);
+    ((void (*)(uint64_t))code)(offset);
+    SK_OP_END(position);
+}
+
+// For the cores whose index is below the count.
+SK_HELPER void sk_preload_below(int64_t index, int64_t count, uint64_t code, int64_t units) {
     if (index < count) {
-        preload((const void *)code, units);
+        sk_preload(code, units);
     }
 }
 
-SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+SK_HELPER void sk_call_below(int64_t index, int64_t count, uint64_t code, uint32_t position, uint64_t offset) {
     if (index < count) {
-        SK_OP_BEGIN(position);
-        ((void (*)(uint64_t))code)(offset);
-        SK_OP_END(position);
+        sk_call(code, position, offset);
     }
 }
 
@@ -108,18 +116,18 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
     [[maybe_unused]] GM_ADDR workspace = param_base[3];
     AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr = workspace;
-    if (param_base[0] != nullptr) {
-        set_ffts_base_addr((uint64_t)param_base[0]);
+    if (GM_ADDR scheduler = param_base[0]) {
+        set_ffts_base_addr((uint64_t)scheduler);
     }
     sk_clear_workspace(workspace, 512);
     sk_meet_aic(); // workspace cleared
     const uint64_t sk_code_k0_aic = SK_COPY(k0_aic);
-    sk_preload(sk_code_k0_aic, block_index, 4, 1);
+    sk_preload_below(block_index, 4, sk_code_k0_aic, 1);
     const uint64_t sk_code_k1_aic = SK_COPY(k1_aic);
-    sk_preload(sk_code_k1_aic, block_index, 8, 2);
+    sk_preload(sk_code_k1_aic, 2);
     // op 0: k0 (KERNEL_TYPE_AIC_ONLY, 4 blocks, stream 0)
     sk_feed_sync_all(0, 128);
-    sk_call(sk_code_k0_aic, block_index, 4, 0, 1);
+    sk_call_below(block_index, 4, sk_code_k0_aic, 0, 1);
     // op 1: k1 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
     if (block_index < 4) { sk_end_sync_all(); }
     if (block_index >= 4) { sk_complement_sync_all(); }
@@ -128,7 +136,7 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     g_super_kernel_early_start_config = 0;
     sk_wait_previous<0>(); // list order
     AscendC::g_superKernelAutoSyncAllEnable = false;
-    sk_call(sk_code_k1_aic, block_index, 8, 1, 2);
+    sk_call(sk_code_k1_aic, 1, 2);
 }
 
 #if TILING_KEY_VAR == 0UL

@@ -17,7 +17,7 @@
 #ifdef __SK_HOST__
 #define SK_HELPER SK_SHARED
 #else
-#define SK_HELPER static __aicore__ inline
+#define SK_HELPER static __attribute__((unused)) __aicore__ inline
 #endif
 
 // Cores fetch their instructions from different copies of the same code.
@@ -30,18 +30,26 @@ SK_SHARED uint64_t sk_copy(uint64_t sk_copy_0, uint64_t sk_copy_1, uint64_t sk_c
     }
 }
 
-// Both are for the cores whose index is below the count.
-SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+SK_HELPER void sk_preload(uint64_t code, int64_t units) {
+    preload((const void *)code, units);
+}
+
+SK_HELPER void sk_call(uint64_t code, uint32_t position, uint64_t offset) {
+    SK_OP_BEGIN(position);
+    ((void (*)(uint64_t))code)(offset);
+    SK_OP_END(position);
+}
+
+// For the cores whose index is below the count.
+SK_HELPER void sk_preload_below(int64_t index, int64_t count, uint64_t code, int64_t units) {
     if (index < count) {
-        preload((const void *)code, units);
+        sk_preload(code, units);
     }
 }
 
-SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+SK_HELPER void sk_call_below(int64_t index, int64_t count, uint64_t code, uint32_t position, uint64_t offset) {
     if (index < count) {
-        SK_OP_BEGIN(position);
-        ((void (*)(uint64_t))code)(offset);
-        SK_OP_END(position);
+        sk_call(code, position, offset);
     }
 }
 
@@ -110,8 +118,8 @@ struct SkPicked {
     uint64_t type_and_blocks;
 };
 
-SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
-    sk_wait_until_set(slots[2]);
+SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots, GM_ADDR lock) {
+    sk_wait_until_set(lock);
     [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
     const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
     if (key < 11ULL) {
@@ -160,7 +168,7 @@ SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_
         if (blocks == 0 || blocks > 24) {
             trap();
         }
-        sk_call(picked.code, get_block_idx(), 24, position, offset);
+        sk_call(picked.code, position, offset);
     }
 }
 
@@ -168,18 +176,19 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     [[maybe_unused]] const int64_t block_index = get_block_idx();
     [[maybe_unused]] SkPicked picked = {0, 0};
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
-    if (param_base[0] != nullptr) {
-        set_ffts_base_addr((uint64_t)param_base[0]);
+    if (GM_ADDR scheduler = param_base[0]) {
+        set_ffts_base_addr((uint64_t)scheduler);
     }
     // op 1: k1 (KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, stream 0)
     g_super_kernel_early_start_config = 6;
     sk_wait_previous<6>(); // list order
-    picked = sk_switch_0(param_base + 4); // tiling at run time
+    GM_ADDR const sk_word_6 = param_base[6];
+    picked = sk_switch_0(param_base + 4, sk_word_6); // tiling at run time
     sk_meet_all(); // all have polled
     sk_flush();
     sk_call_picked(picked, 1, 3);
     sk_flush();
-    if (block_index == 0) { sk_clear(param_base[6]); }
+    if (block_index == 0) { sk_clear(sk_word_6); }
     // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 48 blocks, stream 0)
     sk_set_next(); // list order
     g_super_kernel_early_start_config = 9;
@@ -204,8 +213,8 @@ struct SkPicked {
     uint64_t type_and_blocks;
 };
 
-SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
-    sk_wait_until_set(slots[2]);
+SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots, GM_ADDR lock) {
+    sk_wait_until_set(lock);
     [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
     const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
     if (key < 11ULL) {
@@ -245,8 +254,8 @@ SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
     return SkPicked{0, 0xffULL << 32 | blocks};
 }
 
-SK_HELPER SkPicked sk_switch_1(GM_ADDR *slots) {
-    sk_wait_until_set(slots[2]);
+SK_HELPER SkPicked sk_switch_1(GM_ADDR *slots, GM_ADDR lock) {
+    sk_wait_until_set(lock);
     [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
     const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
     if (key == 3ULL) {
@@ -267,13 +276,13 @@ SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_
         if (blocks == 0 || blocks > 24) {
             trap();
         }
-        sk_call(picked.code, get_block_idx(), 24, position, offset);
+        sk_call(picked.code, position, offset);
     }
     if (type == 0 || type == 4) {
         if (blocks == 0 || blocks > 48) {
             trap();
         }
-        sk_call(picked.code, AscendC::GetBlockIdx(), 48, position, offset);
+        sk_call(picked.code, position, offset);
     }
 }
 
@@ -281,13 +290,13 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
     [[maybe_unused]] SkPicked picked = {0, 0};
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
-    if (param_base[0] != nullptr) {
-        set_ffts_base_addr((uint64_t)param_base[0]);
+    if (GM_ADDR scheduler = param_base[0]) {
+        set_ffts_base_addr((uint64_t)scheduler);
     }
     const uint64_t sk_code_k0_aiv = SK_COPY(k0_aiv);
-    sk_preload(sk_code_k0_aiv, core_index, 8, 2);
+    sk_preload_below(core_index, 8, sk_code_k0_aiv, 2);
     // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
-    sk_call(sk_code_k0_aiv, core_index, 8, 0, 1);
+    sk_call_below(core_index, 8, sk_code_k0_aiv, 0, 1);
     // op 1: k1 (KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, stream 0)
     sk_set_next(); // list order
     g_super_kernel_early_start_config = 6;
@@ -295,23 +304,25 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     if (core_index == 0) {
         sk_publish(param_base[2], 1); // outer event 7
     }
-    picked = sk_switch_0(param_base + 4); // tiling at run time
+    picked = sk_switch_0(param_base + 4, param_base[6]); // tiling at run time
     sk_meet_all(); // all have polled
     sk_flush();
     sk_call_picked(picked, 1, 3);
     sk_flush();
+    GM_ADDR sk_word_11 = nullptr;
     // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 48 blocks, stream 0)
     if (core_index == 0) {
-        sk_wait_until_set(param_base[11]); // outer event 9
+        sk_wait_until_set(sk_word_11 = param_base[11]); // outer event 9
     }
-    picked = sk_switch_1(param_base + 8); // tiling at run time
+    GM_ADDR const sk_word_10 = param_base[10];
+    picked = sk_switch_1(param_base + 8, sk_word_10); // tiling at run time
     sk_set_next(); // list order
     g_super_kernel_early_start_config = 9;
     sk_wait_previous<9>(); // list order
     sk_call_picked(picked, 2, 7);
     if (core_index == 0) {
-        sk_clear(param_base[10]);
-        sk_clear(param_base[11]); // outer event 9
+        sk_clear(sk_word_10);
+        sk_clear(sk_word_11); // outer event 9
     }
 }
 #endif

@@ -23,21 +23,29 @@ extern __gm__ struct OpSystemRunCfg g_opSystemRunCfg;
 #ifdef __SK_HOST__
 #define SK_HELPER SK_SHARED
 #else
-#define SK_HELPER static __aicore__ inline
+#define SK_HELPER static __attribute__((unused)) __aicore__ inline
 #endif
 
-// Both are for the cores whose index is below the count.
-SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+SK_HELPER void sk_preload(uint64_t code, int64_t units) {
+    preload((const void *)code, units);
+}
+
+SK_HELPER void sk_call(uint64_t code, uint32_t position, uint64_t offset) {
+    SK_OP_BEGIN(position);
+    ((void (*)(uint64_t))code)(offset);
+    SK_OP_END(position);
+}
+
+// For the cores whose index is below the count.
+SK_HELPER void sk_preload_below(int64_t index, int64_t count, uint64_t code, int64_t units) {
     if (index < count) {
-        preload((const void *)code, units);
+        sk_preload(code, units);
     }
 }
 
-SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+SK_HELPER void sk_call_below(int64_t index, int64_t count, uint64_t code, uint32_t position, uint64_t offset) {
     if (index < count) {
-        SK_OP_BEGIN(position);
-        ((void (*)(uint64_t))code)(offset);
-        SK_OP_END(position);
+        sk_call(code, position, offset);
     }
 }
 
@@ -85,8 +93,8 @@ struct SkPicked {
     uint64_t type_and_blocks;
 };
 
-SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
-    sk_wait_until_set(slots[2]);
+SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots, GM_ADDR lock) {
+    sk_wait_until_set(lock);
     [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
     const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
     if (key < 4ULL) {
@@ -114,13 +122,13 @@ SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_
         if (blocks == 0 || blocks > 48) {
             trap();
         }
-        sk_call(picked.code, get_block_idx(), 48, position, offset);
+        sk_call(picked.code, position, offset);
     }
     if (type == 0 || type == 4) {
         if (blocks == 0 || blocks > 48) {
             trap();
         }
-        sk_call(picked.code, AscendC::GetBlockIdx(), 48, position, offset);
+        sk_call(picked.code, position, offset);
     }
 }
 
@@ -128,21 +136,22 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
     [[maybe_unused]] SkPicked picked = {0, 0};
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
-    if (param_base[0] != nullptr) {
-        set_ffts_base_addr((uint64_t)param_base[0]);
+    if (GM_ADDR scheduler = param_base[0]) {
+        set_ffts_base_addr((uint64_t)scheduler);
     }
     const uint64_t sk_code_k1_aiv = SK_COPY(k1_aiv);
-    sk_preload(sk_code_k1_aiv, core_index, 8, 2);
+    sk_preload_below(core_index, 8, sk_code_k1_aiv, 2);
+    GM_ADDR const sk_word_4 = param_base[4];
     // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 48 blocks, stream 0)
-    picked = sk_switch_0(param_base + 2); // tiling at run time
-    sk_preload(picked.code, core_index, 48, 8);
+    picked = sk_switch_0(param_base + 2, sk_word_4); // tiling at run time
+    sk_preload(picked.code, 8);
     sk_call_picked(picked, 0, 1);
     // op 1: k1 (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
     sk_set_next(); // list order
     g_super_kernel_early_start_config = 5;
     sk_wait_previous<5>(); // list order
-    if (core_index == 0) { sk_clear(param_base[4]); }
-    sk_call(sk_code_k1_aiv, core_index, 8, 1, 5);
+    if (core_index == 0) { sk_clear(sk_word_4); }
+    sk_call_below(core_index, 8, sk_code_k1_aiv, 1, 5);
 }
 
 #if TILING_KEY_VAR == 0UL

@@ -17,7 +17,7 @@
 #ifdef __SK_HOST__
 #define SK_HELPER SK_SHARED
 #else
-#define SK_HELPER static __aicore__ inline
+#define SK_HELPER static __attribute__((unused)) __aicore__ inline
 #endif
 
 // Cores fetch their instructions from different copies of the same code.
@@ -28,18 +28,26 @@ SK_SHARED uint64_t sk_copy(uint64_t sk_copy_0, uint64_t sk_copy_1) {
     }
 }
 
-// Both are for the cores whose index is below the count.
-SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+SK_HELPER void sk_preload(uint64_t code, int64_t units) {
+    preload((const void *)code, units);
+}
+
+SK_HELPER void sk_call(uint64_t code, uint32_t position, uint64_t offset) {
+    SK_OP_BEGIN(position);
+    ((void (*)(uint64_t))code)(offset);
+    SK_OP_END(position);
+}
+
+// For the cores whose index is below the count.
+SK_HELPER void sk_preload_below(int64_t index, int64_t count, uint64_t code, int64_t units) {
     if (index < count) {
-        preload((const void *)code, units);
+        sk_preload(code, units);
     }
 }
 
-SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+SK_HELPER void sk_call_below(int64_t index, int64_t count, uint64_t code, uint32_t position, uint64_t offset) {
     if (index < count) {
-        SK_OP_BEGIN(position);
-        ((void (*)(uint64_t))code)(offset);
-        SK_OP_END(position);
+        sk_call(code, position, offset);
     }
 }
 
@@ -87,32 +95,26 @@ SK_FUNCTION(k4_aic)
 extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
     [[maybe_unused]] const int64_t block_index = get_block_idx();
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
-    if (param_base[0] != nullptr) {
-        set_ffts_base_addr((uint64_t)param_base[0]);
+    if (GM_ADDR scheduler = param_base[0]) {
+        set_ffts_base_addr((uint64_t)scheduler);
     }
     const uint64_t sk_code_k1_aic = SK_COPY(k1_aic);
-    sk_preload(sk_code_k1_aic, block_index, 8, 2);
+    sk_preload(sk_code_k1_aic, 2);
     // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 4 blocks, stream 0)
     g_super_kernel_early_start_config = 5;
     sk_wait_previous<5>(); // the op waits itself
     const uint64_t sk_code_k2_aic = SK_COPY(k2_aic);
-    sk_preload(sk_code_k2_aic, block_index, 6, 4);
+    sk_preload_below(block_index, 6, sk_code_k2_aic, 4);
     // op 1: k1 (KERNEL_TYPE_MIX_AIC_1_2, 8 blocks, stream 0)
     g_super_kernel_early_start_config = 6;
     sk_wait_previous<6>(); // list order
-    if (block_index >= 8) {
-        sk_wait_previous<6>(); // the op waits itself
-    }
-    sk_call(sk_code_k1_aic, block_index, 8, 1, 3);
+    sk_call(sk_code_k1_aic, 1, 3);
     // op 2: k2 (KERNEL_TYPE_AIC_ONLY, 6 blocks, stream 0)
-    if (block_index >= 8) {
-        sk_set_next(); // list order
-    }
     g_super_kernel_early_start_config = 8;
     sk_wait_previous<8>(); // list order
-    sk_call(sk_code_k2_aic, block_index, 6, 2, 5);
+    sk_call_below(block_index, 6, sk_code_k2_aic, 2, 5);
     const uint64_t sk_code_k4_aic = SK_COPY(k4_aic);
-    sk_preload(sk_code_k4_aic, block_index, 4, 7);
+    sk_preload_below(block_index, 4, sk_code_k4_aic, 7);
     // op 3: k3 (KERNEL_TYPE_AIV_ONLY, 16 blocks, stream 0)
     // op 4: k4 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
     if (block_index >= 6) {
@@ -122,7 +124,7 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     sk_wait_previous<1>(); // list order
     g_super_kernel_early_start_config = 6;
     sk_wait_previous<6>(); // list order
-    sk_call(sk_code_k4_aic, block_index, 4, 4, 7);
+    sk_call_below(block_index, 4, sk_code_k4_aic, 4, 7);
     if (block_index >= 4) {
         sk_set_next(); // the op sets itself
     }
@@ -147,57 +149,49 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     [[maybe_unused]] const int64_t block_index = get_block_idx();
     [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
-    if (param_base[0] != nullptr) {
-        set_ffts_base_addr((uint64_t)param_base[0]);
+    if (GM_ADDR scheduler = param_base[0]) {
+        set_ffts_base_addr((uint64_t)scheduler);
     }
     const uint64_t sk_code_k0_aiv = SK_COPY(k0_aiv);
-    sk_preload(sk_code_k0_aiv, core_index, 4, 2);
+    sk_preload_below(core_index, 4, sk_code_k0_aiv, 2);
     const uint64_t sk_code_k1_aiv = SK_COPY(k1_aiv);
-    sk_preload(sk_code_k1_aiv, block_index, 8, 2);
+    sk_preload(sk_code_k1_aiv, 2);
     // op 0: k0 (KERNEL_TYPE_AIV_ONLY, 4 blocks, stream 0)
     g_super_kernel_early_start_config = 5;
     sk_set_next(); // the op waits itself
     if (core_index >= 4) {
         sk_wait_previous<5>(); // the op waits itself
     }
-    sk_call(sk_code_k0_aiv, core_index, 4, 0, 1);
+    sk_call_below(core_index, 4, sk_code_k0_aiv, 0, 1);
     // op 1: k1 (KERNEL_TYPE_MIX_AIC_1_2, 8 blocks, stream 0)
     sk_between_0(); // list order
+    GM_ADDR sk_word_4 = nullptr;
     if (core_index == 0) {
         sk_publish(param_base[2], 1); // outer event 7
-        sk_wait_until_set(param_base[4]); // outer event 8
+        sk_wait_until_set(sk_word_4 = param_base[4]); // outer event 8
     }
     sk_set_next(); // the op waits itself
-    if (block_index >= 8) {
-        sk_wait_previous<6>(); // the op waits itself
-    }
-    sk_call(sk_code_k1_aiv, block_index, 8, 1, 3);
+    sk_call(sk_code_k1_aiv, 1, 3);
     const uint64_t sk_code_k3_aiv = SK_COPY(k3_aiv);
-    sk_preload(sk_code_k3_aiv, core_index, 16, 4);
+    sk_preload(sk_code_k3_aiv, 4);
     // op 2: k2 (KERNEL_TYPE_AIC_ONLY, 6 blocks, stream 0)
-    if (block_index >= 8) {
-        sk_set_next(); // list order
-    }
     g_super_kernel_early_start_config = 8;
     sk_wait_previous<8>(); // list order
     const uint64_t sk_code_k4_aiv = SK_COPY(k4_aiv);
-    sk_preload(sk_code_k4_aiv, block_index, 4, 4);
+    sk_preload_below(block_index, 4, sk_code_k4_aiv, 4);
     // op 3: k3 (KERNEL_TYPE_AIV_ONLY, 16 blocks, stream 0)
     g_super_kernel_early_start_config = 1;
-    if (core_index >= 16) {
-        sk_wait_previous<1>(); // list order
-    }
-    sk_call(sk_code_k3_aiv, core_index, 16, 3, 6);
+    sk_call(sk_code_k3_aiv, 3, 6);
     // op 4: k4 (KERNEL_TYPE_MIX_AIC_1_2, 4 blocks, stream 0)
     sk_between_0(); // list order
-    sk_call(sk_code_k4_aiv, block_index, 4, 4, 7);
+    sk_call_below(block_index, 4, sk_code_k4_aiv, 4, 7);
     if (block_index >= 4) {
         sk_set_next(); // the op sets itself
     }
     g_super_kernel_early_start_config = 10;
     sk_wait_previous<10>(); // the op sets itself
     if (core_index == 0) {
-        sk_clear(param_base[4]); // outer event 8
+        sk_clear(sk_word_4); // outer event 8
     }
 }
 #endif

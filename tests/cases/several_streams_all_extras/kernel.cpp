@@ -15,7 +15,7 @@
 #ifdef __SK_HOST__
 #define SK_HELPER SK_SHARED
 #else
-#define SK_HELPER static __aicore__ inline
+#define SK_HELPER static __attribute__((unused)) __aicore__ inline
 #endif
 
 // Cores fetch their instructions from different copies of the same code.
@@ -28,18 +28,26 @@ SK_SHARED uint64_t sk_copy(uint64_t sk_copy_0, uint64_t sk_copy_1, uint64_t sk_c
     }
 }
 
-// Both are for the cores whose index is below the count.
-SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+SK_HELPER void sk_preload(uint64_t code, int64_t units) {
+    preload((const void *)code, units);
+}
+
+SK_HELPER void sk_call(uint64_t code, uint32_t position, uint64_t offset) {
+    SK_OP_BEGIN(position);
+    ((void (*)(uint64_t))code)(offset);
+    SK_OP_END(position);
+}
+
+// For the cores whose index is below the count.
+SK_HELPER void sk_preload_below(int64_t index, int64_t count, uint64_t code, int64_t units) {
     if (index < count) {
-        preload((const void *)code, units);
+        sk_preload(code, units);
     }
 }
 
-SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+SK_HELPER void sk_call_below(int64_t index, int64_t count, uint64_t code, uint32_t position, uint64_t offset) {
     if (index < count) {
-        SK_OP_BEGIN(position);
-        ((void (*)(uint64_t))code)(offset);
-        SK_OP_END(position);
+        sk_call(code, position, offset);
     }
 }
 
@@ -217,8 +225,8 @@ struct SkPicked {
     uint64_t type_and_blocks;
 };
 
-SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
-    sk_wait_until_set(slots[2]);
+SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots, GM_ADDR lock) {
+    sk_wait_until_set(lock);
     [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
     const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
     if (key < 7ULL) {
@@ -246,7 +254,7 @@ SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_
         if (blocks == 0 || blocks > 24) {
             trap();
         }
-        sk_call(picked.code, get_block_idx(), 24, position, offset);
+        sk_call(picked.code, position, offset);
     }
 }
 
@@ -267,8 +275,8 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr = workspace;
     AscendC::g_superKernelAutoSyncAllEnable = false;
     sk_profile_start(profile, param_base[11], (uint64_t)param_base[12]);
-    if (param_base[0] != nullptr) {
-        set_ffts_base_addr((uint64_t)param_base[0]);
+    if (GM_ADDR scheduler = param_base[0]) {
+        set_ffts_base_addr((uint64_t)scheduler);
     }
     sk_record(profile, 0u, 0x0, 0);
     sk_wait_for_aiv(); // workspace cleared
@@ -278,7 +286,7 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     sk_record(profile, 1u, 0x8, 0);
     sk_flush();
     const uint64_t sk_code_k0_aic = SK_COPY(k0_aic);
-    sk_call(sk_code_k0_aic, block_index, 8, 0, 1);
+    sk_call_below(block_index, 8, sk_code_k0_aic, 0, 1);
     if (block_index < 8) { sk_end_sync_all(); }
     if (block_index >= 8) { sk_complement_sync_all(); }
     AscendC::g_superKernelAutoSyncAllEnable = false;
@@ -294,7 +302,7 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     sk_feed_sync_all(128, 448);
     sk_record(profile, 3u, 0x8, 0);
     const uint64_t sk_code_k2_aic = SK_COPY(k2_aic);
-    sk_call(sk_code_k2_aic, block_index, 4, 2, 3);
+    sk_call_below(block_index, 4, sk_code_k2_aic, 2, 3);
     if (block_index < 4) { sk_end_sync_all(); }
     if (block_index >= 4) { sk_complement_sync_all(); }
     AscendC::g_superKernelAutoSyncAllEnable = false;
@@ -306,12 +314,13 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     // op 3: k3 (KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, stream 1)
     sk_meet_all(); // before outer notify
     sk_wait_for_aiv(); // same stream 0
-    picked = sk_switch_0(param_base + 6); // tiling at run time
+    GM_ADDR const sk_word_8 = param_base[8];
+    picked = sk_switch_0(param_base + 6, sk_word_8); // tiling at run time
     sk_meet_all(); // all have polled
     AscendC::g_superKernelAutoSyncAllEnable = false;
     sk_record(profile, 4u, 0x8, 0);
     sk_call_picked(picked, 3, 5);
-    if (block_index == 0) { sk_clear(param_base[8]); }
+    if (block_index == 0) { sk_clear(sk_word_8); }
     sk_between_0(); // debug-dcci-all, debug-sync-all
     sk_record(profile, 4u, 0x8, 1);
     // op 4: k4 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
@@ -319,7 +328,7 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     AscendC::g_superKernelAutoSyncAllEnable = false;
     sk_record(profile, 5u, 0x8, 0);
     const uint64_t sk_code_k4_aic = SK_COPY(k4_aic);
-    sk_call(sk_code_k4_aic, block_index, 8, 4, 9);
+    sk_call_below(block_index, 8, sk_code_k4_aic, 4, 9);
     sk_between_0(); // debug-dcci-all, debug-sync-all
     sk_record(profile, 5u, 0x8, 1);
     sk_record(profile, 0u, 0x0, 1);
@@ -342,8 +351,8 @@ struct SkPicked {
     uint64_t type_and_blocks;
 };
 
-SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots) {
-    sk_wait_until_set(slots[2]);
+SK_HELPER SkPicked sk_switch_0(GM_ADDR *slots, GM_ADDR lock) {
+    sk_wait_until_set(lock);
     [[maybe_unused]] const uint64_t key = *(__gm__ volatile uint64_t *)slots[0];
     const uint64_t blocks = *(__gm__ volatile uint64_t *)slots[1] & 0xffffffffULL;
     if (key < 7ULL) {
@@ -371,13 +380,13 @@ SK_HELPER void sk_call_picked(const SkPicked &picked, uint32_t position, uint64_
         if (blocks == 0 || blocks > 24) {
             trap();
         }
-        sk_call(picked.code, get_block_idx(), 24, position, offset);
+        sk_call(picked.code, position, offset);
     }
     if (type == 0 || type == 4) {
         if (blocks == 0 || blocks > 48) {
             trap();
         }
-        sk_call(picked.code, AscendC::GetBlockIdx(), 48, position, offset);
+        sk_call(picked.code, position, offset);
     }
 }
 
@@ -391,8 +400,8 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     AscendC::g_superKernelAutoSyncAllConfigGmBaseAddr = workspace;
     AscendC::g_superKernelAutoSyncAllEnable = false;
     sk_profile_start(profile, param_base[11], (uint64_t)param_base[12]);
-    if (param_base[0] != nullptr) {
-        set_ffts_base_addr((uint64_t)param_base[0]);
+    if (GM_ADDR scheduler = param_base[0]) {
+        set_ffts_base_addr((uint64_t)scheduler);
     }
     sk_record(profile, 0u, 0x0, 0);
     sk_clear_workspace(workspace, 512);
@@ -403,7 +412,7 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     sk_feed_sync_all(64, 384);
     sk_record(profile, 2u, 0x8, 0);
     const uint64_t sk_code_k1_aiv = SK_COPY(k1_aiv);
-    sk_call(sk_code_k1_aiv, core_index, 4, 1, 2);
+    sk_call_below(core_index, 4, sk_code_k1_aiv, 1, 2);
     if (core_index < 4) { sk_end_sync_all(); }
     if (core_index >= 4) { sk_complement_sync_all(); }
     AscendC::g_superKernelAutoSyncAllEnable = false;
@@ -419,7 +428,7 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     sk_feed_sync_all(128, 448);
     sk_record(profile, 3u, 0x8, 0);
     const uint64_t sk_code_k2_aiv = SK_COPY(k2_aiv);
-    sk_call(sk_code_k2_aiv, block_index, 4, 2, 3);
+    sk_call_below(block_index, 4, sk_code_k2_aiv, 2, 3);
     if (block_index < 4) { sk_end_sync_all(); }
     if (block_index >= 4) { sk_complement_sync_all(); }
     AscendC::g_superKernelAutoSyncAllEnable = false;
@@ -436,7 +445,7 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     }
     sk_record(profile, 90u, 0x4, 1);
     // op 3: k3 (KERNEL_TYPE_MIX_AIC_1_2, 24 blocks, stream 1)
-    picked = sk_switch_0(param_base + 6); // tiling at run time
+    picked = sk_switch_0(param_base + 6, param_base[8]); // tiling at run time
     sk_meet_all(); // all have polled
     AscendC::g_superKernelAutoSyncAllEnable = false;
     sk_record(profile, 4u, 0x8, 0);

@@ -17,7 +17,7 @@
 #ifdef __SK_HOST__
 #define SK_HELPER SK_SHARED
 #else
-#define SK_HELPER static __aicore__ inline
+#define SK_HELPER static __attribute__((unused)) __aicore__ inline
 #endif
 
 // Cores fetch their instructions from different copies of the same code.
@@ -28,18 +28,26 @@ SK_SHARED uint64_t sk_copy(uint64_t sk_copy_0, uint64_t sk_copy_1) {
     }
 }
 
-// Both are for the cores whose index is below the count.
-SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+SK_HELPER void sk_preload(uint64_t code, int64_t units) {
+    preload((const void *)code, units);
+}
+
+SK_HELPER void sk_call(uint64_t code, uint32_t position, uint64_t offset) {
+    SK_OP_BEGIN(position);
+    ((void (*)(uint64_t))code)(offset);
+    SK_OP_END(position);
+}
+
+// For the cores whose index is below the count.
+SK_HELPER void sk_preload_below(int64_t index, int64_t count, uint64_t code, int64_t units) {
     if (index < count) {
-        preload((const void *)code, units);
+        sk_preload(code, units);
     }
 }
 
-SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+SK_HELPER void sk_call_below(int64_t index, int64_t count, uint64_t code, uint32_t position, uint64_t offset) {
     if (index < count) {
-        SK_OP_BEGIN(position);
-        ((void (*)(uint64_t))code)(offset);
-        SK_OP_END(position);
+        sk_call(code, position, offset);
     }
 }
 
@@ -111,25 +119,25 @@ extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_
     [[maybe_unused]] const int64_t block_index = get_block_idx();
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
     const uint64_t sk_code_k0_aic = SK_COPY(k0_aic);
-    sk_preload(sk_code_k0_aic, block_index, 8, 1);
+    sk_preload(sk_code_k0_aic, 1);
     const uint64_t sk_code_k3_aic = SK_COPY(k3_aic);
-    sk_preload(sk_code_k3_aic, block_index, 8, 5);
+    sk_preload(sk_code_k3_aic, 5);
     // op 0: k0 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
-    sk_call(sk_code_k0_aic, block_index, 8, 0, 0);
+    sk_call(sk_code_k0_aic, 0, 0);
     const uint64_t sk_code_k4_aic = SK_COPY(k4_aic);
-    sk_preload(sk_code_k4_aic, block_index, 8, 7);
+    sk_preload(sk_code_k4_aic, 7);
     // op 3: k3 (KERNEL_TYPE_MIX_AIC_1_2, 8 blocks, stream 0)
     sk_meet_aic(); // same stream 0
     sk_tell_aiv(); // event 1
     sk_wait_for_aiv(); // event 2
-    sk_call(sk_code_k3_aic, block_index, 8, 3, 6);
+    sk_call(sk_code_k3_aic, 3, 6);
     sk_meet_all(); // before outer notify
     if (block_index == 0) {
         sk_publish(param_base[7], 1); // outer event 90
     }
     // op 4: k4 (KERNEL_TYPE_AIC_ONLY, 8 blocks, stream 0)
     sk_wait_for_aiv(); // same stream 0
-    sk_call(sk_code_k4_aic, block_index, 8, 4, 9);
+    sk_call(sk_code_k4_aic, 4, 9);
 }
 #endif
 #if defined(__DAV_VEC__) && __NPU_ARCH__ == 3510
@@ -139,37 +147,37 @@ SK_FUNCTION(k3_aiv)
 SK_FUNCTION(k5_aiv)
 
 extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
-    [[maybe_unused]] const int64_t block_index = get_block_idx();
     [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
     const uint64_t sk_code_k1_aiv = SK_COPY(k1_aiv);
-    sk_preload(sk_code_k1_aiv, core_index, 16, 2);
+    sk_preload(sk_code_k1_aiv, 2);
     const uint64_t sk_code_k2_aiv = SK_COPY(k2_aiv);
-    sk_preload(sk_code_k2_aiv, core_index, 16, 3);
+    sk_preload(sk_code_k2_aiv, 3);
     // op 1: k1 (KERNEL_TYPE_AIV_ONLY, 16 blocks, stream 1)
-    sk_call(sk_code_k1_aiv, core_index, 16, 1, 2);
+    sk_call(sk_code_k1_aiv, 1, 2);
     const uint64_t sk_code_k3_aiv = SK_COPY(k3_aiv);
-    sk_preload(sk_code_k3_aiv, block_index, 8, 4);
+    sk_preload(sk_code_k3_aiv, 4);
     // op 2: k2 (KERNEL_TYPE_AIV_ONLY, 16 blocks, stream 1)
     sk_meet_aiv(); // same stream 1
     sk_wait_for_aic(); // event 1
-    sk_call(sk_code_k2_aiv, core_index, 16, 2, 3);
+    sk_call(sk_code_k2_aiv, 2, 3);
     const uint64_t sk_code_k5_aiv = SK_COPY(k5_aiv);
-    sk_preload(sk_code_k5_aiv, core_index, 16, 5);
+    sk_preload(sk_code_k5_aiv, 5);
     sk_meet_aiv(); // event 2
     sk_tell_aic(); // event 2
     // op 3: k3 (KERNEL_TYPE_MIX_AIC_1_2, 8 blocks, stream 0)
-    sk_call(sk_code_k3_aiv, block_index, 8, 3, 6);
+    sk_call(sk_code_k3_aiv, 3, 6);
     sk_meet_all(); // before outer notify
     sk_tell_aic(); // same stream 0
+    GM_ADDR sk_word_11 = nullptr;
     // op 5: k5 (KERNEL_TYPE_AIV_ONLY, 16 blocks, stream 1)
     if (core_index == 0) {
-        sk_wait_until_set(param_base[11]); // outer event 91
+        sk_wait_until_set(sk_word_11 = param_base[11]); // outer event 91
     }
     sk_meet_aiv(); // after outer wait
-    sk_call(sk_code_k5_aiv, core_index, 16, 5, 10);
+    sk_call(sk_code_k5_aiv, 5, 10);
     if (core_index == 0) {
-        sk_clear(param_base[11]); // outer event 91
+        sk_clear(sk_word_11); // outer event 91
     }
 }
 #endif

@@ -17,7 +17,7 @@
 #ifdef __SK_HOST__
 #define SK_HELPER SK_SHARED
 #else
-#define SK_HELPER static __aicore__ inline
+#define SK_HELPER static __attribute__((unused)) __aicore__ inline
 #endif
 
 // Cores fetch their instructions from different copies of the same code.
@@ -30,18 +30,26 @@ SK_SHARED uint64_t sk_copy(uint64_t sk_copy_0, uint64_t sk_copy_1, uint64_t sk_c
     }
 }
 
-// Both are for the cores whose index is below the count.
-SK_SHARED void sk_preload(uint64_t code, int64_t index, int64_t count, int64_t units) {
+SK_HELPER void sk_preload(uint64_t code, int64_t units) {
+    preload((const void *)code, units);
+}
+
+SK_HELPER void sk_call(uint64_t code, uint32_t position, uint64_t offset) {
+    SK_OP_BEGIN(position);
+    ((void (*)(uint64_t))code)(offset);
+    SK_OP_END(position);
+}
+
+// For the cores whose index is below the count.
+SK_HELPER void sk_preload_below(int64_t index, int64_t count, uint64_t code, int64_t units) {
     if (index < count) {
-        preload((const void *)code, units);
+        sk_preload(code, units);
     }
 }
 
-SK_SHARED void sk_call(uint64_t code, int64_t index, int64_t count, uint32_t position, uint64_t offset) {
+SK_HELPER void sk_call_below(int64_t index, int64_t count, uint64_t code, uint32_t position, uint64_t offset) {
     if (index < count) {
-        SK_OP_BEGIN(position);
-        ((void (*)(uint64_t))code)(offset);
-        SK_OP_END(position);
+        sk_call(code, position, offset);
     }
 }
 
@@ -67,22 +75,21 @@ SK_FUNCTION(pow_aiv)
 SK_FUNCTION(isinf_aiv)
 
 extern "C" __global__ __attribute__((aligned(512))) __aicore__ void auto_gen_te_superkernel_test_kernel(void) {
-    [[maybe_unused]] const int64_t core_index = AscendC::GetBlockIdx();
     [[maybe_unused]] GM_ADDR *param_base = (GM_ADDR *)get_para_base();
-    if (param_base[0] != nullptr) {
-        set_ffts_base_addr((uint64_t)param_base[0]);
+    if (GM_ADDR scheduler = param_base[0]) {
+        set_ffts_base_addr((uint64_t)scheduler);
     }
     const uint64_t sk_code_pow_aiv = SK_COPY(pow_aiv);
-    sk_preload(sk_code_pow_aiv, core_index, 8, 2);
+    sk_preload(sk_code_pow_aiv, 2);
     const uint64_t sk_code_isinf_aiv = SK_COPY(isinf_aiv);
-    sk_preload(sk_code_isinf_aiv, core_index, 8, 2);
+    sk_preload(sk_code_isinf_aiv, 2);
     // op 0: pow (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
-    sk_call(sk_code_pow_aiv, core_index, 8, 0, 1);
+    sk_call(sk_code_pow_aiv, 0, 1);
     // op 1: isinf (KERNEL_TYPE_AIV_ONLY, 8 blocks, stream 0)
     sk_set_next(); // list order
     g_super_kernel_early_start_config = 5;
     sk_wait_previous<5>(); // list order
-    sk_call(sk_code_isinf_aiv, core_index, 8, 1, 2);
+    sk_call(sk_code_isinf_aiv, 1, 2);
 }
 
 #if TILING_KEY_VAR == 0UL

@@ -31,7 +31,7 @@ def test_equal_inputs_give_equal_sources(tmp_path: Path):
     assert source == superkernel.generate(infos, "te_superkernel_ab")
     assert "auto_gen_te_superkernel_ab_kernel(void)" in source
     assert source.startswith("#if 1\n") and source.endswith("#endif\n")
-    assert "sk_preload(sk_code_f0, core_index, 8, 3);" in source
+    assert "sk_preload_below(core_index, 8, sk_code_f0, 3);" in source
 
 
 def test_missing_objects_are_named(tmp_path: Path):
