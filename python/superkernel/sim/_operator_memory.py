@@ -21,6 +21,8 @@ __all__ = ["Memory", "Prepared", "Tiling", "Value", "listed", "padded", "paramet
 Value = Union[Tensor, Sequence[Any], None]
 #: A kernel that uses no scratch memory gets some all the same: device code may look at it.
 _LEAST_WORKSPACE = 16 << 20
+#: Bytes that device memory comes in.
+_BLOCK = 32
 #: The alignment of tiling data.
 _TILING_ALIGNMENT = 64
 
@@ -71,15 +73,15 @@ class Memory:
             value: Any = prepared.inputs[name]
             is_output = prepared.outputs.get(name) is not None
             if isinstance(value, list):
-                self._stored[name] = [in_memory(one) for one in value]
+                self._stored[name] = [with_room(in_memory(one).reshape(-1)) for one in value]
                 self.arguments[name] = self._list([one.shape for one in value], self._stored[name])
             elif value is None:
                 self.arguments[name] = 0
             else:
-                self._stored[name] = in_memory(value).reshape(-1)
+                self._stored[name] = with_room(in_memory(value).reshape(-1))
                 # Only what the kernel may change comes back.
                 self._stored[name].setflags(write=is_output)
-                self.arguments[name] = with_room(self._stored[name])
+                self.arguments[name] = self._stored[name]
         for parameter in self._definition["outputs"]:
             name = parameter["name"]
             shapes = prepared.outputs[name]
@@ -89,10 +91,10 @@ class Memory:
             elif shapes is None:
                 self.arguments[argument] = 0
             elif isinstance(shapes, list):
-                self._stored[name] = [empty(data_type, shape) for shape, data_type in shapes]
+                self._stored[name] = [with_room(empty(data_type, shape)) for shape, data_type in shapes]
                 self.arguments[argument] = self._list([shape for shape, _ in shapes], self._stored[name])
             else:
-                self._stored[name] = empty(shapes[1], shapes[0])
+                self._stored[name] = with_room(empty(shapes[1], shapes[0]))
                 self.arguments[argument] = self._stored[name]
         scratch = device.buffer(max(sum(prepared.tiling.workspaces), _LEAST_WORKSPACE), "workspace")
         self._buffers.append(scratch)
@@ -156,7 +158,12 @@ def padded(tiling: Tiling) -> bytes:
 
 
 def with_room(array: Any) -> Any:
-    """Nothing has no address."""
+    """Whole blocks, and one at least, as devices allocate memory: kernels move blocks of tensors that are smaller."""
     import numpy
 
-    return array if array.size else numpy.zeros(1, array.dtype)
+    size = max(array.nbytes + -array.nbytes % _BLOCK, _BLOCK)
+    if size == array.nbytes:
+        return array
+    room = numpy.zeros(size, numpy.uint8)
+    room[: array.nbytes] = array.view(numpy.uint8)
+    return room.view(array.dtype)

@@ -200,6 +200,37 @@ def test_the_gate_looks_at_an_operator(capsys: pytest.CaptureFixture[str], tmp_p
     assert status == 1 and "row_add.cpp" in out and out.endswith("failed\n")
 
 
+def test_small_tensors_are_whole_blocks_of_memory(device: sim.Device, tmp_path: Path) -> None:
+    """A kernel may move a block of 32 bytes for five numbers."""
+    folder = tmp_path / "math" / "row_add"
+    shutil.copytree(OPERATORS / "math/row_add", folder)
+    (folder / "op_kernel" / "row_add.cpp").write_text("""
+#include "kernel_operator.h"
+using namespace AscendC;
+extern "C" __global__ __aicore__ void row_add(GM_ADDR x1, GM_ADDR x2, GM_ADDR y, GM_ADDR workspace, GM_ADDR tiling) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+    TPipe pipe;
+    TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> moved;
+    pipe.InitBuffer(moved, 1, 32);
+    GlobalTensor<float> from, to;
+    from.SetGlobalBuffer((__gm__ float *)x1, 8);
+    to.SetGlobalBuffer((__gm__ float *)y, 8);
+    LocalTensor<float> block = moved.AllocTensor<float>();
+    DataCopy(block, from, 8);
+    moved.EnQue(block);
+    block = moved.DeQue<float>();
+    DataCopy(to, block, 8);
+    moved.FreeTensor(block);
+}
+""")
+    x = values("float32", 1, 5)
+    with sim.Operator(folder, soc=SOC) as operator:
+        prepared = operator.prepare({"x1": x}, tiling=sim.Tiling(bytes(8), 1, 1))
+        done = operator.run_prepared(prepared, device)
+        done.report.raise_for_status()
+        assert (done["y"] == x).all()
+
+
 def test_values_are_compared_where_flags_are_left(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """All cores ended, so a finding about flags says nothing about values."""
     folder = tmp_path / "column_sum"
