@@ -59,7 +59,7 @@ impl Known<'_> {
         let known = Self { platform, ..*self };
         let names: Vec<String> = piece.ops.iter().map(|op| op.name.clone()).collect();
         let is_compiled = piece.ops.iter().all(|op| !op.json_path.is_empty() && !op.bin_path.is_empty());
-        let kernel = if is_compiled {
+        let mut kernel = if is_compiled {
             model::load_with(&piece.kernel_infos(), &piece.kernel_name, &platform, read)?
         } else {
             match known.made_up(piece) {
@@ -69,6 +69,10 @@ impl Known<'_> {
                 }
             }
         };
+        // A JSON need not name the op's type; the graph does.
+        for (op, listed) in kernel.ops.iter_mut().zip(&piece.ops).filter(|(op, _)| op.kernel.op_type.is_empty()) {
+            Arc::make_mut(&mut op.kernel).op_type.clone_from(&listed.op_type);
+        }
         known.subject(&piece.name, kernel, &names).map(Ok)
     }
 

@@ -119,6 +119,14 @@ def test_prices_are_settable(tmp_path: Path) -> None:
         cost.predict(infos, tmp_path / "p.csv", prices=prices)
 
 
+def test_the_graph_knows_types_that_compile_results_leave_out(tmp_path: Path) -> None:
+    statistic = "OP Type,Core Type,Count,Total Time(us),Min Time(us),Max Time(us)\nVec,AI_VECTOR_CORE,4,40,8,12\n"
+    (tmp_path / "op_statistic.csv").write_text(statistic)
+    files = {"json_path": str(write_kernel(tmp_path, "vec")), "bin_path": str(tmp_path / "vec.o"), "scope": "s"}
+    (kernel,) = cost.predict(graph("vec vec", op0=files, op1=files), tmp_path)["kernels"]
+    assert [op["source"] for op in kernel["ops"]] == ["same-type", "same-type"]
+
+
 def test_what_is_not_measured_is_said(tmp_path: Path) -> None:
     kinds = "vec vec cube"
     statistic = "OP Type,Core Type,Count,Total Time(us),Min Time(us),Max Time(us)\nVec,AI_VECTOR_CORE,4,40,8,12\n"
