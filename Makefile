@@ -103,7 +103,7 @@ test-extra: develop setup wheels $(VENV)/.docs-ready  ## what needs tools of oth
 	cargo test --quiet --doc
 	pytest tests/extra
 
-# With objects of the vendor's compiler, from public wheels of 830 MB (or SUPERKERNEL_REAL_OBJECTS=folder of them).
+# With objects of the vendor's compiler, from public wheels of 1.8 GB (or SUPERKERNEL_REAL_OBJECTS=folder of them).
 test-real: develop setup  ## objects of the vendor's compiler, from public wheels
 	pytest --timeout 3600 tests/real
 

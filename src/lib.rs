@@ -223,12 +223,12 @@ pub fn build_model(
 /// The super kernels of a plan, made with this mode, as [`build_model`] takes them.
 pub fn pieces(plan: &scope::ScopePlan, mode: scope::Mode) -> Vec<ModelPiece> {
     let piece = |piece: &scope::Piece| ModelPiece {
-        name: piece.name.clone(),
+        name: piece.name.clone().into(),
         kernel_name: piece.kernel_name.clone(),
         identity: piece.identity(mode),
         kernel_infos: piece.normalized_infos(),
         core_limits: piece.core_limits,
-        members: piece.members.clone(),
+        members: piece.members.iter().map(ToString::to_string).collect(),
         problems: piece
             .problems
             .iter()

@@ -1,9 +1,11 @@
 //! The front door: predict, tune, suggest and calibrate, for an op list or a graph.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
+use smol_str::SmolStr;
 
 use super::calibrate::{self, Fit, Measured};
 use super::durations::Durations;
@@ -32,7 +34,7 @@ pub enum Model {
     /// All super kernels of a marked graph.
     Graph {
         /// The graph.
-        graph: Graph,
+        graph: Arc<Graph>,
         /// How it is planned.
         settings: Settings,
     },
@@ -57,7 +59,7 @@ pub struct Forecast {
     /// One per super kernel.
     pub kernels: Vec<Prediction>,
     /// Where their ops come from, if a graph tells.
-    pub origins: BTreeMap<String, Origin>,
+    pub origins: BTreeMap<SmolStr, Origin>,
     /// Super kernels that are left out.
     pub skipped: Vec<Skipped>,
 }
@@ -79,8 +81,8 @@ fn of_graph(graph: &Graph, settings: &Settings, known: &Known<'_>) -> Result<Sub
     for piece in planned.pieces {
         known.cancel.check()?;
         match known.of_piece(&piece, &read)? {
-            Ok(subject) => subjects.found.push((piece.scope.clone(), piece, subject)),
-            Err(why) => subjects.skipped.push(Skipped { name: piece.name.clone(), why }),
+            Ok(subject) => subjects.found.push((piece.scope.to_string(), piece, subject)),
+            Err(why) => subjects.skipped.push(Skipped { name: piece.name.to_string(), why }),
         }
     }
     Ok(subjects)
@@ -253,8 +255,9 @@ pub(crate) fn calibrate(runs: &[Runs], known: &Known<'_>, before: &Prices, origi
         let subjects: Vec<(Vec<String>, Subject)> = match &run.model {
             Model::Kernel { infos, name } => vec![(vec![name.clone()], known.of_kernel(infos, name)?)],
             Model::Graph { graph, settings } => {
-                let named =
-                    |piece: &Piece| vec![piece.node_name.clone(), piece.kernel_name.clone(), piece.name.clone()];
+                let named = |piece: &Piece| {
+                    vec![piece.node_name.to_string(), piece.kernel_name.clone(), piece.name.to_string()]
+                };
                 let found = of_graph(graph, settings, &known)?.found;
                 found.into_iter().map(|(_, piece, subject)| (named(&piece), subject)).collect()
             }

@@ -57,7 +57,7 @@ impl Known<'_> {
             platform.cores = CoreCounts { aic, aiv };
         }
         let known = Self { platform, ..*self };
-        let names: Vec<String> = piece.ops.iter().map(|op| op.name.clone()).collect();
+        let names: Vec<String> = piece.ops.iter().map(|op| op.name.to_string()).collect();
         let is_compiled = piece.ops.iter().all(|op| !op.json_path.is_empty() && !op.bin_path.is_empty());
         let mut kernel = if is_compiled {
             model::load_with(&piece.kernel_infos(), &piece.kernel_name, &platform, read)?
@@ -88,7 +88,7 @@ impl Known<'_> {
         let mut ops = Vec::with_capacity(piece.ops.len());
         for (index, op) in piece.ops.iter().enumerate() {
             let row = self.durations.example(&op.name, &op.op_type);
-            let Some((kernel_type, blocks)) = row.and_then(shape) else { return Err(op.name.clone()) };
+            let Some((kernel_type, blocks)) = row.and_then(shape) else { return Err(op.name.to_string()) };
             let event = |id: &i64| EventUse { id: EventId(*id), other_end: OtherEnd::Outside, slot: SlotNumber(0) };
             ops.push(Op {
                 index: OpIndex(index),

@@ -138,6 +138,8 @@ pub(crate) type Covariance = [PerPrice; Price::COUNT];
 
 /// Of a default price nothing is known but its order.
 const DEFAULT_RELATIVE_ERROR: f64 = 0.5;
+/// Eleven days, of what is measured in microseconds. The errors of sums are sums of squares, which must stay finite.
+const LARGEST: f64 = 1e12;
 
 /// All prices, and how well they are known.
 #[derive(Debug, Clone, PartialEq)]
@@ -229,8 +231,8 @@ impl Prices {
                 WrittenPrice::Value(value) => (value, DEFAULT_RELATIVE_ERROR * value),
                 WrittenPrice::Known { us, error_us } => (us, error_us),
             };
-            if !(value.is_finite() && value >= 0.0 && error.is_finite() && error >= 0.0) {
-                return Err(refuse(format!("`{name}` and its error must be numbers from 0 up")));
+            if ![value, error].into_iter().all(is_sensible) {
+                return Err(refuse(format!("`{name}` and its error must be numbers from 0 to {LARGEST:e}")));
             }
             prices.set(price, value, error);
         }
@@ -245,8 +247,8 @@ impl Prices {
             prices.covariance[first as usize][second as usize] = *covariance;
             prices.covariance[second as usize][first as usize] = *covariance;
         }
-        if !(file.model_error.is_finite() && file.model_error >= 0.0) {
-            return Err(refuse("`model_error` must be a number from 0 up".to_owned()));
+        if !is_sensible(file.model_error) {
+            return Err(refuse(format!("`model_error` must be a number from 0 to {LARGEST:e}")));
         }
         prices.model_error = file.model_error;
         Ok(prices)
@@ -317,6 +319,11 @@ struct Correlation {
     covariance: f64,
 }
 
+/// Can it be a price, or the error of one?
+fn is_sensible(value: f64) -> bool {
+    (0.0..=LARGEST).contains(&value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -359,6 +366,9 @@ mod tests {
             r#"{"prices": {"launch_gap": {"us": 1, "error_us": -1}}}"#,
             r#"{"prices": {}, "covariances": [{"first": "flag_all", "second": "flag_block", "covariance": 9}]}"#,
             r#"{"prices": {}, "model_error": -0.5}"#,
+            r#"{"prices": {}, "model_error": 1e200}"#,
+            r#"{"prices": {"launch_gap": {"us": 1, "error_us": 1e155}}}"#,
+            r#"{"prices": {"launch_gap": 1e308}}"#,
         ] {
             assert!(Prices::parse(text.as_bytes(), "f").is_err(), "{text}");
         }

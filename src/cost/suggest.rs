@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
+use smol_str::SmolStr;
 
 use super::error::CostError;
 use super::inputs::Known;
@@ -23,7 +24,7 @@ pub struct Proposal {
     /// The options to mark it with.
     pub options: String,
     /// The ops of the super kernel, in order.
-    pub members: Vec<String>,
+    pub members: Vec<SmolStr>,
     /// Streams of its ops.
     pub streams: Vec<i64>,
     /// The core limits its ops have now and keep.
@@ -40,7 +41,7 @@ pub struct Blocker {
     /// The range behind.
     pub behind: String,
     /// The ops between them, and why each is in no super kernel.
-    pub ops: Vec<(String, String)>,
+    pub ops: Vec<(SmolStr, String)>,
     /// Predicted microseconds that one range would take less than the two; `None`: the two cannot be one.
     pub costs: Option<f64>,
 }
@@ -49,9 +50,9 @@ pub struct Blocker {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Passed {
     /// Its first and last op.
-    pub first: String,
+    pub first: SmolStr,
     /// Its last op.
-    pub last: String,
+    pub last: SmolStr,
     /// How many ops it has.
     pub ops: usize,
     /// Why it is not proposed.
@@ -70,7 +71,7 @@ pub struct Suggestion {
     /// The lines to put around the layers.
     pub lines: Vec<String>,
     /// Where the ops named above come from, if the graph tells.
-    pub origins: BTreeMap<String, Origin>,
+    pub origins: BTreeMap<SmolStr, Origin>,
 }
 
 /// Proposes ranges over a graph; marks it has already are not looked at.
@@ -81,11 +82,13 @@ pub(crate) fn suggest(
     prices: &Prices,
 ) -> Result<Suggestion, CostError> {
     let marked = mark_all(graph, settings);
-    let widest = scope::plan(&marked, settings, known.cancel)?;
-    let read = (&widest.kernels).into();
+    let ScopePlan { pieces: widest, kernels, .. } = scope::plan(&marked, settings, known.cancel)?;
+    // A second graph takes as much memory as the first: there is one for each question, and none longer than that.
+    drop(marked);
+    let read = (&kernels).into();
     let mut passed = Vec::new();
     let mut chosen: Vec<(Piece, Subject, Prediction)> = Vec::new();
-    for piece in &widest.pieces {
+    for piece in widest {
         known.cancel.check()?;
         let pass = |why: String| Passed {
             first: piece.members.first().cloned().unwrap_or_default(),
@@ -93,7 +96,7 @@ pub(crate) fn suggest(
             ops: piece.members.len(),
             why,
         };
-        let subject = match known.of_piece(piece, &read)? {
+        let subject = match known.of_piece(&piece, &read)? {
             Ok(subject) => subject,
             Err(why) => {
                 passed.push(pass(why));
@@ -116,11 +119,11 @@ pub(crate) fn suggest(
             passed.push(pass(format!("fusing would lose {:.2} us", -prediction.gain.us)));
             continue;
         }
-        chosen.push((piece.clone(), subject, prediction));
+        chosen.push((piece, subject, prediction));
     }
     chosen.sort_by_key(|(piece, ..)| piece.ops.first().map_or(0, |op| op.id));
     settle(graph, settings, &mut chosen, &mut passed, known.cancel)?;
-    let blockers = blockers(&marked, settings, &chosen, prices, known.cancel)?;
+    let blockers = blockers(&mark_all(graph, settings), settings, &chosen, prices, known.cancel)?;
     let proposals: Vec<Proposal> = chosen
         .into_iter()
         .enumerate()
@@ -131,7 +134,7 @@ pub(crate) fn suggest(
             prediction.name = scope_name(number);
             Proposal {
                 scope: scope_name(number),
-                options: options_for(&streams),
+                options: options_for(streams.len()).into(),
                 members: piece.members,
                 streams,
                 core_limits: piece.core_limits,
@@ -144,7 +147,7 @@ pub(crate) fn suggest(
         let members = proposals.iter().flat_map(|proposal| &proposal.members);
         let between = blockers.iter().flat_map(|blocker| blocker.ops.iter().map(|(name, _)| name));
         let ends = passed.iter().flat_map(|passed| [&passed.first, &passed.last]);
-        graph.origins(members.chain(between).chain(ends).map(String::as_str))
+        graph.origins(members.chain(between).chain(ends).map(SmolStr::as_str))
     };
     Ok(Suggestion { proposals, blockers, passed, lines, origins })
 }
@@ -154,16 +157,16 @@ fn scope_name(number: usize) -> String {
 }
 
 /// Several streams run side by side inside one super kernel if the options say so.
-fn options_for(streams: &[i64]) -> String {
-    if streams.len() > 1 { "stream-fusion=1".to_owned() } else { String::new() }
+fn options_for(streams: usize) -> SmolStr {
+    if streams > 1 { "stream-fusion=1".into() } else { SmolStr::default() }
 }
 
 /// The graph with everything marked that can be fused: one scope per run of equal core limits.
 fn mark_all(graph: &Graph, settings: &Settings) -> Graph {
     let mut marked = graph.clone();
     for node in &mut marked.nodes {
-        node.scope.clear();
-        node.options.clear();
+        node.scope = SmolStr::default();
+        node.options = SmolStr::default();
     }
     let context = Context::new(&marked, settings);
     let fusable: Vec<bool> = marked
@@ -175,7 +178,7 @@ fn mark_all(graph: &Graph, settings: &Settings) -> Graph {
         .collect();
     let streams: HashSet<i64> =
         marked.nodes.iter().zip(&fusable).filter(|(_, fusable)| **fusable).map(|(node, _)| node.stream).collect();
-    let options = if streams.len() > 1 { "stream-fusion=1".to_owned() } else { String::new() };
+    let options = options_for(streams.len());
     let mut limits = None;
     let mut number = 0;
     for (node, fusable) in marked.nodes.iter_mut().zip(fusable) {
@@ -186,7 +189,7 @@ fn mark_all(graph: &Graph, settings: &Settings) -> Graph {
         if limits.replace(own).is_some_and(|before| before != own) {
             number += 1;
         }
-        node.scope = format!("range{number}");
+        node.scope = format!("range{number}").into();
         node.options.clone_from(&options);
     }
     marked
@@ -239,18 +242,18 @@ fn plan_marked(
     cancel: &Cancel,
 ) -> Result<ScopePlan, CostError> {
     let mut marked = graph.clone();
-    let mut scopes: HashMap<&str, (usize, String)> = HashMap::new();
+    let mut scopes: HashMap<&str, (usize, SmolStr)> = HashMap::new();
     for (number, (piece, ..)) in chosen.iter().enumerate() {
         let mut streams: Vec<i64> = piece.ops.iter().map(|op| op.stream).collect();
         streams.sort_unstable();
         streams.dedup();
         for member in &piece.members {
-            scopes.insert(member, (number, options_for(&streams)));
+            scopes.insert(member, (number, options_for(streams.len())));
         }
     }
     for node in &mut marked.nodes {
         let mark = scopes.get(node.name.as_str());
-        node.scope = mark.map(|(number, _)| scope_name(*number)).unwrap_or_default();
+        node.scope = mark.map(|(number, _)| scope_name(*number).into()).unwrap_or_default();
         node.options = mark.map(|(_, options)| options.clone()).unwrap_or_default();
     }
     Ok(scope::plan(&marked, settings, cancel)?)
@@ -347,7 +350,7 @@ fn lines(graph: &Graph, proposals: &[Proposal]) -> Vec<String> {
     let mut lines = Vec::new();
     for proposal in proposals {
         let (first, last) = (proposal.members.first(), proposal.members.last());
-        let (first, last) = (first.map_or("", String::as_str), last.map_or("", String::as_str));
+        let (first, last) = (first.map_or("", SmolStr::as_str), last.map_or("", SmolStr::as_str));
         let options = if proposal.options.is_empty() { String::new() } else { format!(", \"{}\"", proposal.options) };
         lines.push(format!("with torchair.scope.super_kernel(\"{}\"{options}):", proposal.scope));
         let count = proposal.members.len();
@@ -357,7 +360,7 @@ fn lines(graph: &Graph, proposals: &[Proposal]) -> Vec<String> {
                 .members
                 .iter()
                 .filter(|name| nodes.get(name.as_str()).is_some_and(|node| node.stream == *stream));
-            let on: Vec<&String> = on.collect();
+            let on: Vec<&SmolStr> = on.collect();
             if let (Some(first), Some(last)) = (on.first(), on.last()) {
                 lines.push(format!("    # keep the stream switch of stream {stream} inside: `{first}` to `{last}`"));
             }

@@ -85,7 +85,7 @@ impl GivenModel {
         Ok(match self {
             Self::Graph(graph) => {
                 let settings = request.planning();
-                Model::Graph { graph: scope::fill_in(graph.get().0.clone(), &settings)?, settings }
+                Model::Graph { graph: scope::filled_in(&graph.get().0, &settings)?, settings }
             }
             Self::Kernel { infos, name } => Model::Kernel { infos, name },
         })

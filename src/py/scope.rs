@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use serde_json::json;
+use smol_str::SmolStr;
 
 use super::interrupt::interruptible;
 use super::settings::Chosen;
@@ -25,7 +26,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// A graph as the core has it.
 #[pyclass(frozen, module = "superkernel._core")]
-pub(super) struct ScopeGraph(pub(super) scope::Graph);
+pub(super) struct ScopeGraph(pub(super) Arc<scope::Graph>);
 
 #[pymethods]
 impl ScopeGraph {
@@ -44,7 +45,7 @@ impl ScopeGraph {
             }
             Ok(graph)
         })?;
-        Ok(Self(graph))
+        Ok(Self(Arc::new(graph)))
     }
 
     /// Refuses a node that no graph can have: `text` is its JSON form.
@@ -63,6 +64,11 @@ impl ScopeGraph {
     #[getter]
     fn name(&self) -> &str {
         &self.0.name
+    }
+
+    /// The nodes that tell what the engine made of the graph, in JSON form as plain data.
+    fn built_nodes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &py.detach(|| scope::json::built_nodes(&self.0)))
     }
 
     /// Its JSON form as plain data.
@@ -163,6 +169,24 @@ impl ScopePlanned {
         (0..self.plan.pieces.len()).map(piece).collect()
     }
 
+    /// What was assumed about a graph from before compilation.
+    #[getter]
+    fn prediction(&self) -> &[String] {
+        &self.plan.prediction
+    }
+
+    /// What the user can change, as plain data.
+    #[getter]
+    fn findings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &json!(self.plan.findings))
+    }
+
+    /// Scopes that are not planned because of their options, as plain data.
+    #[getter]
+    fn mistakes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &json!(self.plan.mistakes))
+    }
+
     /// Everything as plain data.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::to_python(py, &py.detach(|| self.plan.to_json()))
@@ -239,8 +263,8 @@ impl ScopePiece {
 
     /// All members in list order.
     #[getter]
-    fn members(&self) -> Vec<String> {
-        self.piece().members.clone()
+    fn members(&self) -> Vec<&str> {
+        self.piece().members.iter().map(SmolStr::as_str).collect()
     }
 
     /// Its op list with names, types and ids of the graph.
@@ -256,7 +280,7 @@ impl ScopePiece {
             id: found.id,
             message: found.message.clone(),
             solution: found.solution.clone(),
-            unfusable: found.unfusable.clone(),
+            unfusable: found.unfusable.iter().map(SmolStr::to_string).collect(),
         };
         self.piece().problems.iter().map(problem).collect()
     }
@@ -294,8 +318,12 @@ impl ScopePiece {
     /// The argument of `superkernel.compile` for each op alone, without events, and the op's name.
     #[getter]
     fn alone<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
-        let each =
-            self.piece().ops.iter().enumerate().filter_map(|(at, op)| Some((op.name.clone(), self.piece().alone(at)?)));
+        let each = self
+            .piece()
+            .ops
+            .iter()
+            .enumerate()
+            .filter_map(|(at, op)| Some((op.name.to_string(), self.piece().alone(at)?)));
         each.map(|(name, infos)| Ok((name, convert::to_python(py, &infos)?))).collect()
     }
 
@@ -307,7 +335,7 @@ impl ScopePiece {
 /// The plan of a graph.
 #[pyfunction]
 fn scope_plan(py: Python<'_>, graph: &Bound<'_, ScopeGraph>, request: PlanRequest) -> PyResult<ScopePlanned> {
-    let (graph, settings) = (&graph.get().0, request.planning());
+    let (graph, settings) = (&*graph.get().0, request.planning());
     let plan = interruptible(py, |cancel| crate::scope(graph, &settings, cancel))?;
     Ok(ScopePlanned { plan: Arc::new(plan), mode: settings.mode })
 }

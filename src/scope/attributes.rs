@@ -67,7 +67,7 @@ pub(crate) fn apply(
     read: impl Fn() -> Result<AttributeValue, ScopeError>,
 ) -> Result<(), ScopeError> {
     let wrong = |value: &AttributeValue, expected: &'static str| ScopeError::Attribute {
-        node: node.name.clone(),
+        node: node.name.to_string(),
         key: key.to_owned(),
         found: value.describe(),
         expected,
@@ -102,9 +102,9 @@ pub(crate) fn apply(
         value @ (AttributeValue::Text(_) | AttributeValue::Switch(_)) => Err(wrong(&value, "a list of integers")),
     };
     match key {
-        "_super_kernel_scope" => node.scope = text()?,
-        "_super_kernel_options" => node.options = text()?,
-        STREAM_LABEL => node.stream_label = text()?,
+        "_super_kernel_scope" => node.scope = text()?.into(),
+        "_super_kernel_options" => node.options = text()?.into(),
+        STREAM_LABEL => node.stream_label = text()?.into(),
         SUPPORT => node.support = integer()?,
         "local_memory_size" => node.local_memory_size = integer()?,
         "_tiling_sink_op" => node.tiling_sink = switch()?,
@@ -112,9 +112,9 @@ pub(crate) fn apply(
         "_hccl" => node.hccl = switch()?,
         "_op_aicore_num" => node.aicore_num = cores()?,
         "_op_vectorcore_num" => node.vectorcore_num = cores()?,
-        "superkernel_kernelname" => node.kernel_name = text()?,
-        "bin_file_path" => node.bin_path = text()?,
-        "json_file_path" => node.json_path = text()?,
+        "superkernel_kernelname" => node.kernel_name = text()?.into(),
+        "bin_file_path" => node.bin_path = text()?.into(),
+        "json_file_path" => node.json_path = text()?.into(),
         "SPK_task_type" => {
             let name = text()?;
             let unknown = || wrong(&AttributeValue::Text(name.clone()), "`normal` or `dynamic`");

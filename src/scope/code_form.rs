@@ -157,7 +157,7 @@ impl Reader {
                 alias: arguments.first().copied().map_or_else(String::new, name_of_argument),
                 last: None,
             };
-            self.origin = Some(Origin { torch_op, fx_node, line });
+            self.origin = Some(Origin { torch_op: torch_op.into(), fx_node: fx_node.into(), line: line.into() });
         }
         if let Some(line) = &mut self.line {
             line.is_fresh = false;

@@ -11,8 +11,9 @@ use super::tasks;
 /// Per stream, how many tasks of it have certainly ended.
 type Clock = Vec<usize>;
 
-/// Refuses a data edge between streams that no chain of stream order and events covers. Every node gets to know what the
-/// node before it on its stream knew, and what the producers of the events it waits for knew.
+/// Refuses a data edge from a later node to an earlier one, and one between streams that no chain of stream order and
+/// events covers. Every node gets to know what the node before it on its stream knew, and what the producers of the events
+/// it waits for knew.
 pub(crate) fn check(context: &Context<'_>, events: &[Event]) -> Result<(), ScopeError> {
     let graph = context.graph;
     let number_of: HashMap<i64, usize> = context
@@ -22,10 +23,14 @@ pub(crate) fn check(context: &Context<'_>, events: &[Event]) -> Result<(), Scope
         .enumerate()
         .map(|(number, stream)| (*stream, number))
         .collect();
+    let is_source = |index: NodeIndex| graph.node(index).role() != Role::Ordinary;
+    if let Some(edge) = graph.data.iter().find(|edge| edge.from >= edge.to && !is_source(edge.from)) {
+        let name = |index: NodeIndex| graph.node(index).name.to_string();
+        return Err(ScopeError::BackwardData { producer: name(edge.from), consumer: name(edge.to) });
+    }
     if number_of.len() < 2 {
         return Ok(());
     }
-    let is_source = |index: NodeIndex| graph.node(index).role() != Role::Ordinary;
     let producers = tasks::producers(graph, |index| !context.is_transparent(index), is_source, &[]);
     let mut waits: HashMap<NodeIndex, Vec<NodeIndex>> = HashMap::new();
     let mut known_at: HashMap<NodeIndex, Clock> = HashMap::new();
@@ -48,9 +53,9 @@ pub(crate) fn check(context: &Context<'_>, events: &[Event]) -> Result<(), Scope
             let Some(&other) = number_of.get(&graph.node(*producer).stream) else { continue };
             if other != own && now[own][other] < ended[producer.0] {
                 return Err(ScopeError::UncoveredData {
-                    producer: graph.node(*producer).name.clone(),
+                    producer: graph.node(*producer).name.clone().into(),
                     producer_stream: graph.node(*producer).stream,
-                    consumer: node.name.clone(),
+                    consumer: node.name.clone().into(),
                     consumer_stream: node.stream,
                 });
             }

@@ -79,8 +79,8 @@ pub(crate) fn cut(context: &Context<'_>, scope: &Scope, kept_in: &[&str]) -> Res
             Strict::Abort => {
                 return Err(ScopeError::StrictAbort {
                     record: context.record_text(found.node, &scope.name, found.reason),
-                    scope: scope.name.clone(),
-                    node: context.node(found.node).name.clone(),
+                    scope: scope.name.to_string(),
+                    node: context.node(found.node).name.to_string(),
                     reason: found.reason,
                 });
             }
@@ -96,7 +96,8 @@ pub(crate) fn cut(context: &Context<'_>, scope: &Scope, kept_in: &[&str]) -> Res
     }
     let ends = (context.node(first).id - 1, context.node(last).id + 1);
     if points.is_empty() {
-        let whole = Draft { name: scope.name.clone(), scope: scope.index, bounds: ends, members: scope.kept.clone() };
+        let whole =
+            Draft { name: scope.name.clone().into(), scope: scope.index, bounds: ends, members: scope.kept.clone() };
         return Ok(CutScope { outcome: Outcome::Pieces(vec![whole]), cuts });
     }
     points.extend([ends.0, ends.1]);

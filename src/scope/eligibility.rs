@@ -193,7 +193,7 @@ mod tests {
         let rules = Eligibility::new(&settings);
         let reason = |support, scope: &str| {
             let mut node = node(support, 0, [false; 3], false);
-            node.scope = scope.to_owned();
+            node.scope = scope.to_owned().into();
             rules.interrupts(&node, scope, "s", Predicate::Full)
         };
         assert_eq!(reason(0, "s"), Some(Reason::NoSupportFlag));

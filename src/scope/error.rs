@@ -228,6 +228,14 @@ pub enum ScopeError {
         /// What is wrong.
         problem: String,
     },
+    /// The same of data.
+    #[error("`{consumer}` reads what `{producer}` writes, but comes before it in the list")]
+    BackwardData {
+        /// Writes.
+        producer: String,
+        /// Reads.
+        consumer: String,
+    },
     /// A consumer in front of its producer.
     #[error("event {id}: `{consumer}` receives what `{producer}` sends, but comes before it in the list")]
     BackwardEvent {
@@ -356,7 +364,9 @@ impl Diagnostic for ScopeError {
                 "an event is one send node with one producer and one recv node with one consumer, under one id",
             ),
             Self::EventIds { .. } => advice("SK1013", "use smaller ids for memory events"),
-            Self::BackwardEvent { .. } => advice("SK1014", "list the nodes in execution order"),
+            Self::BackwardEvent { .. } | Self::BackwardData { .. } => {
+                advice("SK1014", "list the nodes in execution order")
+            }
             Self::UnknownExcluded { .. } => advice("SK1022", "exclude nodes of the graph, by their whole names"),
             Self::Cancelled(_) => advice("SK1023", "run it again"),
             Self::CyclicEdges { .. } => advice("SK1030", "give the graph as it was dumped"),

@@ -80,7 +80,8 @@ struct Unpaired {
 /// Reads the events of a graph. In every graph that holds a piece all of them must be complete; in others nobody
 /// looks. Ids are counted per graph: branches of a model that exclude each other use them again.
 pub(crate) fn collect(graph: &Graph, mode: Mode, planned: &HashSet<BranchIndex>) -> Result<Vec<Event>, ScopeError> {
-    let fail = |node: NodeIndex, problem: String| ScopeError::Event { node: graph.node(node).name.clone(), problem };
+    let fail =
+        |node: NodeIndex, problem: String| ScopeError::Event { node: graph.node(node).name.to_string(), problem };
     let mut pairs = Vec::new();
     let mut left: BTreeMap<(EventKind, i64), Unpaired> = BTreeMap::new();
     for ((_, kind, id), mut ends) in read_ends(graph, planned)? {
@@ -115,7 +116,7 @@ pub(crate) fn collect(graph: &Graph, mode: Mode, planned: &HashSet<BranchIndex>)
     for (send, recv) in pairs {
         let shares_id_with = shared.get(&send.node).copied();
         if mode == Mode::Default && shares_id_with.is_none() && recv.partner <= send.partner {
-            let name = |index| graph.node(index).name.clone();
+            let name = |index| graph.node(index).name.to_string();
             let (producer, consumer) = (name(send.partner), name(recv.partner));
             return Err(ScopeError::BackwardEvent { id: send.id, producer, consumer });
         }
@@ -164,7 +165,7 @@ fn read_ends(
             (Some(_), _) => format!("it has {} control neighbours as {what}, not one", partners.len()),
         };
         if planned.contains(&node.branch) {
-            return Err(ScopeError::Event { node: node.name.clone(), problem });
+            return Err(ScopeError::Event { node: node.name.to_string(), problem });
         }
     }
     Ok(found)

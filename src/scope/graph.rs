@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use super::error::ScopeError;
 use crate::model::{self, Missing, TaskType};
@@ -125,9 +126,9 @@ impl Role {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Node {
     /// Unique in its graph.
-    pub name: String,
+    pub name: SmolStr,
     /// Operator type.
-    pub op_type: String,
+    pub op_type: SmolStr,
     /// Topological id; grows along the list.
     pub id: i64,
     /// The graph it is in.
@@ -135,11 +136,11 @@ pub(crate) struct Node {
     /// Stream id; -1: not assigned.
     pub stream: i64,
     /// The stream the user asked for, by its label; empty: none.
-    pub stream_label: String,
+    pub stream_label: SmolStr,
     /// Name of the scope the node is marked with; empty: unmarked.
-    pub scope: String,
+    pub scope: SmolStr,
     /// Option string of the mark.
-    pub options: String,
+    pub options: SmolStr,
     /// Only 1 means "can be a sub-kernel".
     pub support: i64,
     /// Greater than 0 marks a SIMT kernel.
@@ -157,11 +158,11 @@ pub(crate) struct Node {
     /// User limit of vector cores.
     pub vectorcore_num: Option<u32>,
     /// Name of the compiled relocatable sub-kernel.
-    pub kernel_name: String,
+    pub kernel_name: SmolStr,
     /// Its object file.
-    pub bin_path: String,
+    pub bin_path: SmolStr,
     /// Its description file.
-    pub json_path: String,
+    pub json_path: SmolStr,
     /// Static or tiling-sink.
     pub task_type: TaskType,
     /// Runs on AI cores. False for host, AICPU and DMA work: it can make progress while a kernel holds every core.
@@ -196,11 +197,11 @@ pub(crate) struct PartOf {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Origin {
     /// The torch operator, `aten.mm.default`.
-    pub torch_op: String,
+    pub torch_op: SmolStr,
     /// The node of the traced graph, `mm_1`.
-    pub fx_node: String,
+    pub fx_node: SmolStr,
     /// The line of Python, `model.py:7`.
-    pub line: String,
+    pub line: SmolStr,
 }
 
 impl fmt::Display for Origin {
@@ -221,16 +222,16 @@ impl Node {
     }
 
     /// An unmarked node with every field at its default.
-    pub(crate) fn new(name: impl Into<String>, op_type: impl Into<String>, id: i64, stream: i64) -> Self {
+    pub(crate) fn new(name: impl Into<SmolStr>, op_type: impl Into<SmolStr>, id: i64, stream: i64) -> Self {
         Self {
             name: name.into(),
             op_type: op_type.into(),
             id,
             branch: BranchIndex::ROOT,
             stream,
-            stream_label: String::new(),
-            scope: String::new(),
-            options: String::new(),
+            stream_label: SmolStr::default(),
+            scope: SmolStr::default(),
+            options: SmolStr::default(),
             support: 0,
             local_memory_size: 0,
             tiling_on_aicpu: false,
@@ -239,9 +240,9 @@ impl Node {
             hccl: false,
             aicore_num: None,
             vectorcore_num: None,
-            kernel_name: String::new(),
-            bin_path: String::new(),
-            json_path: String::new(),
+            kernel_name: SmolStr::default(),
+            bin_path: SmolStr::default(),
+            json_path: SmolStr::default(),
             task_type: TaskType::Normal,
             ai_core: true,
             no_task: false,
@@ -323,7 +324,7 @@ pub struct Graph {
 
 impl Graph {
     /// Where the nodes of these names come from, as far as the graph tells.
-    pub(crate) fn origins<'a>(&self, names: impl Iterator<Item = &'a str>) -> BTreeMap<String, Origin> {
+    pub(crate) fn origins<'a>(&self, names: impl Iterator<Item = &'a str>) -> BTreeMap<SmolStr, Origin> {
         let wanted: HashSet<&str> = names.collect();
         let named = self.nodes.iter().filter(|node| wanted.contains(node.name.as_str()));
         named.filter_map(|node| Some((node.name.clone(), node.origin.as_deref()?.clone()))).collect()
@@ -384,10 +385,10 @@ impl Graph {
         let mut last: Option<&Node> = None;
         for (index, node) in self.indexed() {
             if node.name.is_empty() {
-                return Err(ScopeError::UnnamedNode { position: index.0, op_type: node.op_type.clone() });
+                return Err(ScopeError::UnnamedNode { position: index.0, op_type: node.op_type.to_string() });
             }
             if seen.insert(node.name.as_str(), index).is_some() {
-                return Err(ScopeError::DuplicateNode { name: node.name.clone() });
+                return Err(ScopeError::DuplicateNode { name: node.name.to_string() });
             }
             // Event ends never enter a cut, so only the rest must be in order.
             if node.is_event() {
@@ -395,13 +396,13 @@ impl Graph {
             }
             // The two ends keep room for `first - 1` and `last + 1`.
             if node.id == i64::MIN || node.id == i64::MAX {
-                return Err(ScopeError::IdRange { name: node.name.clone(), id: node.id });
+                return Err(ScopeError::IdRange { name: node.name.to_string(), id: node.id });
             }
             if let Some(before) = last.filter(|before| before.id >= node.id) {
                 return Err(ScopeError::IdOrder {
-                    before: before.name.clone(),
+                    before: before.name.to_string(),
                     before_id: before.id,
-                    name: node.name.clone(),
+                    name: node.name.to_string(),
                     id: node.id,
                 });
             }
@@ -421,8 +422,8 @@ impl Graph {
     /// Relative paths, of files that are beside the graph's own or in the current folder.
     pub(crate) fn look_for_files(&mut self, folder: &Path) {
         for node in &mut self.nodes {
-            node.bin_path = model::beside(folder, &node.bin_path, Missing::AsWritten);
-            node.json_path = model::beside(folder, &node.json_path, Missing::AsWritten);
+            node.bin_path = model::beside(folder, &node.bin_path, Missing::AsWritten).into();
+            node.json_path = model::beside(folder, &node.json_path, Missing::AsWritten).into();
         }
     }
 
@@ -489,7 +490,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("op.json");
         let mut node = Node::new("a", "Add", 1, 0);
-        node.json_path = path.to_str().unwrap().to_owned();
+        node.json_path = path.to_str().unwrap().to_owned().into();
         let mut graph = Graph { nodes: vec![node], ..Graph::default() };
         for (text, support, size) in [
             (r#"{"supportSuperKernel": 1, "localMemorySize": 4096}"#, 1, 4096),
@@ -510,7 +511,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("op.json");
         let mut node = Node::new("a", "Add", 1, 0);
-        node.json_path = path.to_str().unwrap().to_owned();
+        node.json_path = path.to_str().unwrap().to_owned().into();
         let mut graph = Graph { nodes: vec![node], ..Graph::default() };
         for (text, part) in [
             (r#"{"supportSuperKernel": "1"}"#, "`supportSuperKernel` is \"1\""),

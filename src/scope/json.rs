@@ -4,9 +4,12 @@
 //! send stands right behind its producer and the recv right in front of its consumer.
 
 use std::collections::HashMap;
+use std::fmt;
 
-use serde::Deserialize;
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
+use smol_str::SmolStr;
 
 use super::attributes::{self, AttributeValue};
 use super::error::ScopeError;
@@ -28,7 +31,7 @@ struct RawGraph {
     before_compilation: bool,
     #[serde(default)]
     branches: Vec<RawBranch>,
-    nodes: Option<Vec<RawNode>>,
+    nodes: Option<Nodes>,
     #[serde(default)]
     events: Vec<RawEvent>,
     #[serde(default)]
@@ -48,15 +51,15 @@ struct RawBranch {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawNode {
-    branch: Option<String>,
-    name: String,
+    branch: Option<SmolStr>,
+    name: SmolStr,
     #[serde(rename = "type")]
-    op_type: String,
+    op_type: SmolStr,
     id: Option<i64>,
     stream: Option<i64>,
-    stream_label: Option<String>,
-    scope: Option<String>,
-    options: Option<String>,
+    stream_label: Option<SmolStr>,
+    scope: Option<SmolStr>,
+    options: Option<SmolStr>,
     support: Option<i64>,
     local_memory_size: Option<i64>,
     tiling_on_aicpu: Option<bool>,
@@ -65,9 +68,9 @@ struct RawNode {
     hccl: Option<bool>,
     aicore_num: Option<u32>,
     vectorcore_num: Option<u32>,
-    kernel_name: Option<String>,
-    bin_path: Option<String>,
-    json_path: Option<String>,
+    kernel_name: Option<SmolStr>,
+    bin_path: Option<SmolStr>,
+    json_path: Option<SmolStr>,
     task_type: Option<TaskType>,
     ai_core: Option<bool>,
     no_task: Option<bool>,
@@ -83,11 +86,11 @@ struct RawNode {
 #[serde(deny_unknown_fields)]
 struct RawOrigin {
     #[serde(default)]
-    torch_op: String,
+    torch_op: SmolStr,
     #[serde(default)]
-    fx_node: String,
+    fx_node: SmolStr,
     #[serde(default)]
-    line: String,
+    line: SmolStr,
 }
 
 #[derive(Deserialize, Clone, Copy, Default)]
@@ -141,16 +144,12 @@ pub(crate) fn read(text: &str) -> Result<Graph, ScopeError> {
         let is_op_list = error.to_string().starts_with("unknown field `op_list`");
         if is_op_list { ScopeError::OpListGiven } else { ScopeError::Json(error) }
     })?;
-    let raw_nodes = raw.nodes.ok_or(ScopeError::NoNodes)?;
+    let Nodes { list: mut nodes, branches: named, refused, .. } = raw.nodes.ok_or(ScopeError::NoNodes)?;
     let mut branches = Branches::declared(raw.branches)?;
-    let mut nodes = Vec::with_capacity(raw_nodes.len());
-    let mut next_id = 0;
-    for raw_node in raw_nodes {
-        let branch = raw_node.branch.as_deref().map_or(BranchIndex::ROOT, |name| branches.get(name));
-        let mut node = read_node(raw_node, next_id)?;
-        node.branch = branch;
-        next_id = node.id.saturating_add(1);
-        nodes.push(node);
+    refused.map_or(Ok(()), Err)?;
+    let known: Vec<BranchIndex> = named.iter().map(|name| branches.get(name)).collect();
+    for node in &mut nodes {
+        node.branch = node.branch.0.checked_sub(1).map_or(BranchIndex::ROOT, |position| known[position]);
     }
     let branches = branches.list;
     let stage = if raw.before_compilation { Stage::BeforeCompilation } else { Stage::Compiled };
@@ -160,6 +159,59 @@ pub(crate) fn read(text: &str) -> Result<Graph, ScopeError> {
     connect(&mut graph, &raw.data, &raw.control)?;
     graph.check()?;
     Ok(graph)
+}
+
+/// Nodes as they are read, one by one: all of them as written would take more memory than the graph itself.
+#[derive(Default)]
+struct Nodes {
+    /// The branch of a node is its position in `branches`, counted from 1.
+    list: Vec<Node>,
+    /// The graphs that nodes name, in the order of their first nodes.
+    branches: Vec<SmolStr>,
+    positions: HashMap<SmolStr, usize>,
+    /// The first that cannot be.
+    refused: Option<ScopeError>,
+    next_id: i64,
+}
+
+impl Nodes {
+    fn add(&mut self, raw: RawNode) -> Result<(), ScopeError> {
+        let branch = raw.branch.clone().map_or(0, |name| {
+            *self.positions.entry(name).or_insert_with_key(|name| {
+                self.branches.push(name.clone());
+                self.branches.len()
+            })
+        });
+        let mut node = read_node(raw, self.next_id)?;
+        node.branch = BranchIndex(branch);
+        self.next_id = node.id.saturating_add(1);
+        self.list.push(node);
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for Nodes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Self::default())
+    }
+}
+
+impl<'de> Visitor<'de> for Nodes {
+    type Value = Self;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a sequence")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut written: A) -> Result<Self, A::Error> {
+        while let Some(raw) = written.next_element()? {
+            // What is wrong with the form of the document is said first.
+            if self.refused.is_none() {
+                self.refused = self.add(raw).err();
+            }
+        }
+        Ok(self)
+    }
 }
 
 /// Nested graphs by name.
@@ -321,6 +373,12 @@ pub(crate) fn write(graph: &Graph) -> Value {
         written["branches"] = branches.collect();
     }
     written
+}
+
+/// Super kernels, and nodes that are part of one: what only dumps of what the engine built have.
+pub(crate) fn built_nodes(graph: &Graph) -> Value {
+    let built = graph.nodes.iter().filter(|node| node.op_type == "SuperKernel" || node.part_of.is_some());
+    built.map(|node| write_node(graph, node)).collect()
 }
 
 fn write_node(graph: &Graph, node: &Node) -> Value {

@@ -47,8 +47,8 @@ pub(crate) fn layers(context: &Context<'_>, order: &Order, scope: &Scope, member
     let whole = pieces.len() == 1;
     let draft = |members: Vec<NodeIndex>| {
         let bounds = (context.node(members[0]).id - 1, context.node(members[members.len() - 1]).id + 1);
-        let name = if whole { scope.name.clone() } else { Draft::split_name(&scope.name, bounds) };
-        Draft { name, scope: scope.index, bounds, members }
+        let name = if whole { scope.name.clone() } else { Draft::split_name(&scope.name, bounds).into() };
+        Draft { name: name.into(), scope: scope.index, bounds, members }
     };
     pieces.into_iter().map(draft).collect()
 }

@@ -1,5 +1,7 @@
 //! The list and the events as they are after planning.
 
+use smol_str::SmolStr;
+
 use super::events::{EventIndex, Origin, Party, PieceIndex};
 use super::graph::NodeIndex;
 use super::membership::Context;
@@ -19,7 +21,10 @@ enum Entry {
 /// event ends beside them, then its data nodes and its output node.
 pub(crate) fn nodes(context: &Context<'_>, rewriter: &Rewriter<'_>, pieces: &[Piece]) -> Vec<ListedNode> {
     let (outer, inner) = lists(context, rewriter);
-    let mut list = Listing { context, rewriter, nodes: Vec::new() };
+    // Members, event ends and sources beside what every super kernel has.
+    let inputs: usize = pieces.iter().map(|piece| piece.inputs.len() + 1).sum();
+    let count = outer.len() + inner.iter().map(Vec::len).sum::<usize>() + inputs;
+    let mut list = Listing { context, rewriter, nodes: Vec::with_capacity(count) };
     for (_, entry) in outer {
         let Entry::Piece(index) = entry else {
             list.entry(entry, None);
@@ -93,16 +98,16 @@ struct Listing<'a> {
 }
 
 impl Listing<'_> {
-    fn push(&mut self, name: String, op_type: &str, stream: i64, parent: Option<&String>) {
+    fn push(&mut self, name: impl Into<SmolStr>, op_type: impl Into<SmolStr>, stream: i64, parent: Option<&SmolStr>) {
         let id = self.nodes.len();
-        self.nodes.push(ListedNode { id, name, op_type: op_type.to_owned(), stream, parent: parent.cloned() });
+        self.nodes.push(ListedNode { id, name: name.into(), op_type: op_type.into(), stream, parent: parent.cloned() });
     }
 
-    fn entry(&mut self, entry: Entry, parent: Option<&String>) {
+    fn entry(&mut self, entry: Entry, parent: Option<&SmolStr>) {
         match entry {
             Entry::Node(index) => {
                 let node = self.context.node(index);
-                self.push(node.name.clone(), &node.op_type, node.stream, parent);
+                self.push(node.name.clone(), node.op_type.clone(), node.stream, parent);
             }
             Entry::Send(index) => {
                 let event = &self.rewriter.events[index.0];

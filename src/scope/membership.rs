@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use smol_str::SmolStr;
+
 use super::eligibility::{Eligibility, Predicate, queue_positions};
 use super::error::ScopeError;
 use super::graph::{BranchIndex, Graph, Node, NodeIndex};
@@ -29,7 +31,7 @@ pub(crate) struct Scope {
     /// Its place among the scopes.
     pub index: ScopeIndex,
     /// The name.
-    pub name: String,
+    pub name: SmolStr,
     /// The graph its operators are in.
     pub branch: BranchIndex,
     /// What it wants when not all of it can be fused.
@@ -172,12 +174,12 @@ pub(crate) fn scopes(context: &Context<'_>) -> Result<(Vec<Scope>, Vec<Mistake>)
             && value != before
             && mistaken.insert(number)
         {
-            let first = said_by.get(&number).map_or_else(String::new, |first| context.node(*first).name.clone());
+            let first = said_by.get(&number).map_or_else(String::new, |first| context.node(*first).name.to_string());
             errors.push(ScopeError::StrictConflict {
-                scope: node.scope.clone(),
+                scope: node.scope.to_string(),
                 first,
                 first_value: before.as_str(),
-                node: node.name.clone(),
+                node: node.name.to_string(),
                 value: value.as_str(),
             });
         }

@@ -31,9 +31,9 @@ impl Mistake {
     pub(crate) fn new(node: &Node, branch: &str, error: &ScopeError) -> Self {
         Self {
             id: error.id(),
-            scope: node.scope.clone(),
+            scope: node.scope.to_string(),
             branch: branch.to_owned(),
-            node: node.name.clone(),
+            node: node.name.to_string(),
             message: error.to_string(),
             solution: error.solution(),
         }
@@ -60,7 +60,7 @@ pub(crate) fn check(node: &Node, mode: Mode) -> (Option<Strict>, Vec<ScopeError>
         let said = !errors.is_empty();
         errors.extend(problems.into_iter().filter(|located| !(said && is_strict(&located.problem))).map(|located| {
             let source = OptionError { input: input.clone(), problems: vec![located] };
-            ScopeError::Options { node: node.name.clone(), source }
+            ScopeError::Options { node: node.name.to_string(), source }
         }));
     }
     (strict, errors)

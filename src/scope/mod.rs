@@ -50,7 +50,7 @@ pub use error::ScopeError;
 pub use graph::Graph;
 pub use outcome::{Piece, Problem, ScopePlan};
 pub(crate) use plan::plan;
-pub(crate) use prediction::{fill_in, plan_model};
+pub(crate) use prediction::{filled_in, plan_model};
 pub use settings::{Cuts, Hazards, Mode, Order, Orders, Settings, SingleOps, Target};
 
 /// Reads a graph from its JSON form or from a dump of any form, told apart by content.

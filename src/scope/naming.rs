@@ -149,7 +149,7 @@ impl CanonicalOptions {
     /// Of the options of `node`.
     pub(crate) fn of(node: &Node) -> Result<Self, ScopeError> {
         let options = parse(&node.options, Separator::Hyphen)
-            .map_err(|source| ScopeError::Options { node: node.name.clone(), source })?;
+            .map_err(|source| ScopeError::Options { node: node.name.to_string(), source })?;
         let decisive = options.texts().filter(|(name, text)| match name.influence() {
             Influence::Code => *text != name.default_text(),
             Influence::Scopes => false,
@@ -204,7 +204,7 @@ mod tests {
 
     fn canonical(options: &str) -> CanonicalOptions {
         let mut node = Node::new("n", "Op", 1, 0);
-        node.options = options.to_owned();
+        node.options = options.to_owned().into();
         CanonicalOptions::of(&node).unwrap()
     }
 

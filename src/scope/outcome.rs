@@ -4,6 +4,7 @@ use crate::model::KnownKernels;
 use crate::named::named;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use smol_str::SmolStr;
 
 use super::graph::{Graph, Node, Origin, Stage};
 use super::mistakes::Mistake;
@@ -32,9 +33,9 @@ pub struct Record {
     /// `INFO`, `EVENT` or `WARNING`.
     pub level: &'static str,
     /// The scope it is about.
-    pub scope: String,
+    pub scope: SmolStr,
     /// The node it is about.
-    pub node: String,
+    pub node: SmolStr,
     /// The reason's code.
     pub reason: &'static str,
     /// The sentence; contains `super_kernel_scope`.
@@ -68,10 +69,10 @@ pub enum Status {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Dropped {
     /// Its name.
-    pub node: String,
+    pub node: SmolStr,
     /// Its type.
     #[serde(rename = "type")]
-    pub op_type: String,
+    pub op_type: SmolStr,
     /// Its topological id.
     pub id: i64,
     /// Its stream.
@@ -81,7 +82,7 @@ pub struct Dropped {
     /// The reason, for people.
     pub explanation: &'static str,
     /// What the user wrote.
-    pub origin: Option<Origin>,
+    pub origin: Option<Box<Origin>>,
 }
 
 impl Dropped {
@@ -94,7 +95,7 @@ impl Dropped {
             stream: node.stream,
             reason: reason.code(),
             explanation: reason.explain(),
-            origin: node.origin.as_deref().cloned(),
+            origin: node.origin.clone(),
         }
     }
 }
@@ -103,10 +104,10 @@ impl Dropped {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CutReport {
     /// The node that interrupts it; with `wait-cycle` the first node behind the cut.
-    pub node: String,
+    pub node: SmolStr,
     /// Its type.
     #[serde(rename = "type")]
-    pub op_type: String,
+    pub op_type: SmolStr,
     /// Its topological id.
     pub id: i64,
     /// Its stream.
@@ -116,7 +117,7 @@ pub struct CutReport {
     /// With `wait-cycle`: member, work outside, member.
     pub through: Option<String>,
     /// What the user wrote.
-    pub origin: Option<Origin>,
+    pub origin: Option<Box<Origin>>,
 }
 
 impl CutReport {
@@ -129,7 +130,7 @@ impl CutReport {
             stream: node.stream,
             reason: reason.code(),
             through,
-            origin: node.origin.as_deref().cloned(),
+            origin: node.origin.clone(),
         }
     }
 }
@@ -138,7 +139,7 @@ impl CutReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ScopeReport {
     /// Its name.
-    pub name: String,
+    pub name: SmolStr,
     /// The nested graph it is in; empty for the root.
     pub branch: String,
     /// `strict-scope-check`, if given.
@@ -146,13 +147,13 @@ pub struct ScopeReport {
     /// `fused`, `bypassed`, `empty`, or `mistaken`: its options are not valid.
     pub outcome: &'static str,
     /// Marked nodes that were not dropped.
-    pub members: Vec<String>,
+    pub members: Vec<SmolStr>,
     /// Marked nodes that are in no super kernel.
     pub left_out: Vec<Dropped>,
     /// Where it was cut.
     pub cuts: Vec<CutReport>,
     /// Names of its pieces, in the order they are built.
-    pub pieces: Vec<String>,
+    pub pieces: Vec<SmolStr>,
 }
 
 /// Something the compiler would refuse about a piece.
@@ -165,12 +166,12 @@ pub struct Problem {
     /// What to do about it.
     pub solution: String,
     /// Ops that cannot be in any super kernel as they are.
-    pub unfusable: Vec<String>,
+    pub unfusable: Vec<SmolStr>,
 }
 
 impl Problem {
     /// Ops without object or description file. (The model passes over entries without a description.)
-    pub(crate) fn missing_path(ops: Vec<String>) -> Self {
+    pub(crate) fn missing_path(ops: Vec<SmolStr>) -> Self {
         let shown = ops.iter().take(3).map(|op| format!("`{op}`")).collect::<Vec<_>>().join(", ");
         let more = ops.len().checked_sub(3).filter(|more| *more > 0);
         let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
@@ -197,22 +198,22 @@ impl Problem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Op {
     /// Its name in the graph.
-    pub name: String,
+    pub name: SmolStr,
     /// Its type.
     #[serde(rename = "type")]
-    pub op_type: String,
+    pub op_type: SmolStr,
     /// Its topological id in the graph as given.
     pub id: i64,
     /// Its stream.
     pub stream: i64,
     /// What the user wrote.
-    pub origin: Option<Origin>,
+    pub origin: Option<Box<Origin>>,
     /// `start`, `middle` or `end`: what it is told when it is compiled as a sub-kernel.
     pub location: &'static str,
     /// Its object.
-    pub bin_path: String,
+    pub bin_path: SmolStr,
     /// Its description.
-    pub json_path: String,
+    pub json_path: SmolStr,
     /// `normal` or `dynamic`.
     pub task_type: &'static str,
     /// Ids it waits for.
@@ -234,7 +235,7 @@ impl Op {
             op_type: node.op_type.clone(),
             id: node.id,
             stream: node.stream,
-            origin: node.origin.as_deref().cloned(),
+            origin: node.origin.clone(),
             location,
             bin_path: node.bin_path.clone(),
             json_path: node.json_path.clone(),
@@ -249,13 +250,13 @@ impl Op {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Piece {
     /// `<scope>` or `<scope>_split_<b>_<e>`.
-    pub name: String,
+    pub name: SmolStr,
     /// The scope it is cut out of.
-    pub scope: String,
+    pub scope: SmolStr,
     /// The nested graph it is in; empty for the root.
     pub branch: String,
     /// Name of its node in the graph.
-    pub node_name: String,
+    pub node_name: SmolStr,
     /// Name of the kernel.
     pub kernel_name: String,
     /// What the kernel's name is a digest of.
@@ -263,15 +264,15 @@ pub struct Piece {
     /// The stream it is launched on.
     pub main_stream: i64,
     /// Its option string.
-    pub options: String,
+    pub options: SmolStr,
     /// Cube and vector cores it is limited to.
     pub core_limits: Option<(u32, u32)>,
     /// All members in list order.
-    pub members: Vec<String>,
+    pub members: Vec<SmolStr>,
     /// Tensors it reads from outside: node and output.
-    pub inputs: Vec<(String, u32)>,
+    pub inputs: Vec<(SmolStr, u32)>,
     /// Tensors read outside: node and output.
-    pub outputs: Vec<(String, u32)>,
+    pub outputs: Vec<(SmolStr, u32)>,
     /// Its op list.
     pub ops: Vec<Op>,
     /// What the compiler would refuse.
@@ -344,14 +345,14 @@ pub struct ListedNode {
     /// Its new topological id.
     pub id: usize,
     /// Its name.
-    pub name: String,
+    pub name: SmolStr,
     /// Its type.
     #[serde(rename = "type")]
-    pub op_type: String,
+    pub op_type: SmolStr,
     /// Its stream.
     pub stream: i64,
     /// The super kernel it is inside of.
-    pub parent: Option<String>,
+    pub parent: Option<SmolStr>,
 }
 
 /// An event after planning.
@@ -362,9 +363,9 @@ pub struct EventReport {
     /// `normal`, `notify` or `mem`.
     pub kind: &'static str,
     /// Who records it.
-    pub from: String,
+    pub from: SmolStr,
     /// Who waits.
-    pub to: String,
+    pub to: SmolStr,
     /// Stream of the record.
     pub send_stream: i64,
     /// Stream of the wait.

@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use smol_str::SmolStr;
+
 use super::cut::Draft;
 use super::error::ScopeError;
 use super::graph::{Node, NodeIndex};
@@ -31,7 +33,7 @@ pub(crate) fn finish(
         })
         .collect();
     // What is not AI-core work has no say in how the kernel is compiled.
-    let options = written.first().map_or_else(String::new, |first| context.node(*first).options.clone());
+    let options = written.first().map_or_else(SmolStr::default, |first| context.node(*first).options.clone());
     let limits = core_limits(context, &written);
     let mut problems = Vec::new();
     let (document, stream_fusion) = match context.mode() {
@@ -64,10 +66,10 @@ pub(crate) fn finish(
     let name = |index: NodeIndex| context.node(index).name.clone();
     let (first, last) = (draft.members[0], draft.members[draft.members.len() - 1]);
     Ok(Piece {
-        name: draft.name.clone(),
+        name: draft.name.clone().into(),
         scope: scope.name.clone(),
         branch: context.graph.branch_name(scope.branch).to_owned(),
-        node_name: format!("sk_{}_start_{}_end_{}", draft.name, name(first), name(last)),
+        node_name: format!("sk_{}_start_{}_end_{}", draft.name, name(first), name(last)).into(),
         kernel_name: if prediction { String::new() } else { naming::kernel_name(&document) },
         document,
         main_stream: placed.main_stream,
@@ -118,10 +120,10 @@ fn agreed_options(
         if node.options != first.options && CanonicalOptions::of(node)? != canonical {
             let conflict = ScopeError::OptionConflict {
                 piece: draft.name.clone(),
-                first: first.name.clone(),
-                first_options: first.options.clone(),
-                node: node.name.clone(),
-                options: node.options.clone(),
+                first: first.name.clone().into(),
+                first_options: first.options.clone().into(),
+                node: node.name.clone().into(),
+                options: node.options.clone().into(),
             };
             return Ok((canonical, Some(conflict)));
         }
@@ -161,7 +163,7 @@ fn limit_warning(context: &Context<'_>, written: &[NodeIndex], limits: Option<(u
 /// Ops that are not compiled as sub-kernels.
 fn missing_paths(ops: &[Op]) -> Option<Problem> {
     let without = ops.iter().filter(|op| op.bin_path.is_empty() || op.json_path.is_empty());
-    let without: Vec<String> = without.map(|op| op.name.clone()).collect();
+    let without: Vec<SmolStr> = without.map(|op| op.name.clone()).collect();
     (!without.is_empty()).then(|| Problem::missing_path(without))
 }
 
@@ -185,7 +187,7 @@ fn connection_order(context: &Context<'_>, members: &[NodeIndex]) -> Vec<NodeInd
     order
 }
 
-fn outer_inputs(context: &Context<'_>, members: &[NodeIndex]) -> Vec<(String, u32)> {
+fn outer_inputs(context: &Context<'_>, members: &[NodeIndex]) -> Vec<(SmolStr, u32)> {
     let inside: HashSet<NodeIndex> = members.iter().copied().collect();
     let mut inputs = Vec::new();
     for member in connection_order(context, members) {
@@ -202,7 +204,7 @@ fn outer_inputs(context: &Context<'_>, members: &[NodeIndex]) -> Vec<(String, u3
     inputs
 }
 
-fn outer_outputs(context: &Context<'_>, members: &[NodeIndex]) -> Vec<(String, u32)> {
+fn outer_outputs(context: &Context<'_>, members: &[NodeIndex]) -> Vec<(SmolStr, u32)> {
     let inside: HashSet<NodeIndex> = members.iter().copied().collect();
     let mut outputs = Vec::new();
     for member in connection_order(context, members) {
@@ -223,7 +225,7 @@ mod tests {
 
     fn op(name: &str, stream: i64, recv: &[i64], send: &[i64]) -> Op {
         let mut node = Node::new(name, "Add", 1, stream);
-        (node.bin_path, node.json_path) = ("k.o".to_owned(), "k.json".to_owned());
+        (node.bin_path, node.json_path) = ("k.o".into(), "k.json".into());
         let lists = EventLists { recv: recv.to_vec(), send: send.to_vec() };
         Op::new(&node, 0, 1, &lists)
     }
@@ -255,7 +257,7 @@ mod tests {
     #[test]
     fn ops_without_files_are_named_beside_what_the_model_refuses() {
         let mut bare = op("b", 1, &[], &[]);
-        bare.json_path = String::new();
+        bare.json_path = String::new().into();
         let ops = [op("a", 0, &[], &[]), bare];
         let found = [missing_paths(&ops).unwrap(), refused(&ops, Some(false)).unwrap()];
         assert_eq!(found.each_ref().map(|problem| problem.id), ["SK1020", "SK0306"]);

@@ -220,7 +220,7 @@ fn without_hazards(
     for draft in drafts {
         cancel.check()?;
         let segments = order.segments(context, &draft.members);
-        let name = |index: NodeIndex| context.node(index).name.clone();
+        let name = |index: NodeIndex| context.node(index).name.to_string();
         let whole = segments.len() == 1;
         let scope = context.node(draft.members[0]).scope.as_str();
         let starts: Vec<i64> = segments.iter().map(|segment| context.node(segment.members[0]).id).collect();
@@ -290,6 +290,12 @@ impl ScopePlan {
             Level::Warning => log::warn!(target: "superkernel.scope", "{text}"),
         }
         let node = context.node(node).name.clone();
-        self.records.push(Record { level: level.as_str(), scope: scope.to_owned(), node, reason: reason.code(), text });
+        self.records.push(Record {
+            level: level.as_str(),
+            scope: scope.to_owned().into(),
+            node,
+            reason: reason.code(),
+            text,
+        });
     }
 }

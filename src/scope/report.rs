@@ -82,10 +82,10 @@ fn scope_text(out: &mut String, scope: &ScopeReport, pieces: &[&Piece]) {
             .map(|cut| {
                 let name = match &cut.through {
                     Some(through) => format!("{} ({through})", cut.node),
-                    None => cut.node.clone(),
+                    None => cut.node.clone().into(),
                 };
                 let (stream, reason) = (cut.stream.to_string(), cut.reason.to_owned());
-                vec![cut.id.to_string(), name, cut.op_type.clone(), stream, told(cut.origin.as_ref()), reason]
+                vec![cut.id.to_string(), name, cut.op_type.clone().into(), stream, told(cut.origin.as_deref()), reason]
             })
             .collect();
         let _ = writeln!(out, "  cut at:");
@@ -99,10 +99,10 @@ fn scope_text(out: &mut String, scope: &ScopeReport, pieces: &[&Piece]) {
                 let reason = format!("{}: {}", dropped.reason, dropped.explanation);
                 vec![
                     dropped.id.to_string(),
-                    dropped.node.clone(),
-                    dropped.op_type.clone(),
+                    dropped.node.clone().into(),
+                    dropped.op_type.clone().into(),
                     dropped.stream.to_string(),
-                    told(dropped.origin.as_ref()),
+                    told(dropped.origin.as_deref()),
                     reason,
                 ]
             })
@@ -140,7 +140,14 @@ fn piece_text(out: &mut String, piece: &Piece) {
                 (recv, send) => format!("waits {recv}, sends {send}"),
             };
             let stream = op.stream.to_string();
-            vec![op.id.to_string(), op.name.clone(), op.op_type.clone(), stream, told(op.origin.as_ref()), events]
+            vec![
+                op.id.to_string(),
+                op.name.clone().into(),
+                op.op_type.clone().into(),
+                stream,
+                told(op.origin.as_deref()),
+                events,
+            ]
         })
         .collect();
     table(out, &["id", "op", "type", "stream", FROM, "events"], &rows);

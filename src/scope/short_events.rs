@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use smol_str::SmolStr;
+
 use super::graph::{BranchIndex, ControlEdge, DataEdge, Direction, EventKind, Graph, Node, NodeIndex};
 
 /// An event without nodes of its own.
@@ -26,7 +28,7 @@ impl ShortEvent {
     }
 
     /// An end beside `node`.
-    fn end(&self, end: Direction, name: String, node: &Node) -> Node {
+    fn end(&self, end: Direction, name: SmolStr, node: &Node) -> Node {
         let own_stream = match end {
             Direction::Send => self.send_stream,
             Direction::Recv => self.recv_stream,
@@ -84,19 +86,19 @@ pub(crate) fn add(mut graph: Graph, events: &[ShortEvent]) -> Graph {
 }
 
 /// Names that nodes have already.
-struct FreeNames(HashSet<String>);
+struct FreeNames(HashSet<SmolStr>);
 
 impl FreeNames {
     /// A name for an event end. The number alone would collide between kinds, graphs, and events of one number.
-    fn take(&mut self, graph: &Graph, event: &ShortEvent, end: Direction, branch: BranchIndex) -> String {
+    fn take(&mut self, graph: &Graph, event: &ShortEvent, end: Direction, branch: BranchIndex) -> SmolStr {
         let plain = match graph.branch(branch) {
             Some(branch) => format!("{}/{}_{}", branch.name, event.end_type(end), event.id),
             None => format!("{}_{}", event.end_type(end), event.id),
         };
-        let mut name = plain.clone();
+        let mut name = SmolStr::from(&plain);
         let mut number = 2;
         while !self.0.insert(name.clone()) {
-            name = format!("{plain}_{number}");
+            name = format!("{plain}_{number}").into();
             number += 1;
         }
         name

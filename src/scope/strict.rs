@@ -31,7 +31,7 @@ pub(crate) fn read(node: &Node, mode: Mode) -> Result<Option<Strict>, ScopeError
         let exact = fields[0] == KEY && fields.len() == 2;
         if !exact {
             if mode == Mode::Default && fields[0].trim().trim_matches('"') == KEY {
-                return Err(ScopeError::StrictMalformed { node: node.name.clone(), part: part.to_owned() });
+                return Err(ScopeError::StrictMalformed { node: node.name.clone().into(), part: part.to_owned() });
             }
             continue;
         }
@@ -40,8 +40,8 @@ pub(crate) fn read(node: &Node, mode: Mode) -> Result<Option<Strict>, ScopeError
             "abort" => Some(Strict::Abort),
             value => {
                 return Err(ScopeError::StrictValue {
-                    node: node.name.clone(),
-                    scope: node.scope.clone(),
+                    node: node.name.clone().into(),
+                    scope: node.scope.clone().into(),
                     value: value.to_owned(),
                 });
             }
@@ -56,8 +56,8 @@ mod tests {
 
     fn read_options(options: &str, mode: Mode) -> Result<Option<Strict>, ScopeError> {
         let mut node = Node::new("n", "Op", 1, 0);
-        node.scope = "sp1".to_owned();
-        node.options = options.to_owned();
+        node.scope = "sp1".to_owned().into();
+        node.options = options.to_owned().into();
         read(&node, mode)
     }
 

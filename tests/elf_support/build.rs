@@ -187,6 +187,10 @@ impl Object {
             let mut data = u32::from(group.comdat).to_le_bytes().to_vec();
             for member in &group.members {
                 data.extend_from_slice(&(section_index[*member] as u32).to_le_bytes());
+                // As compilers do; GNU's linker refuses a group without.
+                if !self.sections[*member].relocations.is_empty() {
+                    data.extend_from_slice(&(section_index[*member] as u32 + 1).to_le_bytes());
+                }
             }
             headers.push(Header {
                 name: ".group".to_owned(),

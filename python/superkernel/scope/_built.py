@@ -81,7 +81,7 @@ def kernels_of(graphs: Iterable[Graph]) -> list[BuiltKernel]:
     members: dict[str, list[dict[str, Any]]] = {}
     for graph in graphs:
         inside: dict[str, list[dict[str, Any]]] = {}
-        for node in graph.to_dict()["nodes"]:
+        for node in graph.native().built_nodes():
             part = node.get("part_of", {})
             if node["type"] == "SuperKernel":
                 streams[node["name"]] = node["stream"]

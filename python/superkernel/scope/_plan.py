@@ -55,20 +55,17 @@ class ScopePlan:
     @property
     def prediction(self) -> list[str]:
         """What was assumed about a graph from before compilation; empty for a compiled one."""
-        notes: list[str] = self._data["prediction"]
-        return notes
+        return self.native.prediction
 
     @property
     def findings(self) -> list[dict[str, Any]]:
         """What the user can change: scopes that only the engine's order cuts, shapes that are not static."""
-        findings: list[dict[str, Any]] = self._data["findings"]
-        return findings
+        return self.native.findings
 
     @property
     def mistakes(self) -> list[dict[str, Any]]:
         """Scopes that are not planned because their options are not valid, one entry per mistake."""
-        mistakes: list[dict[str, Any]] = self._data["mistakes"]
-        return mistakes
+        return self.native.mistakes
 
     @property
     def blocked(self) -> list[Piece]:

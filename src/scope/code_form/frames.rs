@@ -37,8 +37,7 @@ impl Frames {
         for frame in &self.0 {
             for (key, value) in frame {
                 if key == "_super_kernel_scope" && value.is_empty() {
-                    node.scope.clear();
-                    node.options.clear();
+                    (node.scope, node.options) = Default::default();
                     break;
                 }
                 attributes::apply(node, key, || Ok(AttributeValue::Text(value.clone())))?;

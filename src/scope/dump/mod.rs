@@ -5,6 +5,8 @@ mod tensor;
 
 use std::collections::HashMap;
 
+use smol_str::SmolStr;
+
 use super::error::{DumpPlace, ScopeError};
 use super::graph::{ControlEdge, DataEdge, Graph, Node, NodeIndex, Stage};
 use super::json::find;
@@ -80,7 +82,7 @@ pub(crate) fn assemble(mut graphs: Vec<DumpGraph>, start: DumpPlace) -> Result<G
     let mut graph = Graph { name, stage, unknown_shape, branches: flat.branches, ..Graph::default() };
     let mut inputs = Vec::with_capacity(flat.ops.len());
     let mut original = Vec::with_capacity(flat.ops.len());
-    let mut used: HashMap<String, usize> = HashMap::new();
+    let mut used: HashMap<SmolStr, usize> = HashMap::new();
     for op in &flat.ops {
         *used.entry(op.node.name.clone()).or_default() += 1;
     }
@@ -89,7 +91,7 @@ pub(crate) fn assemble(mut graphs: Vec<DumpGraph>, start: DumpPlace) -> Result<G
         original.push(node.name.clone());
         // Nested graphs may use names again; edges are by name, so every node needs one of its own.
         if let (Some(branch), true) = (graph.branch(node.branch), used[&node.name] > 1) {
-            node.name = format!("{}/{}", branch.name, node.name);
+            node.name = format!("{}/{}", branch.name, node.name).into();
         }
         inputs.push(op.inputs);
         graph.nodes.push(node);
@@ -100,7 +102,7 @@ pub(crate) fn assemble(mut graphs: Vec<DumpGraph>, start: DumpPlace) -> Result<G
     Ok(graph)
 }
 
-fn connect(graph: &mut Graph, original: &[String], inputs: &[Vec<Input>]) -> Result<(), ScopeError> {
+fn connect(graph: &mut Graph, original: &[SmolStr], inputs: &[Vec<Input>]) -> Result<(), ScopeError> {
     let mut names: HashMap<&str, NodeIndex> = HashMap::new();
     let mut own_names = HashMap::new();
     for (index, name) in original.iter().enumerate() {

@@ -1,6 +1,8 @@
 //! What the descriptions of an op's inputs and outputs tell about it: whether shapes are static, and which torch operator
 //! it was made for.
 
+use smol_str::SmolStr;
+
 use crate::scope::graph::{Graph, Node, Origin, Role};
 
 /// The description of one input or output.
@@ -42,7 +44,7 @@ pub(super) fn describe(node: &mut Node, inputs: &[Tensor], outputs: &[Tensor]) {
 fn origin_of(fx_tensor: &str) -> Option<Origin> {
     let (fx_node, rest) = fx_tensor.split_once('-')?;
     let torch_op = rest.rsplit_once(".OUTPUT.").map_or(rest, |(torch_op, _)| torch_op);
-    Some(Origin { torch_op: torch_op.to_owned(), fx_node: fx_node.to_owned(), line: String::new() })
+    Some(Origin { torch_op: torch_op.into(), fx_node: fx_node.into(), line: SmolStr::default() })
 }
 
 /// One torch operator may become several ops, and only the last one has its name: the others take it from the first op

@@ -1,5 +1,7 @@
 //! Which ops are assumed to be fusable.
 
+use smol_str::SmolStr;
+
 use super::super::graph::{Graph, Node, Role};
 use super::super::settings::Settings;
 
@@ -39,14 +41,15 @@ pub(super) fn is_collective(node: &Node) -> bool {
 
 /// Can this marked collective run inside the kernel?
 fn is_in_kernel(node: &Node, settings: &Settings) -> bool {
-    let named = |types: &[String]| types.contains(&node.op_type);
+    let named = |types: &[String]| types.iter().any(|named| node.op_type == *named);
     let kind = IN_KERNEL.contains(&node.op_type.as_str()) || named(&settings.fusable);
     node.is_marked() && kind && !named(&settings.not_fusable)
 }
 
 /// Types that the caller knows to be fusable.
 pub(super) fn fusable_types(graph: &mut Graph, settings: &Settings) {
-    for node in graph.nodes.iter_mut().filter(|node| settings.fusable.contains(&node.op_type)) {
+    let named = |node: &Node| settings.fusable.iter().any(|named| node.op_type == *named);
+    for node in graph.nodes.iter_mut().filter(|node| named(node)) {
         (node.support, node.ai_core) = (1, true);
     }
 }
@@ -62,8 +65,7 @@ pub(super) fn support(graph: &mut Graph, settings: &Settings) -> Vec<String> {
             // The engine takes the mark away from a collective that cannot run inside a kernel. Outside it may use AI cores
             // or not, so no kernel may wait for it.
             if !node.hccl {
-                node.scope.clear();
-                node.options.clear();
+                (node.scope, node.options) = Default::default();
             }
         } else {
             node.ai_core = !ELSEWHERE.contains(&node.op_type.as_str());
@@ -86,9 +88,9 @@ pub(super) fn support(graph: &mut Graph, settings: &Settings) -> Vec<String> {
 }
 
 /// `A (2), B`.
-fn counted(mut types: Vec<String>) -> String {
+fn counted(mut types: Vec<SmolStr>) -> String {
     types.sort_unstable();
     let runs = types.chunk_by(|left, right| left == right);
-    let shown = runs.map(|run| if run.len() == 1 { run[0].clone() } else { format!("{} ({})", run[0], run.len()) });
+    let shown = runs.map(|run| if run.len() == 1 { run[0].to_string() } else { format!("{} ({})", run[0], run.len()) });
     shown.collect::<Vec<_>>().join(", ")
 }

@@ -49,7 +49,7 @@ pub(super) fn sort(graph: &mut Graph) -> Result<(), ScopeError> {
         }
     }
     if let Some(left) = open.iter().position(|open| *open > 0) {
-        return Err(ScopeError::CyclicEdges { name: graph.nodes[left].name.clone() });
+        return Err(ScopeError::CyclicEdges { name: graph.nodes[left].name.clone().into() });
     }
     reorder(graph, &order);
     Ok(())

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use smol_str::SmolStr;
+
 use super::super::error::ScopeError;
 use super::super::graph::{Graph, Role};
 use super::super::outcome::{Finding, ScopePlan, ScopeReport};
@@ -26,7 +28,7 @@ pub(super) fn of_order(program: &ScopePlan, engine: Result<ScopePlan, ScopeError
         Ok(engine) => engine,
         Err(error) => return vec![finding("", format!("in the engine's order the graph cannot be planned: {error}"))],
     };
-    let pieces = |plan: &ScopePlan, scope: &ScopeReport| -> BTreeSet<BTreeSet<String>> {
+    let pieces = |plan: &ScopePlan, scope: &ScopeReport| -> BTreeSet<BTreeSet<SmolStr>> {
         let own = plan.pieces.iter().filter(|piece| piece.scope == scope.name && piece.branch == scope.branch);
         own.map(|piece| piece.members.iter().cloned().collect()).collect()
     };
@@ -63,7 +65,7 @@ pub(super) fn of_order(program: &ScopePlan, engine: Result<ScopePlan, ScopeError
 }
 
 /// `2 super kernels of 5 ops`.
-fn fused(pieces: &BTreeSet<BTreeSet<String>>) -> String {
+fn fused(pieces: &BTreeSet<BTreeSet<SmolStr>>) -> String {
     let ops: usize = pieces.iter().map(BTreeSet::len).sum();
     let plural = if pieces.len() == 1 { "" } else { "s" };
     format!("{} super kernel{plural} of {ops} ops", pieces.len())

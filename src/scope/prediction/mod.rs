@@ -14,6 +14,8 @@ mod findings;
 mod simplify;
 mod streams;
 
+use std::sync::Arc;
+
 use super::error::ScopeError;
 use super::graph::{Graph, Stage};
 use super::outcome::ScopePlan;
@@ -34,6 +36,14 @@ pub(crate) fn plan_model(graph: &Graph, settings: &Settings, cancel: &Cancel) ->
         planned.findings.extend(findings::of_order(&planned, engine));
     }
     Ok(planned)
+}
+
+/// A graph with what compilation would find out; the same graph if that is known.
+pub(crate) fn filled_in(graph: &Arc<Graph>, settings: &Settings) -> Result<Arc<Graph>, ScopeError> {
+    if graph.stage != Stage::BeforeCompilation && settings.fusable.is_empty() {
+        return Ok(Arc::clone(graph));
+    }
+    fill_in(Graph::clone(graph), settings).map(Arc::new)
 }
 
 /// Fills in what compilation would find out; of a graph from after it only types that the caller knows better.

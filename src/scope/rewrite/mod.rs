@@ -172,7 +172,7 @@ impl<'a> Rewriter<'a> {
             if let (Some(other), Origin::Graph { send, .. }) = (event.shares_id_with, event.origin) {
                 let name = |node| self.context.node(node).name.clone();
                 let problem = format!("`{}` has the same id {}, and a super kernel touches it", name(other), event.id);
-                return Err(ScopeError::Event { node: name(send), problem });
+                return Err(ScopeError::Event { node: name(send).into(), problem });
             }
         }
         Ok(())

@@ -37,7 +37,7 @@ fn event_named(builder: &mut Builder, id: i64, kind: EventKind, from: &str, to: 
     for node in &mut builder.graph.nodes {
         if node.event_id == Some(id + 1000) {
             node.event_id = Some(id);
-            node.name = format!("end_{}_{end}", node.op_type);
+            node.name = format!("end_{}_{end}", node.op_type).into();
         }
     }
 }
@@ -49,7 +49,7 @@ fn one_id_in_two_branches_is_no_conflict() {
     event_named(&mut builder, 7, EventKind::Normal, "c2", "d2", "2");
     enter_branches(&mut builder);
     for node in builder.graph.nodes.iter_mut().filter(|node| node.name == "c1" || node.name == "d1") {
-        node.scope = "G".to_owned();
+        node.scope = "G".to_owned().into();
     }
     for mode in [Mode::Default, Mode::Compat] {
         let plan = builder.plan(mode).unwrap();
@@ -70,7 +70,7 @@ fn a_number_used_twice_refuses_only_pieces_that_touch_it() {
             event_named(&mut builder, 7, kind, "c2", "d2", "y");
             assert_eq!(pieces(&builder.plan(mode).unwrap()), ["S: a b"], "{kind:?} {mode:?}: far from any scope");
             for node in builder.graph.nodes.iter_mut().filter(|node| node.name == "c1" || node.name == "d1") {
-                node.scope = "T".to_owned();
+                node.scope = "T".to_owned().into();
             }
             let error = builder.plan(mode).unwrap_err();
             assert!(
@@ -86,7 +86,7 @@ fn a_scope_name_in_two_branches_is_two_scopes() {
     let mut builder = gears();
     enter_branches(&mut builder);
     for node in builder.graph.nodes.iter_mut().filter(|node| node.name.len() == 2) {
-        node.scope = "S".to_owned();
+        node.scope = "S".to_owned().into();
     }
     let plan = builder.plan(Mode::Default).unwrap();
     assert_eq!(pieces(&plan), ["S: a b", "S_2: c1 d1", "S_3: c2 d2"]);
@@ -100,7 +100,7 @@ fn a_scope_name_in_two_branches_is_two_scopes() {
         assert!(!event.to.contains("c2") && !event.from.contains("c1"), "{event:?}");
     }
     let names: Vec<String> =
-        builder.plan(Mode::Compat).unwrap().pieces.iter().map(|piece| piece.name.clone()).collect();
+        builder.plan(Mode::Compat).unwrap().pieces.iter().map(|piece| piece.name.to_string()).collect();
     assert_eq!(names, ["S", "S", "S"]);
 }
 

@@ -11,7 +11,7 @@ fn two_streams() -> Builder {
         if [4, 5, 8].contains(&id) {
             builder.unfusable(&name, id, stream, "S");
         } else {
-            builder.op(&name, id, stream, "S").options = "stream-fusion=1".to_owned();
+            builder.op(&name, id, stream, "S").options = "stream-fusion=1".to_owned().into();
         }
     }
     builder
@@ -119,8 +119,9 @@ fn reference_pieces_are_ordered_by_name_ours_by_place() {
     }
     builder.op("z1", 21, 2, "a");
     builder.op("z2", 22, 2, "a");
-    let names =
-        |mode| -> Vec<String> { builder.plan(mode).unwrap().pieces.iter().map(|piece| piece.name.clone()).collect() };
+    let names = |mode| -> Vec<String> {
+        builder.plan(mode).unwrap().pieces.iter().map(|piece| piece.name.to_string()).collect()
+    };
     assert_eq!(names(Mode::Compat), ["a", "s_split_0_9", "s_split_9_21"]);
     assert_eq!(names(Mode::Default), ["s_split_0_9", "s_split_9_21", "a"]);
 }
@@ -129,11 +130,11 @@ fn reference_pieces_are_ordered_by_name_ours_by_place() {
 fn sources_and_event_ends_never_interrupt_and_lose_their_marks() {
     for op_type in ["Data", "Variable", "Const", "Constant", "ConstPlaceHolder"] {
         let mut builder = Builder::default();
-        builder.op("a", 1, 1, "s").options = "strict-scope-check=abort".to_owned();
+        builder.op("a", 1, 1, "s").options = "strict-scope-check=abort".to_owned().into();
         let source = builder.unfusable("x", 2, 1, "s");
-        source.op_type = op_type.to_owned();
-        source.options = "strict-scope-check=nonsense".to_owned();
-        builder.op("b", 3, 1, "s").options = "strict-scope-check=abort".to_owned();
+        source.op_type = op_type.to_owned().into();
+        source.options = "strict-scope-check=nonsense".to_owned().into();
+        builder.op("b", 3, 1, "s").options = "strict-scope-check=abort".to_owned().into();
         for mode in [Mode::Compat, Mode::Default] {
             let plan = builder.plan(mode).unwrap();
             assert_eq!(pieces(&plan), ["s: a b"]);
@@ -237,10 +238,10 @@ fn core_limits_count_only_when_both_are_given() {
 #[test]
 fn members_must_agree_on_their_options() {
     let mut builder = Builder::default();
-    builder.op("a", 1, 1, "s").options = "stream-fusion=1:profiling=1".to_owned();
-    builder.op("b", 2, 1, "s").options = "profiling=1:stream-fusion=1:early-start=1".to_owned();
+    builder.op("a", 1, 1, "s").options = "stream-fusion=1:profiling=1".to_owned().into();
+    builder.op("b", 2, 1, "s").options = "profiling=1:stream-fusion=1:early-start=1".to_owned().into();
     assert_eq!(builder.plan(Mode::Default).unwrap().pieces.len(), 1, "the same options in other words");
-    builder.graph.nodes[1].options = "profiling=1".to_owned();
+    builder.graph.nodes[1].options = "profiling=1".to_owned().into();
     builder.op("c", 3, 1, "t");
     builder.op("d", 4, 1, "t");
     let problems = |builder: &Builder| {
@@ -250,7 +251,7 @@ fn members_must_agree_on_their_options() {
     };
     assert_eq!(problems(&builder), ["s SK1012 SK1020", "t SK1020"], "the other scope is planned all the same");
     assert_eq!(builder.plan(Mode::Compat).unwrap().pieces[0].options, "stream-fusion=1:profiling=1");
-    builder.graph.nodes[1].options = "stream-funsion=1:split-mode=0".to_owned();
+    builder.graph.nodes[1].options = "stream-funsion=1:split-mode=0".to_owned().into();
     assert_eq!(problems(&builder), ["t SK1020"]);
     let mistakes = builder.plan(Mode::Default).unwrap().mistakes;
     let found: Vec<(&str, &str)> = mistakes.iter().map(|mistake| (mistake.id, mistake.node.as_str())).collect();
@@ -264,7 +265,7 @@ fn independent_chains_stay_whole_on_request() {
     for (id, stream) in [(1, 1), (2, 2), (3, 1), (4, 2), (5, 1), (6, 2), (7, 1), (8, 2)] {
         let name = format!("n{id}");
         let node = if id == 3 { builder.unfusable(&name, id, stream, "S") } else { builder.op(&name, id, stream, "S") };
-        node.options = "stream-fusion=1".to_owned();
+        node.options = "stream-fusion=1".to_owned().into();
     }
     let settings = Settings { cuts: Cuts::PerStream, ..Settings::default() };
     let per_stream = |builder: &Builder| pieces(&super::plan(&builder.graph, &settings).unwrap());

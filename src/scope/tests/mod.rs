@@ -26,9 +26,9 @@ impl Builder {
     /// A fusable node of `scope` on `stream` with an id of its own.
     fn op(&mut self, name: &str, id: i64, stream: i64, scope: &str) -> &mut Node {
         let mut node = Node::new(name, "Op", id, stream);
-        node.scope = scope.to_owned();
+        node.scope = scope.to_owned().into();
         node.support = 1;
-        node.kernel_name = format!("te_{}__kernel0", name.to_lowercase());
+        node.kernel_name = format!("te_{}__kernel0", name.to_lowercase()).into();
         self.graph.nodes.push(node);
         self.graph.nodes.last_mut().unwrap()
     }
@@ -177,7 +177,7 @@ fn what_a_plan_reads_is_known_to_whoever_goes_on_with_it() {
     let mut builder = Builder::default();
     for (id, name) in ["a", "b"].into_iter().enumerate() {
         let node = builder.op(name, id as i64, 1, "S");
-        (node.json_path, node.bin_path) = (file.display().to_string(), file.display().to_string());
+        (node.json_path, node.bin_path) = (file.display().to_string().into(), file.display().to_string().into());
     }
     let plan = builder.plan(Mode::Default).unwrap();
     let platform = Platform::new(&Settings::default().target.soc, None, None).unwrap();

@@ -1,7 +1,8 @@
 //! What is filled in for graphs from before compilation.
 
 use super::*;
-use crate::scope::{Order, Orders, fill_in, json};
+use crate::scope::prediction::fill_in;
+use crate::scope::{Order, Orders, json};
 
 fn plan_model(graph: Graph, settings: &Settings) -> Result<ScopePlan, ScopeError> {
     crate::scope::plan_model(&graph, settings, &Cancel::new())
@@ -32,7 +33,7 @@ fn graph(lines: &[&str]) -> Graph {
 
 fn ordered(lines: &[&str], order: Order) -> Vec<String> {
     let settings = Settings { orders: Orders::Only(order), ..Settings::default() };
-    fill_in(graph(lines), &settings).unwrap().nodes.into_iter().map(|node| node.name).collect()
+    fill_in(graph(lines), &settings).unwrap().nodes.into_iter().map(|node| node.name.into()).collect()
 }
 
 /// `with scope: x=mm; y=relu(x); z=exp(y); w=tanh(z)`, then `abs(x)` and `neg(z)`.
@@ -178,7 +179,7 @@ fn a_compiled_graph_is_planned_as_it_is() {
 fn shapes_that_are_not_static_are_told_with_the_mistakes() {
     let mut graph = graph(&["x Data", "a Add s: x"]);
     graph.unknown_shape = true;
-    graph.nodes[1].options = "split-mode=0".to_owned();
+    graph.nodes[1].options = "split-mode=0".to_owned().into();
     let plan = plan_model(graph, &Settings::default()).unwrap();
     assert!(crate::scope::report::text(&plan).contains("the engine fuses nothing"));
     assert_eq!(plan.mistakes.len(), 1);

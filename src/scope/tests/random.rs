@@ -52,8 +52,8 @@ fn build(specs: &[Spec], links: &[Link], options: &str) -> Graph {
         id += spec.gap;
         let scope = ["", "p", "q", "r"][spec.scope];
         let node = builder.op(&format!("n{number}"), id, spec.stream, scope);
-        node.options = options.to_owned();
-        (node.bin_path, node.json_path) = (format!("n{number}.o"), format!("n{number}.json"));
+        node.options = options.to_owned().into();
+        (node.bin_path, node.json_path) = (format!("n{number}.o").into(), format!("n{number}.json").into());
         match spec.flavour {
             0 => node.support = 0,
             1 => node.local_memory_size = 32,
@@ -61,7 +61,7 @@ fn build(specs: &[Spec], links: &[Link], options: &str) -> Graph {
             3 | 4 => (node.support, node.ai_core) = (0, false),
             5 => node.hccl = true,
             6 => (node.no_task, node.support) = (true, 0),
-            7 => node.op_type = "Data".to_owned(),
+            7 => node.op_type = "Data".to_owned().into(),
             8 => node.tiling_on_aicpu = true,
             _ => {}
         }
@@ -98,14 +98,14 @@ fn required_order(graph: &Graph) -> Vec<(String, String)> {
             continue;
         }
         if let Some(before) = last.insert(node.stream, &node.name) {
-            pairs.push((before.to_owned(), node.name.clone()));
+            pairs.push((before.to_owned(), node.name.to_string()));
         }
     }
     for event in crate::scope::events::collect(graph, Mode::Default, &HashSet::from([BranchIndex::ROOT])).unwrap() {
         if let (crate::scope::events::Party::Node(from), crate::scope::events::Party::Node(to)) =
             (event.producer, event.consumer)
         {
-            pairs.push((graph.node(from).name.clone(), graph.node(to).name.clone()));
+            pairs.push((graph.node(from).name.to_string(), graph.node(to).name.to_string()));
         }
     }
     pairs
@@ -156,7 +156,7 @@ fn planned_order(graph: &Graph, plan: &ScopePlan, inside: Inside) -> Edges {
         let mut last: HashMap<i64, &str> = HashMap::new();
         for op in &piece.ops {
             add(start(&piece.node_name), start(&op.name));
-            add(start(&op.name), Moment::End(piece.node_name.clone()));
+            add(start(&op.name), Moment::End(piece.node_name.clone().into()));
             let queue = if inside == Inside::Sequential { 0 } else { op.stream };
             if let Some(before) = last.insert(queue, &op.name) {
                 add(start(before), start(&op.name));

@@ -306,7 +306,9 @@ fn a_kernel_that_begins_with_a_collective_runs_on_another_stream() {
     let order = |mode| -> Vec<String> {
         let plan = builder.plan(mode).unwrap();
         let outer = plan.nodes.iter().filter(|node| node.parent.is_none() && !node.op_type.contains("Mem"));
-        outer.map(|node| if node.op_type == "SuperKernel" { "SK".to_owned() } else { node.name.clone() }).collect()
+        outer
+            .map(|node| if node.op_type == "SuperKernel" { "SK".to_owned() } else { node.name.clone().into() })
+            .collect()
     };
     // The reference puts the kernel in front of x, which precedes mm on the stream it runs on.
     assert_eq!(order(Mode::Compat), ["SK", "x"]);
@@ -328,7 +330,7 @@ fn incomplete_events_far_away_fail_the_plan() {
         assert!(matches!(builder.plan(mode), Err(ScopeError::Event { .. })));
     }
     for node in &mut builder.graph.nodes {
-        node.scope.clear();
+        node.scope = Default::default();
     }
     assert!(builder.plan(Mode::Compat).is_ok(), "without a piece nobody looks");
 }
@@ -338,7 +340,7 @@ fn names_decide_the_order_in_the_reference_only() {
     let names = |rename: &str, mode| {
         let mut builder = example();
         for node in builder.graph.nodes.iter_mut().filter(|node| node.name == "A") {
-            node.name = rename.to_owned();
+            node.name = rename.to_owned().into();
         }
         let plan = builder.plan(mode).unwrap();
         plan.pieces[0].ops[0].send_event_list.clone()
@@ -384,7 +386,9 @@ fn outer_connections() {
         let edge = DataEdge { from: builder.index(from), output, to: builder.index(to), input };
         builder.graph.data.push(edge);
     }
-    let shown = |list: &[(String, u32)]| list.iter().map(|(name, index)| format!("{name}:{index}")).collect::<Vec<_>>();
+    let shown = |list: &[(smol_str::SmolStr, u32)]| {
+        list.iter().map(|(name, index)| format!("{name}:{index}")).collect::<Vec<_>>()
+    };
     let plan = builder.plan(Mode::Compat).unwrap();
     assert_eq!(shown(&plan.pieces[0].inputs), ["x:0", "x:1", "x:0"], "by name of the member, then by input");
     assert_eq!(shown(&plan.pieces[0].outputs), ["a:2", "b:0"]);
@@ -412,7 +416,7 @@ fn with_host_work(names: [&str; 3]) -> Builder {
     builder.unfusable("x", 1, 1, "s");
     for (id, name) in (2..).zip(names) {
         let node = builder.op(name, id, 1, "s");
-        node.options = format!("strict-scope-check=bypass:compile-options=-D{name}");
+        node.options = format!("strict-scope-check=bypass:compile-options=-D{name}").into();
         if name == "prefetch" {
             (node.support, node.ai_core) = (0, false);
         }

@@ -17,12 +17,12 @@ enum Stray {
 fn graph(stray: Stray, options: &str) -> Builder {
     let mut builder = Builder::default();
     let unfusable = |builder: &mut Builder, id, stream| {
-        builder.unfusable("x", id, stream, "s").options = options.to_owned();
+        builder.unfusable("x", id, stream, "s").options = options.to_owned().into();
     };
     if stray == Stray::Start {
         unfusable(&mut builder, 0, 1);
     }
-    builder.op("a", 1, 1, "s").options = options.to_owned();
+    builder.op("a", 1, 1, "s").options = options.to_owned().into();
     match stray {
         Stray::Middle => unfusable(&mut builder, 2, 1),
         Stray::OtherScopeBetween => {
@@ -31,8 +31,8 @@ fn graph(stray: Stray, options: &str) -> Builder {
         Stray::OtherStream => unfusable(&mut builder, 2, 9),
         Stray::None | Stray::Start | Stray::End => {}
     }
-    builder.op("b", 3, 1, "s").options = options.to_owned();
-    builder.op("c", 4, 1, "s").options = options.to_owned();
+    builder.op("b", 3, 1, "s").options = options.to_owned().into();
+    builder.op("c", 4, 1, "s").options = options.to_owned().into();
     if stray == Stray::End {
         unfusable(&mut builder, 5, 1);
     }
@@ -103,9 +103,9 @@ fn a_blocked_tiling_op_is_fused_by_the_reference_only() {
 #[test]
 fn a_mixed_scope_is_built_by_the_reference_only() {
     let mut builder = graph(Stray::Start, "strict-scope-check=bypass");
-    builder.graph.nodes[0].options = String::new();
-    builder.unfusable("y", 6, 1, "s").options = "strict-scope-check=bypass".to_owned();
-    builder.op("d", 7, 1, "s").options = "strict-scope-check=bypass".to_owned();
+    builder.graph.nodes[0].options = String::new().into();
+    builder.unfusable("y", 6, 1, "s").options = "strict-scope-check=bypass".to_owned().into();
+    builder.op("d", 7, 1, "s").options = "strict-scope-check=bypass".to_owned().into();
     assert_eq!(pieces(&builder.plan(Mode::Compat).unwrap()), ["s_split_0_8: a b c y d"]);
     let plan = builder.plan(Mode::Default).unwrap();
     assert!(plan.pieces.is_empty());
@@ -116,12 +116,12 @@ fn a_mixed_scope_is_built_by_the_reference_only() {
 fn two_values_in_one_scope_are_a_conflict() {
     let mut builder = graph(Stray::Middle, "strict-scope-check=abort");
     for node in &mut builder.graph.nodes[1..] {
-        node.options = "strict-scope-check=bypass".to_owned();
+        node.options = "strict-scope-check=bypass".to_owned().into();
     }
     assert_eq!(mistakes(&builder), ["SK1009 s"]);
     // The last one in the list wins.
     assert!(builder.plan(Mode::Compat).unwrap().pieces.is_empty());
-    builder.graph.nodes.last_mut().unwrap().options = "strict-scope-check=abort".to_owned();
+    builder.graph.nodes.last_mut().unwrap().options = "strict-scope-check=abort".to_owned().into();
     assert!(matches!(builder.plan(Mode::Compat), Err(ScopeError::StrictAbort { .. })));
 }
 

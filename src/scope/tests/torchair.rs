@@ -39,7 +39,7 @@ fn the_four_forms_of_one_graph_say_the_same() {
         assert_eq!(named(&graph), named(&text), "{form}");
     }
     let lines: Vec<String> =
-        graph("quant_swiglu.py").nodes.iter().filter_map(|node| Some(node.origin.as_ref()?.line.clone())).collect();
+        graph("quant_swiglu.py").nodes.iter().filter_map(|node| Some(node.origin.as_ref()?.line.to_string())).collect();
     assert_eq!(lines, ["model.py:7", "model.py:8"], "only this form knows lines");
 }
 

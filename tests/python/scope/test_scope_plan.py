@@ -240,6 +240,12 @@ def backward() -> Graph:
     return graph
 
 
+def reads_what_comes_later() -> Graph:
+    content = two_ops().to_dict()
+    content["data"] = [{"from": "b", "output": 0, "to": "a", "input": 0}]
+    return Graph.parse(json.dumps(content))
+
+
 def lonely_send() -> Graph:
     graph = two_ops()
     graph.op("send", "Send", event_id=3)
@@ -267,6 +273,7 @@ def waits_for_itself() -> Graph:
         (marked(["strict-scope-check=abort"] * 2, local_memory_size=1), "SK1010"),
         (lonely_send(), "SK1013"),
         (backward(), "SK1014"),
+        (reads_what_comes_later(), "SK1014"),
         (reads_without_waiting(), "SK1031"),
     ],
 )
