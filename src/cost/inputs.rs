@@ -71,7 +71,7 @@ impl Known<'_> {
         };
         // A JSON need not name the op's type; the graph does.
         for (op, listed) in kernel.ops.iter_mut().zip(&piece.ops).filter(|(op, _)| op.kernel.op_type.is_empty()) {
-            Arc::make_mut(&mut op.kernel).op_type.clone_from(&listed.op_type);
+            Arc::make_mut(&mut op.kernel).op_type = listed.op_type.to_string();
         }
         known.subject(&piece.name, kernel, &names).map(Ok)
     }
