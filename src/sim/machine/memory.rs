@@ -92,6 +92,12 @@ impl LineView {
         bytes
     }
 
+    /// What lies in it from `address` on.
+    pub(crate) fn from(self, address: u64) -> Self {
+        let skipped = (address.saturating_sub(self.start as u64) as usize).min(self.length);
+        Self { start: self.start.wrapping_add(skipped), length: self.length - skipped }
+    }
+
     /// Does it start here, and not behind the border of a buffer?
     pub(crate) fn starts_at(&self, address: u64) -> bool {
         self.start as u64 == address

@@ -270,9 +270,15 @@ impl Machine {
         if !repeated {
             return Looks::AtNews;
         }
+        let is_strict = self.cache.is_some();
         let core = self.core();
         core.spins += 1;
         core.poll = Some(match (view, now) {
+            // In front of the address a strict cache keeps what the core has seen, whatever memory says.
+            (Some(view), Some(_)) if is_strict => {
+                let rest = view.from(address);
+                Poll::Line(rest, rest.content())
+            }
             (Some(view), Some(content)) => Poll::Line(view, content),
             (None, _) | (_, None) => Poll::Whole(activity),
         });

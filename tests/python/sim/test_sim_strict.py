@@ -318,3 +318,39 @@ def test_a_line_that_may_be_old_is_found_in_every_schedule(device: Device, folde
         finding = only(told(device, folder, seed, pipes, BEFORE=look, REFRESH="(void)0"), "stale-read")
         assert finding.missing == "dcci before the read"
         told(device, folder, seed, pipes, BEFORE=look).raise_for_status()
+
+
+# Core 1 waits for the second half of a line, of whose first half it keeps what was there before core 0 changed it.
+HALF_A_LINE = """
+using namespace AscendC;
+static void body() {
+    volatile int32_t *words = (volatile int32_t *)slot(0);
+    SK_OP_BEGIN(0);
+    if (GetBlockIdx() == 1) {
+        dcci(words, SINGLE_CACHE_LINE, CACHELINE_OUT);
+        (void)words[0];
+    }
+    SyncAll<true>();
+    if (GetBlockIdx() == 0) {
+        sk_rt_bypass(words, sizeof(int32_t), 1, 5);
+        SETS
+    } else {
+        do { dcci(words + 8, SINGLE_CACHE_LINE, CACHELINE_OUT); } while (words[8] == 0);
+    }
+    SK_OP_END(0);
+}
+"""
+
+
+@pytest.mark.parametrize("sets", [True, False])
+def test_who_waits_for_half_a_line_is_not_woken_by_the_other_half(device: Device, folder: Path, *, sets: bool) -> None:
+    text = HALF_A_LINE.replace("SETS", "sk_rt_bypass(words + 8, sizeof(int32_t), 1, 1);" if sets else "")
+    kernel = sim_kernels.kernel(device, folder, text, "0:1", (*sim_kernels.hooks(), "-g"))
+    words = device.buffer(np.zeros(64, np.int32), "words")
+    for seed in range(4):
+        words.write(np.zeros(64, np.int32))
+        report = kernel.launch(
+            [words], block_dim=2, cache="strict", op_names=["only"], seed=seed, step_limit=100_000, check_order=False
+        )
+        assert report.status != "step-limit"
+        assert ("deadlock" in report.status) != sets, report
