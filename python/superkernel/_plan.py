@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from superkernel import _core
 from superkernel._build import settings
 from superkernel._logging import building
-from superkernel.types import Planned
+
+if TYPE_CHECKING:
+    # Not part of every import of the package.
+    from superkernel.types import Planned
 
 __all__ = ["plan"]
 
@@ -120,4 +123,4 @@ def plan(kernel_infos: Mapping[str, Any], kernel_name: str = "ascendc_super_kern
     current = settings()
     with building(kernel_name):
         # A dictionary that has the keys of the type, and makes their values when they are asked for.
-        return cast(Planned, Plan(_core.plan(kernel_infos, kernel_name, current)))
+        return cast("Planned", Plan(_core.plan(kernel_infos, kernel_name, current)))

@@ -22,7 +22,8 @@ SOURCE = """
 #include "kernel_operator.h"
 extern "C" __global__ __aicore__ void {name}(GM_ADDR x, GM_ADDR y)
 {{
-    ((__gm__ int32_t *)y)[AscendC::GetBlockIdx()] = ((__gm__ int32_t *)x)[0] + {number};
+    // A line for each core.
+    ((__gm__ int32_t *)y)[16 * AscendC::GetBlockIdx()] = ((__gm__ int32_t *)x)[0] + {number};
 }}
 """
 
@@ -82,7 +83,7 @@ def test_seeds_of_a_check_are_run_by_workers(cluster: Any, output: Path, tmp_pat
     superkernel.compile({"op_list": [op.entry(), op.entry()], "super_kernel_options": ""}, "checked")
     with Device() as device, distributed.Client(cluster) as client, client.get_executor() as executor:
         kernel = device.load(output / "checked.json")
-        buffers = {name: device.buffer(64) for name in ("x_0", "y_0", "x_1", "y_1")}
+        buffers = {name: device.buffer(128) for name in ("x_0", "y_0", "x_1", "y_1")}
         verdict = kernel.check(buffers, seeds=24, executor=executor)
     assert verdict.ok and verdict.compared and len(verdict.seeds) == 24, verdict
     assert verdict.last is None, "nothing was run in this process"
